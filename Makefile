@@ -1,0 +1,108 @@
+# The commands of Catena. Each works on a fresh clone: it installs the packages that are missing
+# (apt, on Debian), configures, builds and runs. `make help` lists them.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+
+RELEASE := build/release
+CATENA := $(RELEASE)/apps/catena/catena
+# Sources that clang-format looks after: those in git and those about to be.
+SOURCES = git ls-files -co --exclude-standard -- '*.h' '*.cpp' ':!tests/layering/fixture' | while read -r f; do [[ ! -f $$f ]] || echo "$$f"; done
+
+# The demonstration and the verification need the program alone. The tests, once configured, stay.
+define BUILD_PROGRAM
+tools/install-deps.sh core
+[[ -f $(RELEASE)/build.ninja ]] || cmake --preset release -DCATENA_BUILD_TESTS=OFF
+cmake --build $(RELEASE) --parallel $(JOBS) --target catena_app_catena
+endef
+
+.PHONY: help
+help:  ## list these targets
+	@echo "Catena, dynamics of articulated mechanisms. Targets:"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
+	@echo "Variables: JOBS=$(JOBS) PREFIX=$(PREFIX) FUZZ_SECONDS=$(FUZZ_SECONDS)"
+
+.PHONY: demo
+demo:  ## build, run the main job on a model and say where the result is
+	@$(BUILD_PROGRAM)
+	@tools/demo.sh $(CATENA)
+
+.PHONY: test
+test:  ## build and run the unit tests, the quick verification, the structure and install tests
+	@tools/install-deps.sh core test
+	@cmake --preset release
+	@cmake --build $(RELEASE) --parallel $(JOBS)
+	@rm -f $(RELEASE)/tests/consumer/report.txt
+	@status=0; ctest --test-dir $(RELEASE) --output-on-failure --parallel $(JOBS) || status=$$?; \
+	  cat $(RELEASE)/tests/consumer/report.txt 2>/dev/null || true; exit $$status
+
+.PHONY: bench
+bench:  ## build and run the benchmarks
+	@tools/install-deps.sh core bench
+	@cmake --preset bench
+	@cmake --build build/bench --parallel $(JOBS)
+	@tools/bench.sh build/bench
+
+.PHONY: verify
+verify:  ## compare with published results, the quick cases
+	@$(BUILD_PROGRAM)
+	@$(CATENA) verify verification
+
+.PHONY: verify-all
+verify-all:  ## compare with published results, all cases
+	@$(BUILD_PROGRAM)
+	@$(CATENA) verify --all verification
+
+.PHONY: asan
+asan:  ## run the unit tests under the address and undefined-behaviour sanitizers
+	@tools/install-deps.sh core test
+	@cmake --preset asan
+	@cmake --build build/asan --parallel $(JOBS)
+	@ctest --test-dir build/asan --output-on-failure --parallel $(JOBS) -L unit --no-tests=error
+
+.PHONY: fuzz
+fuzz:  ## run each fuzz target for FUZZ_SECONDS
+	@tools/install-deps.sh core fuzz
+	@cmake --preset fuzz
+	@cmake --build build/fuzz --parallel $(JOBS)
+	@tools/fuzz.sh build/fuzz $(FUZZ_SECONDS)
+
+.PHONY: format
+format:  ## format the sources in place
+	@tools/install-deps.sh format
+	@$(SOURCES) | xargs -r clang-format -i
+
+.PHONY: format-check
+format-check:  ## fail when a source is not formatted
+	@tools/install-deps.sh format
+	@$(SOURCES) | xargs -r clang-format --dry-run --Werror
+
+.PHONY: lint
+lint:  ## clang-tidy, every header compiled on its own, cppcheck if installed
+	@tools/install-deps.sh core test lint
+	@cmake --preset release
+	@tools/lint.sh $(RELEASE) $(JOBS)
+
+.PHONY: docs
+docs:  ## the reference manual, in build/docs
+	@tools/install-deps.sh docs
+	@tools/docs.sh build/docs
+
+.PHONY: install
+install:  ## build and install under PREFIX (and DESTDIR)
+	@tools/install-deps.sh core
+	@[[ -f $(RELEASE)/build.ninja ]] || cmake --preset release -DCATENA_BUILD_TESTS=OFF
+	@cmake --build $(RELEASE) --parallel $(JOBS)
+	@cmake --install $(RELEASE) --prefix $(PREFIX)
+
+.PHONY: deps
+deps:  ## install the Debian packages that building and testing need
+	@tools/install-deps.sh core test
+
+.PHONY: clean
+clean:  ## remove build/
+	@rm -rf build

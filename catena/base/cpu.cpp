@@ -1,0 +1,62 @@
+#include "catena/base/cpu.h"
+
+#include <thread>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#define CATENA_X86 1
+#endif
+
+namespace catena {
+namespace {
+
+#ifdef CATENA_X86
+// XCR0, the state components that the operating system saves on a context switch.
+unsigned long long saved_state() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE)) return 0;
+  unsigned low = 0, high = 0;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (static_cast<unsigned long long>(high) << 32) | low;
+}
+
+std::string processor_name() {
+  unsigned r[12] = {};
+  if (__get_cpuid_max(0x80000000U, nullptr) < 0x80000004U) return "x86";
+  for (unsigned i = 0; i < 3; ++i)
+    __get_cpuid(0x80000002U + i, &r[4 * i], &r[4 * i + 1], &r[4 * i + 2], &r[4 * i + 3]);
+  std::string name(reinterpret_cast<const char*>(r), sizeof r);
+  name = name.substr(0, name.find('\0'));
+  const auto first = name.find_first_not_of(' ');
+  return first == std::string::npos ? "x86" : name.substr(first);
+}
+#endif
+
+}  // namespace
+
+CpuReport cpu_report() {
+  CpuReport report;
+  report.hardware_threads = static_cast<int>(std::thread::hardware_concurrency());
+#ifdef CATENA_X86
+  constexpr unsigned long long kAvxState = 0x6;      // SSE and AVX registers
+  constexpr unsigned long long kAvx512State = 0xe6;  // and the mask and upper registers
+  report.processor = processor_name();
+  report.available.emplace_back("sse2");
+  const unsigned long long saved = saved_state();
+  if ((saved & kAvxState) == kAvxState && __builtin_cpu_supports("avx2") &&
+      __builtin_cpu_supports("fma"))
+    report.available.emplace_back("avx2");
+  if ((saved & kAvx512State) == kAvx512State && __builtin_cpu_supports("avx512f") &&
+      __builtin_cpu_supports("avx512dq"))
+    report.available.emplace_back("avx512");
+  report.built.emplace_back("sse2");
+#else
+  report.processor = "unknown";
+  report.available.emplace_back("generic");
+  report.built.emplace_back("generic");
+#endif
+  report.used = report.built.front();
+  return report;
+}
+
+}  // namespace catena

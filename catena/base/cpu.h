@@ -1,0 +1,19 @@
+// What this processor and this build can do: the instruction sets, and which of them is used.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace catena {
+
+struct CpuReport {
+  std::string processor;                 // as it names itself
+  int hardware_threads = 0;
+  std::vector<std::string> available;    // sse2, avx2, avx512: usable here (the OS saves them too)
+  std::vector<std::string> built;        // variants this build carries
+  std::string used;                      // the one in use
+};
+
+CpuReport cpu_report();
+
+}  // namespace catena

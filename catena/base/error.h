@@ -1,0 +1,58 @@
+// The errors that the library throws, and the diagnostics of which a ModelError is made.
+//
+// Every message names the thing (body, hinge, quantity) and the number that is wrong. A model is
+// checked whole: all of its problems are reported at once, each with file and line when it was
+// read from a file.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace catena {
+
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Where in a file a thing was said; line 0: not from a file.
+struct Source {
+  std::string file;
+  int line = 0;
+};
+
+enum class Severity { warning, error };
+
+struct Diagnostic {
+  Severity severity = Severity::error;
+  Source source;
+  std::string message;
+
+  // `file:line: error: message`, without the parts that are not known.
+  std::string text() const;
+};
+
+// A mechanism (or the file that describes it) is wrong. what() has one line for each problem.
+class ModelError : public Error {
+ public:
+  explicit ModelError(std::vector<Diagnostic> problems);
+  const std::vector<Diagnostic>& problems() const { return problems_; }
+
+ private:
+  std::vector<Diagnostic> problems_;
+};
+
+// A computation cannot be done with these numbers: wrong size, NaN, singular hinge inertia, ...
+class NumericalError : public Error {
+ public:
+  using Error::Error;
+};
+
+// A name that does not exist was asked for; the message suggests the nearest one.
+class NameError : public Error {
+ public:
+  using Error::Error;
+};
+
+}  // namespace catena

@@ -1,0 +1,71 @@
+#include "catena/base/text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+namespace catena {
+namespace {
+
+char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
+// Levenshtein distance with adjacent transpositions, letter case ignored; O(|a| |b|).
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
+  for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1;
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + change});
+      if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
+          lower(a[i - 2]) == lower(b[j - 1]))
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+}  // namespace
+
+std::string nearest_name(std::string_view word, std::span<const std::string> candidates) {
+  // A word of 3 letters may have one wrong, a word of 9 three.
+  constexpr std::size_t kLettersPerMistake = 3;
+  constexpr std::size_t kLongestCompared = 64;
+  if (word.size() > kLongestCompared) return {};
+  std::size_t best = std::max<std::size_t>(1, word.size() / kLettersPerMistake) + 1;
+  std::string nearest;
+  for (const std::string& candidate : candidates) {
+    const std::size_t gap = candidate.size() > word.size() ? candidate.size() - word.size()
+                                                           : word.size() - candidate.size();
+    if (gap >= best) continue;
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < best) {
+      best = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
+  const std::string nearest = nearest_name(word, candidates);
+  return nearest.empty() ? std::string{} : "; did you mean '" + nearest + "'?";
+}
+
+std::string number(double value) {
+  char text[32];
+  const auto [end, error] = std::to_chars(text, text + sizeof text, value);
+  return error == std::errc{} ? std::string(text, end) : std::to_string(value);
+}
+
+std::string listed(std::span<const std::string> words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? " and " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+}  // namespace catena

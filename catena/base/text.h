@@ -1,0 +1,24 @@
+// Small text helpers for messages: nearest names, numbers as people write them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace catena {
+
+// The candidate nearest to the word (edit distance, letter case ignored), or "" when none is
+// near enough to be what was meant.
+std::string nearest_name(std::string_view word, std::span<const std::string> candidates);
+
+// "; did you mean 'elbow'?", or "" when there is nothing near.
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
+
+// The shortest decimal that reads back as the same double.
+std::string number(double value);
+
+// "a, b and c".
+std::string listed(std::span<const std::string> words);
+
+}  // namespace catena

@@ -1,0 +1,218 @@
+#include "catena/model/builder.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "catena/base/text.h"
+#include "catena/model/union_find.h"
+
+namespace catena {
+namespace {
+
+template <class Things>
+auto& named(Things& things, std::string_view name, const char* kind) {
+  const auto found = std::find_if(things.begin(), things.end(),
+                                  [&](const auto& thing) { return thing.name == name; });
+  if (found != things.end()) return *found;
+  std::vector<std::string> names;
+  for (const auto& thing : things) names.push_back(thing.name);
+  throw NameError(std::string("no ") + kind + " is named '" + std::string(name) + "'" +
+                  did_you_mean(name, names));
+}
+
+}  // namespace
+
+SpatialInertiad BodySettings::spatial_inertia() const {
+  return SpatialInertiad::from_central(mass, center_of_mass,
+                                       congruence(inertia_axes.matrix, inertia));
+}
+
+MechanismBuilder& MechanismBuilder::set_gravity(const Vec3d& gravity) {
+  description_.gravity = gravity;
+  return *this;
+}
+
+MechanismBuilder& MechanismBuilder::add_body(std::string name, BodySettings settings) {
+  description_.bodies.push_back({std::move(settings), std::move(name)});
+  return *this;
+}
+
+MechanismBuilder& MechanismBuilder::add_hinge(std::string name, std::string parent,
+                                              std::string child, HingeSettings settings) {
+  description_.hinges.push_back(
+      {std::move(settings), std::move(name), std::move(parent), std::move(child)});
+  return *this;
+}
+
+MechanismBuilder& MechanismBuilder::add_frame(std::string name, std::string body,
+                                              const Transformd& pose) {
+  description_.frames.push_back({std::move(name), std::move(body), pose, {}});
+  return *this;
+}
+
+MechanismBuilder& MechanismBuilder::add_rod(Rod rod) {
+  description_.rods.push_back(std::move(rod));
+  return *this;
+}
+
+MechanismBuilder& MechanismBuilder::add_coupling(Coupling coupling) {
+  description_.couplings.push_back(std::move(coupling));
+  return *this;
+}
+
+MechanismBuilder& MechanismBuilder::add_gear(std::string name, std::string follower,
+                                             std::string leader, double ratio, double offset) {
+  Coupling gear;
+  gear.name = std::move(name);
+  gear.terms = {{std::move(follower), 0, 1.0}, {std::move(leader), 0, -ratio}};
+  gear.constant = offset;
+  return add_coupling(std::move(gear));
+}
+
+MechanismBuilder& MechanismBuilder::add_spring(SpringDamper spring) {
+  description_.springs.push_back(std::move(spring));
+  return *this;
+}
+
+BodySettings& MechanismBuilder::body(std::string_view name) {
+  return named(description_.bodies, name, "body");
+}
+
+HingeSettings& MechanismBuilder::hinge(std::string_view name) {
+  return named(description_.hinges, name, "hinge");
+}
+
+MechanismBuilder& MechanismBuilder::set_mass(std::string_view body_name, double mass) {
+  body(body_name).mass = mass;
+  return *this;
+}
+
+MechanismBuilder& MechanismBuilder::lock(std::string_view hinge_name, std::vector<double> q) {
+  HingeSettings& settings = hinge(hinge_name);
+  if (settings.type == HingeType::weld) return *this;
+  if (q.empty()) {
+    const int n = settings.type == HingeType::custom && settings.custom
+                      ? settings.custom->freedoms()
+                      : coordinates_of(settings.type);
+    q.assign(static_cast<std::size_t>(n), 0.0);
+    if (settings.type == HingeType::spherical || settings.type == HingeType::free) q[0] = 1.0;
+  }
+  settings.locked_at = std::move(q);
+  return *this;
+}
+
+MechanismBuilder& MechanismBuilder::unlock(std::string_view hinge_name) {
+  hinge(hinge_name).locked_at.clear();
+  return *this;
+}
+
+MechanismBuilder& MechanismBuilder::remove_body(std::string_view name) {
+  body(name);  // throws if there is none
+  Description& d = description_;
+  std::vector<std::string> hinges;
+  for (const Hinge& h : d.hinges)
+    if (h.parent == name || h.child == name) hinges.push_back(h.name);
+  for (const std::string& h : hinges) remove_hinge(h);
+  const auto on_either_end = [&](const auto& thing) {
+    return thing.body_a == name || thing.body_b == name;
+  };
+  std::erase_if(d.rods, on_either_end);
+  std::erase_if(d.springs, on_either_end);
+  std::erase_if(d.frames, [&](const Frame& frame) { return frame.body == name; });
+  std::erase_if(d.bodies, [&](const Body& b) { return b.name == name; });
+  return *this;
+}
+
+MechanismBuilder& MechanismBuilder::remove_hinge(std::string_view name) {
+  hinge(name);
+  std::erase_if(description_.couplings, [&](const Coupling& coupling) {
+    return std::any_of(coupling.terms.begin(), coupling.terms.end(),
+                       [&](const Coupling::Term& term) { return term.hinge == name; });
+  });
+  std::erase_if(description_.hinges, [&](const Hinge& h) { return h.name == name; });
+  return *this;
+}
+
+MechanismBuilder& MechanismBuilder::attach(const Description& other, const std::string& prefix,
+                                           const std::string& onto, const Transformd& pose) {
+  Description& d = description_;
+  const auto renamed = [&](const std::string& body) {
+    return body == kWorld ? onto : prefix + body;
+  };
+  for (Body body : other.bodies) {
+    body.name = prefix + body.name;
+    d.bodies.push_back(std::move(body));
+  }
+  for (Hinge hinge : other.hinges) {
+    if (hinge.parent == kWorld) hinge.frame_on_parent = pose * hinge.frame_on_parent;
+    if (hinge.child == kWorld) hinge.frame_on_child = pose * hinge.frame_on_child;
+    hinge.name = prefix + hinge.name;
+    hinge.parent = renamed(hinge.parent);
+    hinge.child = renamed(hinge.child);
+    if (hinge.drive && !hinge.drive->carrier.empty()) {
+      if (hinge.drive->carrier == kWorld && hinge.drive->rotor_axis)
+        hinge.drive->rotor_axis = pose.rotation * *hinge.drive->rotor_axis;
+      hinge.drive->carrier = renamed(hinge.drive->carrier);
+    }
+    d.hinges.push_back(std::move(hinge));
+  }
+  for (Frame frame : other.frames) {
+    if (frame.body == kWorld) frame.pose = pose * frame.pose;
+    frame.name = prefix + frame.name;
+    frame.body = renamed(frame.body);
+    d.frames.push_back(std::move(frame));
+  }
+  const auto move_ends = [&](auto thing) {
+    if (thing.body_a == kWorld) thing.point_a = pose * thing.point_a;
+    if (thing.body_b == kWorld) thing.point_b = pose * thing.point_b;
+    thing.name = prefix + thing.name;
+    thing.body_a = renamed(thing.body_a);
+    thing.body_b = renamed(thing.body_b);
+    return thing;
+  };
+  for (const Rod& rod : other.rods) d.rods.push_back(move_ends(rod));
+  for (const SpringDamper& spring : other.springs) d.springs.push_back(move_ends(spring));
+  for (Coupling coupling : other.couplings) {
+    coupling.name = prefix + coupling.name;
+    for (Coupling::Term& term : coupling.terms) term.hinge = prefix + term.hinge;
+    d.couplings.push_back(std::move(coupling));
+  }
+  return *this;
+}
+
+MechanismBuilder& MechanismBuilder::connect_roots(HingeType type) {
+  Description& d = description_;
+  std::unordered_map<std::string, int> index{{kWorld, 0}};
+  for (const Body& body : d.bodies) index.emplace(body.name, static_cast<int>(index.size()));
+  UnionFind connected(static_cast<int>(index.size()));
+  std::unordered_set<std::string> children;
+  std::unordered_set<std::string> hinge_names;
+  for (const Hinge& hinge : d.hinges) {
+    children.insert(hinge.child);
+    hinge_names.insert(hinge.name);
+    if (index.contains(hinge.parent) && index.contains(hinge.child))
+      connected.join(index.at(hinge.parent), index.at(hinge.child));
+  }
+  std::vector<Hinge> added;
+  const auto connect = [&](const Body& body) {
+    if (!connected.join(0, index.at(body.name))) return;
+    Hinge hinge;
+    hinge.name = added.empty() ? "base" : "base_" + body.name;
+    while (!hinge_names.insert(hinge.name).second) hinge.name += "_";
+    hinge.type = type;
+    hinge.parent = kWorld;
+    hinge.child = body.name;
+    hinge.source = body.source;
+    added.push_back(std::move(hinge));
+  };
+  for (const Body& body : d.bodies)
+    if (!children.contains(body.name)) connect(body);
+  for (const Body& body : d.bodies) connect(body);  // a ring has no root: its first body serves
+  d.hinges.insert(d.hinges.begin(), added.begin(), added.end());
+  return *this;
+}
+
+MechanismBuilder Mechanism::edit() const { return MechanismBuilder(description_); }
+
+}  // namespace catena

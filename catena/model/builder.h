@@ -1,0 +1,69 @@
+// MechanismBuilder: describes a mechanism step by step, or changes one, without a file.
+//
+//   MechanismBuilder b("pendulum");
+//   b.add_body("link", {.mass = 1.0, .center_of_mass = {0.5, 0, 0}, .inertia = ...});
+//   b.add_hinge("pin", "world", "link", {.type = HingeType::revolute, .axes = {{0, 1, 0}}});
+//   const Mechanism pendulum = b.finish();
+//
+// Bodies may be added in any order and hinges may close loops. Nothing is checked until
+// finish(), which reports every mistake at once as a ModelError.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "catena/model/mechanism.h"
+
+namespace catena {
+
+struct FinishSettings {
+  // Inertias that no real body can have are errors instead of warnings.
+  bool strict = true;
+};
+
+class MechanismBuilder {
+ public:
+  explicit MechanismBuilder(std::string name = "mechanism") { description_.name = std::move(name); }
+  explicit MechanismBuilder(Description description) : description_(std::move(description)) {}
+
+  MechanismBuilder& set_gravity(const Vec3d& gravity);
+  MechanismBuilder& add_body(std::string name, BodySettings settings = {});
+  MechanismBuilder& add_hinge(std::string name, std::string parent, std::string child,
+                              HingeSettings settings = {});
+  MechanismBuilder& add_frame(std::string name, std::string body, const Transformd& pose);
+  MechanismBuilder& add_rod(Rod rod);
+  MechanismBuilder& add_coupling(Coupling coupling);
+  // q(follower) = ratio · q(leader) + offset: a gear or a mimic joint.
+  MechanismBuilder& add_gear(std::string name, std::string follower, std::string leader,
+                             double ratio, double offset = 0.0);
+  MechanismBuilder& add_spring(SpringDamper spring);
+
+  // Changes. An unknown name throws a NameError.
+  BodySettings& body(std::string_view name);
+  HingeSettings& hinge(std::string_view name);
+  MechanismBuilder& set_mass(std::string_view body, double mass);
+  // Makes a hinge rigid at the given coordinates (default: its zero), and frees it again.
+  MechanismBuilder& lock(std::string_view hinge, std::vector<double> q = {});
+  MechanismBuilder& unlock(std::string_view hinge);
+  // Removes a body and everything that names it; bodies that hung on it must be attached anew.
+  MechanismBuilder& remove_body(std::string_view name);
+  MechanismBuilder& remove_hinge(std::string_view name);
+  // Adds all of another mechanism with its names prefixed; its hinges to the world go to
+  // `onto` instead, placed at `pose` on it.
+  MechanismBuilder& attach(const Description& other, const std::string& prefix,
+                           const std::string& onto = kWorld, const Transformd& pose = {});
+  // Gives every part without a path to the world one: a hinge of the given type (free or weld)
+  // from the world to its root, the first of its bodies that is nobody's child.
+  MechanismBuilder& connect_roots(HingeType type);
+
+  const Description& description() const { return description_; }
+  Description& description() { return description_; }
+
+  // Throws ModelError with every problem found.
+  Mechanism finish(const FinishSettings& settings = {}) const;
+
+ private:
+  Description description_;
+};
+
+}  // namespace catena

@@ -1,0 +1,38 @@
+// Positions are points of a manifold, not vectors: integrate() and difference() are the only ways
+// to add and subtract them. Both work on the group of each hinge (quaternion, rigid motion).
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+
+#include "catena/model/mechanism.h"
+
+namespace catena {
+
+// All coordinates zero, quaternions the identity.
+Eigen::VectorXd zero_position(const Mechanism& mechanism);
+
+// The position reached from q after unit time at constant v: q ⊕ v. Scale v by a time step.
+Eigen::VectorXd integrate(const Mechanism& mechanism, const Eigen::VectorXd& q,
+                          const Eigen::VectorXd& v);
+
+// The v that leads from q1 to q2 in unit time: integrate(q1, difference(q1, q2)) = q2. Rotations
+// take the short way round.
+Eigen::VectorXd difference(const Mechanism& mechanism, const Eigen::VectorXd& q1,
+                           const Eigen::VectorXd& q2);
+
+// q̇ of all coordinates at velocity v (quaternion rates included).
+Eigen::VectorXd position_rate(const Mechanism& mechanism, const Eigen::VectorXd& q,
+                              const Eigen::VectorXd& v);
+
+// Scales every quaternion of q to length one; returns the largest | |quaternion| − 1 | found.
+// Throws NumericalError, naming the hinge, for a quaternion of length zero or NaN.
+double normalize_quaternions(const Mechanism& mechanism, Eigen::VectorXd& q);
+void normalize_quaternion(double* q);
+
+// A position with every coordinate in [−1, 1] (within its limits) and random rotations; the same
+// seed gives the same position on every machine.
+Eigen::VectorXd random_position(const Mechanism& mechanism, std::uint64_t seed);
+Eigen::VectorXd random_vector(int size, std::uint64_t seed);
+
+}  // namespace catena

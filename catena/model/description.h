@@ -1,0 +1,185 @@
+// The description of a mechanism: what its author said, word for word, before anything is
+// sorted, merged or cut. A MechanismBuilder edits one, readers fill one, writers print one, and
+// a finished Mechanism keeps the one it was made from.
+//
+// Units are SI; angles are radians. A body named "world" always exists: the ground.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "catena/base/error.h"
+#include "catena/model/hinge.h"
+#include "catena/spatial/inertia.h"
+
+namespace catena {
+
+inline constexpr const char* kWorld = "world";
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// A shape for drawing; it has no part in the dynamics.
+struct Visual {
+  enum class Shape { box, cylinder, sphere, capsule, mesh };
+  Shape shape = Shape::box;
+  Transformd pose;                        // in the body frame
+  Vec3d size{1.0, 1.0, 1.0};              // box: edges; mesh: scale
+  double radius = 0.0;                    // cylinder, sphere, capsule
+  double length = 0.0;                    // cylinder, capsule (without its caps), along z
+  std::string mesh;                       // path or URI as written
+  std::array<double, 4> colour{0.7, 0.7, 0.7, 1.0};  // red, green, blue, opacity
+  std::string name;
+};
+
+struct BodySettings {
+  double mass = 0.0;
+  Vec3d center_of_mass;                   // in the body frame
+  SymMat3d inertia;                       // about the centre of mass, in the inertia axes
+  Rotationd inertia_axes;                 // R_body_inertia
+  std::vector<Visual> visuals;
+  Source source;
+
+  // About the origin and in the axes of the body frame.
+  SpatialInertiad spatial_inertia() const;
+};
+
+// Coulomb friction with the Stribeck effect. The regularized law is
+//   F(v) = −[C + (S − C) exp(−(v/v_stribeck)²)] tanh(v / v_transition),
+// C the sliding and S the breakaway level. The event-driven simulator uses the set-valued law
+// instead: F in [−S, S] while v = 0, and sliding otherwise.
+struct Friction {
+  double sliding = 0.0;                   // N or N m
+  double breakaway = 0.0;                 // at least `sliding`; 0 means the same as `sliding`
+  double stribeck_velocity = 0.0;         // m/s or rad/s; 0: no Stribeck effect
+  double transition_velocity = 1e-3;      // of the regularization
+
+  bool active() const { return sliding != 0.0 || breakaway != 0.0; }
+};
+
+// What belongs to one freedom of a hinge. Stiffness, rest and position limits refer to the
+// coordinate of the freedom; those of the rotations of spherical and free hinges have none.
+struct FreedomSettings {
+  double lower = -kInfinity;
+  double upper = kInfinity;
+  double velocity_limit = kInfinity;
+  double effort_limit = kInfinity;
+  double damping = 0.0;
+  double stiffness = 0.0;
+  double rest = 0.0;
+  Friction friction;
+};
+
+// A geared motor on a hinge of one freedom. The rotor spins about rotor_axis, fixed in the
+// carrier body, gear_ratio times as fast as the hinge, and its mass is part of the carrier's.
+struct DriveSettings {
+  double rotor_inertia = 0.0;             // about its axis, kg m²
+  double gear_ratio = 1.0;                // rotor speed relative to the carrier / hinge speed
+  std::string carrier;                    // empty: the parent of the hinge
+  std::optional<Vec3d> rotor_axis;        // in the carrier's frame; none: the hinge axis (on the parent)
+  bool armature_only = false;             // keep only the reflected inertia ratio² · rotor_inertia
+};
+
+// What to do with a hinge when it is part of a closed loop.
+enum class Cut { automatic, always, never };
+
+struct HingeSettings {
+  HingeType type = HingeType::revolute;
+  // In the frame of the hinge on the parent: the axis (revolute, prismatic, screw, cylindrical),
+  // the normal and optionally the x direction of the plane (planar), two axes (universal), three
+  // (gimbal). Empty: z; x, y; x, y, z.
+  std::vector<Vec3d> axes;
+  double pitch = 0.0;                     // screw: metres per radian
+  // The hinge frame on either side: X_parent_hinge and X_child_hinge. With all coordinates zero
+  // the two coincide. For spherical and free hinges v is the twist of the child's hinge frame, in
+  // that frame.
+  Transformd frame_on_parent;
+  Transformd frame_on_child;
+  std::vector<FreedomSettings> freedoms;  // may be shorter than the freedoms: the rest have defaults
+  std::optional<DriveSettings> drive;
+  std::shared_ptr<const CustomHinge> custom;
+  Cut cut = Cut::automatic;
+  std::vector<double> locked_at;          // if given: a weld at these coordinates
+  std::vector<double> initial_position;   // q of the default state; empty: zero
+  std::vector<double> initial_velocity;
+  Source source;
+};
+
+struct Body : BodySettings {
+  std::string name;
+};
+
+struct Hinge : HingeSettings {
+  std::string name;
+  std::string parent;
+  std::string child;
+};
+
+// A frame fixed on a body; a point is a frame whose orientation does not matter.
+struct Frame {
+  std::string name;
+  std::string body;
+  Transformd pose;                        // X_body_frame
+  Source source;
+};
+
+// A massless rod of fixed length between two points, free to swivel at both ends.
+struct Rod {
+  std::string name;
+  std::string body_a;
+  Vec3d point_a;
+  std::string body_b;
+  Vec3d point_b;
+  double length = 0.0;
+  Source source;
+};
+
+// A constraint between hinge coordinates: Σ coefficient_i · q_i = constant (gear, mimic, rack,
+// differential), or g(q) = 0 by a user function.
+struct Coupling {
+  struct Term {
+    std::string hinge;
+    int freedom = 0;
+    double coefficient = 1.0;             // of a linear coupling
+  };
+  // value, gradient and (row-major) second derivatives of g at the coordinates of the terms.
+  using Function = std::function<void(std::span<const double> q, double& value,
+                                      std::span<double> gradient, std::span<double> hessian)>;
+
+  std::string name;
+  std::vector<Term> terms;
+  double constant = 0.0;
+  Function function;                      // none: linear
+  Source source;
+};
+
+// A spring and a damper along the line between two points; tension is positive when it is
+// longer than its rest length.
+struct SpringDamper {
+  std::string name;
+  std::string body_a;
+  Vec3d point_a;
+  std::string body_b;
+  Vec3d point_b;
+  double stiffness = 0.0;
+  double rest_length = 0.0;
+  double damping = 0.0;
+  Source source;
+};
+
+struct Description {
+  std::string name = "mechanism";
+  Vec3d gravity{0.0, 0.0, -9.81};
+  std::vector<Body> bodies;
+  std::vector<Hinge> hinges;
+  std::vector<Frame> frames;
+  std::vector<Rod> rods;
+  std::vector<Coupling> couplings;
+  std::vector<SpringDamper> springs;
+};
+
+}  // namespace catena

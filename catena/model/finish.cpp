@@ -1,0 +1,470 @@
+// Finishing: from a description to a Mechanism. Steps, each a function below: check, analyse the
+// graph, place the bodies of every rigid group, make the nodes, place everything else, and look
+// for hinges without inertia.
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "catena/base/text.h"
+#include "catena/model/builder.h"
+#include "catena/model/configuration.h"
+#include "catena/model/hinge_kinematics.h"
+#include "catena/model/mechanism_names.h"
+#include "catena/model/validation.h"
+#include "catena/spatial/eigen.h"
+
+namespace catena {
+namespace {
+
+template <class T>
+auto& at(T& container, int i) {
+  return container[static_cast<std::size_t>(i)];
+}
+
+void store(const Vec3d& v, double* to) {
+  for (int i = 0; i < 3; ++i) to[i] = v[i];
+}
+
+Vec3d axis_or(const Hinge& hinge, std::size_t i, const Vec3d& otherwise) {
+  return i < hinge.axes.size() ? normalized(hinge.axes[i]) : otherwise;
+}
+
+// The turns and shifts of a hinge of two or more plain coordinates, innermost last.
+std::vector<NodeScrew> screws_of(const Hinge& hinge) {
+  const Vec3d x = Vec3d::unit_x(), y = Vec3d::unit_y(), z = Vec3d::unit_z();
+  const auto turn = [](const Vec3d& a, int c) { return NodeScrew{{a.x, a.y, a.z}, true, c}; };
+  const auto shift = [](const Vec3d& a, int c) { return NodeScrew{{a.x, a.y, a.z}, false, c}; };
+  switch (hinge.type) {
+    case HingeType::cylindrical: {
+      const Vec3d axis = axis_or(hinge, 0, z);
+      return {turn(axis, 0), shift(axis, 1)};
+    }
+    case HingeType::universal:
+      return {turn(axis_or(hinge, 0, x), 0), turn(axis_or(hinge, 1, y), 1)};
+    case HingeType::gimbal:
+      return {turn(axis_or(hinge, 0, x), 0), turn(axis_or(hinge, 1, y), 1),
+              turn(axis_or(hinge, 2, z), 2)};
+    case HingeType::translation:
+      return {shift(x, 0), shift(y, 1), shift(z, 2)};
+    case HingeType::planar: {
+      const Vec3d normal = axis_or(hinge, 0, z);
+      // The plane's x direction as given, less its part along the normal; by default the hinge
+      // frame's x axis turned with z onto the normal.
+      const Vec3d given = hinge.axes.size() > 1 ? normalized(hinge.axes[1])
+                                                : rotation_from_z_to(normal).axis(0);
+      const Vec3d plane_x = normalized(given - dot(given, normal) * normal);
+      return {shift(plane_x, 1), shift(cross(normal, plane_x), 2), turn(normal, 0)};
+    }
+    default:
+      return {};
+  }
+}
+
+NodeHinge node_hinge_of(HingeType type) {
+  switch (type) {
+    case HingeType::revolute:
+      return NodeHinge::revolute;
+    case HingeType::prismatic:
+      return NodeHinge::prismatic;
+    case HingeType::screw:
+      return NodeHinge::screw;
+    case HingeType::spherical:
+      return NodeHinge::spherical;
+    case HingeType::free:
+      return NodeHinge::free;
+    case HingeType::custom:
+      return NodeHinge::custom;
+    default:
+      return NodeHinge::screws;
+  }
+}
+
+}  // namespace
+
+class Finisher {
+ public:
+  Finisher(const Description& description, const FinishSettings& settings) : settings_(settings) {
+    m_.description_ = description;
+  }
+
+  Mechanism run() {
+    std::vector<Diagnostic> found = validate(d_, {.strict = settings_.strict});
+    if (!names_are_sound()) throw ModelError(std::move(found));
+    m_.topology_ = analyse_topology(d_);
+    for (const int b : t_.unreachable)
+      found.push_back({Severity::error, at(d_.bodies, b).source,
+                       "body '" + at(d_.bodies, b).name +
+                           "' has no path to the world; add a hinge that leads to it"});
+    for (const Coupling& coupling : d_.couplings)
+      for (const Coupling::Term& term : coupling.terms)
+        if (std::any_of(t_.cut_hinges.begin(), t_.cut_hinges.end(),
+                        [&](int h) { return at(d_.hinges, h).name == term.hinge; }))
+          found.push_back({Severity::error, coupling.source,
+                           "coupling '" + coupling.name + "': hinge '" + term.hinge +
+                               "' is cut; let another hinge of its loop be cut"});
+    if (has_error(found)) throw ModelError(std::move(found));
+
+    place_groups();
+    place_hinges();
+    place_others();
+    report_loops();
+    check_hinge_inertias(found);
+    if (has_error(found)) throw ModelError(std::move(found));
+    m_.warnings_ = std::move(found);
+    m_.names_ = make_name_tables(m_);
+    m_.default_state_ = initial_state();
+    return std::move(m_);
+  }
+
+ private:
+  // The graph can be analysed: every name is unique and every name used exists.
+  bool names_are_sound() {
+    body_index_.emplace(kWorld, -1);
+    for (int i = 0; i < static_cast<int>(d_.bodies.size()); ++i)
+      if (!body_index_.emplace(at(d_.bodies, i).name, i).second) return false;
+    for (int i = 0; i < static_cast<int>(d_.hinges.size()); ++i)
+      if (!hinge_index_.emplace(at(d_.hinges, i).name, i).second) return false;
+    const auto known = [&](const std::string& body) { return body_index_.contains(body); };
+    const auto both = [&](const auto& t) { return known(t.body_a) && known(t.body_b); };
+    return std::all_of(d_.hinges.begin(), d_.hinges.end(),
+                       [&](const Hinge& h) {
+                         return known(h.parent) && known(h.child) && h.parent != h.child &&
+                                (h.type != HingeType::custom || h.custom);
+                       }) &&
+           std::all_of(d_.rods.begin(), d_.rods.end(), both) &&
+           std::all_of(d_.springs.begin(), d_.springs.end(), both) &&
+           std::all_of(d_.frames.begin(), d_.frames.end(),
+                       [&](const Frame& f) { return known(f.body); }) &&
+           std::all_of(d_.couplings.begin(), d_.couplings.end(), [&](const Coupling& c) {
+             return std::all_of(c.terms.begin(), c.terms.end(), [&](const Coupling::Term& term) {
+               return hinge_index_.contains(term.hinge);
+             });
+           });
+  }
+
+  int body_of(const std::string& name) const { return body_index_.at(name); }
+  int group_of(int body) const { return body < 0 ? t_.world_group : at(t_.group_of_body, body); }
+  int node_of(int body) const { return at(node_of_group_, group_of(body)); }
+  const Transformd& placement(int body) const {
+    static const Transformd kIdentity;
+    return body < 0 ? kIdentity : at(m_.bodies_, body).X_node_body;
+  }
+
+  // Nodes in order, and every body's place in its node.
+  void place_groups() {
+    node_of_group_.assign(static_cast<std::size_t>(t_.group_count), -1);
+    for (int n = 0; n < static_cast<int>(t_.order.size()); ++n)
+      at(node_of_group_, at(t_.order, n)) = n;
+
+    m_.bodies_.resize(d_.bodies.size());
+    for (int b = 0; b < static_cast<int>(d_.bodies.size()); ++b) {
+      BodyPlace& place = at(m_.bodies_, b);
+      place.name = at(d_.bodies, b).name;
+      place.node = node_of(b);
+      place.inertia = at(d_.bodies, b).spatial_inertia();
+    }
+    std::vector<std::vector<int>> welds(d_.bodies.size() + 1);  // entry 0: the world's
+    for (const int h : t_.weld_hinges) {
+      at(welds, body_of(at(d_.hinges, h).parent) + 1).push_back(h);
+      at(welds, body_of(at(d_.hinges, h).child) + 1).push_back(h);
+    }
+    std::vector<char> placed(d_.bodies.size() + 1, 0);
+    const auto spread = [&](int anchor) {
+      std::vector<int> open{anchor};
+      at(placed, anchor + 1) = 1;
+      while (!open.empty()) {
+        const int body = open.back();
+        open.pop_back();
+        for (const int h : at(welds, body + 1)) {
+          const Hinge& weld = at(d_.hinges, h);
+          const bool outward = body_of(weld.parent) == body;
+          const int other = body_of(outward ? weld.child : weld.parent);
+          if (at(placed, other + 1)) continue;
+          const Transformd x =
+              weld.frame_on_parent * locked_displacement(weld) * weld.frame_on_child.inverse();
+          at(m_.bodies_, other).X_node_body = placement(body) * (outward ? x : x.inverse());
+          at(placed, other + 1) = 1;
+          open.push_back(other);
+        }
+      }
+    };
+    spread(-1);
+    for (const int g : t_.order) {
+      const Topology::Edge edge = at(t_.inboard, g);
+      const Hinge& hinge = at(d_.hinges, edge.hinge);
+      const int anchor = body_of(edge.reversed ? hinge.parent : hinge.child);
+      const Transformd& side = edge.reversed ? hinge.frame_on_parent : hinge.frame_on_child;
+      at(m_.bodies_, anchor).X_node_body = (side * alignment(hinge, edge.reversed)).inverse();
+      spread(anchor);
+    }
+  }
+
+  // Turns the hinge frame so that the axis of a one-freedom hinge is z.
+  static Transformd alignment(const Hinge& hinge, bool reversed) {
+    switch (hinge.type) {
+      case HingeType::revolute:
+      case HingeType::prismatic:
+      case HingeType::screw: {
+        const Vec3d axis = axis_or(hinge, 0, Vec3d::unit_z());
+        return {rotation_from_z_to(reversed ? -axis : axis), Vec3d::zero()};
+      }
+      default:
+        return {};
+    }
+  }
+
+  static Transformd locked_displacement(const Hinge& hinge) {
+    if (hinge.type == HingeType::weld || hinge.locked_at.empty()) return {};
+    Hinge free_hinge = hinge;
+    free_hinge.locked_at.clear();
+    Node node;
+    std::vector<NodeScrew> screws;
+    describe_hinge(free_hinge, false, node, screws);
+    const Transformd align = alignment(hinge, false);
+    std::vector<double> q = hinge.locked_at;
+    if (node.hinge == NodeHinge::spherical || node.hinge == NodeHinge::free)
+      normalize_quaternion(q.data());
+    const std::vector<double> v(kMaxFreedoms, 0.0);
+    HingeMotion<double> motion;
+    evaluate_hinge(node, screws.data(), hinge.custom.get(), q.data(), v.data(), motion);
+    return align * motion.displacement * align.inverse();
+  }
+
+  // Fills in what the node needs to know of its hinge's type, and appends its screws.
+  static void describe_hinge(const Hinge& hinge, bool reversed, Node& node,
+                             std::vector<NodeScrew>& screws) {
+    node.hinge = node_hinge_of(hinge.type);
+    node.coordinates = static_cast<std::uint8_t>(coordinates_of(hinge));
+    node.freedoms = static_cast<std::uint8_t>(freedoms_of(hinge));
+    node.pitch = hinge.type == HingeType::screw ? hinge.pitch : 0.0;
+    node.first_screw = static_cast<int>(screws.size());
+    if (node.hinge != NodeHinge::screws) {
+      // The axis of a one-freedom hinge was turned round instead (see alignment).
+      node.reversed = reversed && (node.hinge == NodeHinge::spherical ||
+                                   node.hinge == NodeHinge::free || node.hinge == NodeHinge::custom);
+      return;
+    }
+    std::vector<NodeScrew> factors = screws_of(hinge);
+    if (reversed) {  // (e1 ... ek)⁻¹ = ek⁻¹ ... e1⁻¹
+      std::reverse(factors.begin(), factors.end());
+      for (NodeScrew& factor : factors)
+        for (double& component : factor.axis) component = -component;
+    }
+    screws.insert(screws.end(), factors.begin(), factors.end());
+  }
+
+  void place_hinges() {
+    m_.hinges_.resize(d_.hinges.size());
+    for (int h = 0; h < static_cast<int>(d_.hinges.size()); ++h) {
+      const Hinge& hinge = at(d_.hinges, h);
+      HingePlace& place = at(m_.hinges_, h);
+      place.name = hinge.name;
+      place.type = hinge.type;
+      place.role = HingePlace::Role::weld;
+      place.parent_body = body_of(hinge.parent);
+      place.child_body = body_of(hinge.child);
+    }
+    for (const int h : t_.cut_hinges) at(m_.hinges_, h).role = HingePlace::Role::cut;
+
+    for (int n = 0; n < static_cast<int>(t_.order.size()); ++n) {
+      const int g = at(t_.order, n);
+      const Topology::Edge edge = at(t_.inboard, g);
+      const Hinge& hinge = at(d_.hinges, edge.hinge);
+      Node node;
+      describe_hinge(hinge, edge.reversed, node, m_.screws_);
+      const int inner = body_of(edge.reversed ? hinge.child : hinge.parent);
+      node.parent = node_of(inner);
+      node.hinge_index = edge.hinge;
+      node.q_index = m_.coordinates_;
+      node.v_index = m_.freedoms_;
+      const Transformd& side = edge.reversed ? hinge.frame_on_child : hinge.frame_on_parent;
+      const Transformd x = placement(inner) * side * alignment(hinge, edge.reversed);
+      for (int i = 0; i < 9; ++i) node.rotation[i] = x.rotation.matrix.m[i / 3][i % 3];
+      store(x.translation, node.translation);
+      m_.nodes_.push_back(node);
+      m_.customs_.push_back(hinge.custom.get());
+
+      HingePlace& place = at(m_.hinges_, edge.hinge);
+      place.role = HingePlace::Role::tree;
+      place.node = n;
+      place.reversed = edge.reversed;
+      place.q_index = node.q_index;
+      place.coordinates = node.coordinates;
+      place.v_index = node.v_index;
+      place.freedoms = node.freedoms;
+      m_.coordinates_ += node.coordinates;
+      m_.freedoms_ += node.freedoms;
+
+      for (const std::string& s : position_suffixes(hinge.type, node.coordinates))
+        m_.position_names_.push_back(hinge.name + s);
+      for (const std::string& s : velocity_suffixes(hinge.type, node.freedoms))
+        m_.velocity_names_.push_back(hinge.name + s);
+      for (int k = 0; k < node.freedoms; ++k) {
+        m_.freedom_settings_.push_back(static_cast<std::size_t>(k) < hinge.freedoms.size()
+                                           ? at(hinge.freedoms, k)
+                                           : FreedomSettings{});
+        // Neither the rotations nor (in the body's frame) the shifts of a hinge with a quaternion
+        // are rates of a coordinate.
+        const bool plain = node.coordinates == node.freedoms;
+        m_.coordinate_of_freedom_.push_back(plain ? node.q_index + k : -1);
+      }
+    }
+    // Inertia of each node: the sum over its bodies.
+    std::vector<SpatialInertiad> sum(m_.nodes_.size(), SpatialInertiad::zero());
+    for (const BodyPlace& body : m_.bodies_)
+      if (body.node >= 0) at(sum, body.node) += shift_to_parent(body.X_node_body, body.inertia);
+    for (std::size_t n = 0; n < sum.size(); ++n) {
+      Node& node = m_.nodes_[n];
+      const SymMat3d& j = sum[n].inertia;
+      node.mass = sum[n].mass;
+      store(sum[n].mass_moment, node.mass_moment);
+      const double moments[6] = {j.xx, j.xy, j.xz, j.yy, j.yz, j.zz};
+      std::copy(moments, moments + 6, node.inertia);
+    }
+  }
+
+  PointPlace point_on(const std::string& body_name, const Vec3d& point) const {
+    const int body = body_of(body_name);
+    return {body, node_of(body), placement(body) * point};
+  }
+
+  void place_others() {
+    for (const Frame& frame : d_.frames) {
+      const int body = body_of(frame.body);
+      m_.frames_.push_back({frame.name, body, node_of(body), placement(body) * frame.pose});
+    }
+    for (const SpringDamper& s : d_.springs)
+      m_.springs_.push_back({s.name, point_on(s.body_a, s.point_a), point_on(s.body_b, s.point_b),
+                             s.stiffness, s.rest_length, s.damping});
+    for (int h = 0; h < static_cast<int>(d_.hinges.size()); ++h) {
+      const Hinge& hinge = at(d_.hinges, h);
+      const HingePlace& place = at(m_.hinges_, h);
+      if (!hinge.drive || place.role != HingePlace::Role::tree) continue;
+      const DriveSettings& drive = *hinge.drive;
+      const int carrier =
+          drive.carrier.empty() ? place.parent_body : body_of(drive.carrier);
+      const Vec3d axis_on_carrier =
+          drive.rotor_axis ? normalized(*drive.rotor_axis)
+                           : hinge.frame_on_parent.rotation * axis_or(hinge, 0, Vec3d::unit_z());
+      const Vec3d axis = placement(carrier).rotation * axis_on_carrier;
+      m_.drives_.push_back({h, place.v_index, node_of(carrier), axis, drive.rotor_inertia,
+                            drive.gear_ratio, drive.armature_only});
+    }
+  }
+
+  void report_loops() {
+    std::vector<std::vector<int>> bodies_of(static_cast<std::size_t>(t_.group_count));
+    for (int b = 0; b < static_cast<int>(d_.bodies.size()); ++b)
+      at(bodies_of, at(t_.group_of_body, b)).push_back(b);
+    for (const Topology::Loop& loop : t_.loops) {
+      LoopPlace place;
+      for (const int g : loop.groups) {
+        place.bodies.insert(place.bodies.end(), at(bodies_of, g).begin(), at(bodies_of, g).end());
+        if (at(node_of_group_, g) >= 0) place.nodes.push_back(at(node_of_group_, g));
+      }
+      place.cut_hinges = loop.cut_hinges;
+      place.rods = loop.rods;
+      place.couplings = loop.couplings;
+      for (const int h : loop.cut_hinges) place.constraints += 6 - freedoms_of(at(d_.hinges, h));
+      place.constraints += static_cast<int>(loop.rods.size() + loop.couplings.size());
+      m_.loops_.push_back(std::move(place));
+    }
+  }
+
+  // The articulated-body recursion with dense matrices, in one position without symmetry: a hinge
+  // whose inertia vanishes there has none anywhere. Members of closed loops are left out: whether
+  // they can move at all is the loop's business.
+  void check_hinge_inertias(std::vector<Diagnostic>& found) const {
+    constexpr double kRelativeInertia = 1e-13;  // a few hundred roundings of the sum
+    std::vector<char> in_loop(m_.nodes_.size(), 0);
+    for (const LoopPlace& loop : m_.loops_)
+      for (const int n : loop.nodes) at(in_loop, n) = 1;
+    std::vector<double> rotor(static_cast<std::size_t>(m_.freedoms_), 0.0);
+    for (const DrivePlace& drive : m_.drives_)
+      at(rotor, drive.v_index) += drive.gear_ratio * drive.gear_ratio * drive.rotor_inertia;
+
+    std::vector<Matrix6d> articulated;
+    articulated.reserve(m_.nodes_.size());
+    for (const Node& node : m_.nodes_)
+      articulated.push_back(to_eigen(load_inertia<double>(node)));
+    for (int n = static_cast<int>(m_.nodes_.size()) - 1; n >= 0; --n) {
+      const Node& node = at(m_.nodes_, n);
+      double q[kMaxCoordinates];
+      const double v[kMaxFreedoms] = {};
+      for (int k = 0; k < node.coordinates; ++k) q[k] = 0.31 + 0.17 * k + 0.013 * (n % 41);
+      if (node.hinge == NodeHinge::spherical || node.hinge == NodeHinge::free)
+        normalize_quaternion(q);
+      HingeMotion<double> motion;
+      evaluate_hinge(node, m_.screws_.data(), at(m_.customs_, n), q, v, motion);
+      Matrix6d& inertia = at(articulated, n);
+      if (!at(in_loop, n)) {
+        Eigen::Matrix<double, 6, Eigen::Dynamic, 0, 6, 6> h(6, node.freedoms);
+        for (int k = 0; k < node.freedoms; ++k) h.col(k) = to_eigen(motion.map[k]);
+        const auto u = (inertia * h).eval();
+        Eigen::MatrixXd hinge_inertia = h.transpose() * u;
+        for (int k = 0; k < node.freedoms; ++k)
+          hinge_inertia(k, k) += at(rotor, node.v_index + k);
+        const double scale = inertia.trace() * h.colwise().squaredNorm().maxCoeff();
+        int worst = -1;
+        for (int k = 0; k < node.freedoms; ++k)
+          if (!(hinge_inertia(k, k) > kRelativeInertia * scale)) worst = k;
+        if (worst < 0) {
+          // Unit diagonal first, so that metres and radians can be compared.
+          const Eigen::VectorXd s = hinge_inertia.diagonal().cwiseSqrt().cwiseInverse();
+          const Eigen::MatrixXd scaled = s.asDiagonal() * hinge_inertia * s.asDiagonal();
+          const auto eigen = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(scaled);
+          if (!(eigen.eigenvalues()[0] > kRelativeInertia))
+            eigen.eigenvectors().col(0).cwiseAbs().maxCoeff(&worst);
+        }
+        if (worst >= 0) {
+          const Hinge& hinge = at(d_.hinges, node.hinge_index);
+          found.push_back({Severity::error, hinge.source,
+                           "hinge '" + hinge.name + "': freedom '" +
+                               at(m_.velocity_names_, node.v_index + worst) +
+                               "' moves no inertia (" +
+                               number(hinge_inertia(worst, worst)) +
+                               "); give body '" + (at(m_.hinges_, node.hinge_index).reversed
+                                                       ? hinge.parent
+                                                       : hinge.child) +
+                               "' mass and inertia, or lock the hinge"});
+          continue;
+        }
+        inertia -= u * hinge_inertia.llt().solve(u.transpose());
+      }
+      if (node.parent < 0) continue;
+      const Matrix6d to_child =
+          matrix_Ad((load_placement<double>(node) * motion.displacement).inverse());
+      at(articulated, node.parent) += to_child.transpose() * inertia * to_child;
+    }
+  }
+
+  State initial_state() const {
+    State state{zero_position(m_), Eigen::VectorXd::Zero(m_.freedoms_)};
+    for (const HingePlace& place : m_.hinges_) {
+      if (place.role != HingePlace::Role::tree) continue;
+      const Hinge& hinge = at(d_.hinges, at(m_.nodes_, place.node).hinge_index);
+      for (std::size_t k = 0; k < hinge.initial_position.size(); ++k)
+        state.q[place.q_index + static_cast<int>(k)] = hinge.initial_position[k];
+      for (std::size_t k = 0; k < hinge.initial_velocity.size(); ++k)
+        state.v[place.v_index + static_cast<int>(k)] = hinge.initial_velocity[k];
+    }
+    normalize_quaternions(m_, state.q);
+    return state;
+  }
+
+  FinishSettings settings_;
+  Mechanism m_;
+  const Description& d_ = m_.description_;
+  const Topology& t_ = m_.topology_;
+  std::unordered_map<std::string, int> body_index_;
+  std::unordered_map<std::string, int> hinge_index_;
+  std::vector<int> node_of_group_;
+};
+
+Mechanism MechanismBuilder::finish(const FinishSettings& settings) const {
+  return Finisher(description_, settings).run();
+}
+
+}  // namespace catena

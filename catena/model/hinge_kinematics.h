@@ -1,0 +1,152 @@
+// The displacement, motion map and bias of a node's hinge, for any scalar.
+//
+// J(q) takes the child-side frame (the node's) to the parent-side frame. H v is the relative
+// twist in the node's frame; bias = Ḣ v. For a product of screws e1 ... ek the column of factor m
+// is Ad(e_{m+1} ... e_k)⁻¹ s_m, and Ḣ v = Σ_l [Σ_{m<l} H_m v_m, H_l v_l].
+//
+// The sweeps treat revolute, prismatic and screw hinges themselves; this serves all others, and
+// everybody who does not count nanoseconds.
+#pragma once
+
+#include <limits>
+#include <type_traits>
+
+#include "catena/model/hinge.h"
+#include "catena/model/node.h"
+#include "catena/spatial/inertia.h"
+
+namespace catena {
+inline namespace CATENA_ISA {
+
+template <class Scalar>
+struct HingeMotion {
+  Transform<Scalar> displacement;
+  Twist<Scalar> map[kMaxFreedoms];
+  Twist<Scalar> bias;
+};
+
+template <class Scalar>
+inline Vec3<Scalar> load_vec3(const double* from) {
+  return {Scalar(from[0]), Scalar(from[1]), Scalar(from[2])};
+}
+
+// The constant displacement of the hinge on the parent node.
+template <class Scalar>
+inline Transform<Scalar> load_placement(const Node& node) {
+  Transform<Scalar> x;
+  for (int i = 0; i < 9; ++i) x.rotation.matrix.m[i / 3][i % 3] = Scalar(node.rotation[i]);
+  x.translation = load_vec3<Scalar>(node.translation);
+  return x;
+}
+
+template <class Scalar>
+inline SpatialInertia<Scalar> load_inertia(const Node& node) {
+  const double* j = node.inertia;
+  return {Scalar(node.mass), load_vec3<Scalar>(node.mass_moment),
+          {Scalar(j[0]), Scalar(j[1]), Scalar(j[2]), Scalar(j[3]), Scalar(j[4]), Scalar(j[5])}};
+}
+
+// The rotation about a unit axis (Rodrigues).
+template <class Scalar>
+inline Rotation<Scalar> rotation_about(const Vec3<Scalar>& axis, const Scalar& angle) {
+  const auto [s, c] = sincos(angle);
+  const Scalar k = Scalar(1.0) - c;
+  const Vec3<Scalar> ks = k * axis;
+  const Vec3<Scalar> ss = s * axis;
+  return {{{{c + ks.x * axis.x, ks.x * axis.y - ss.z, ks.x * axis.z + ss.y},
+            {ks.y * axis.x + ss.z, c + ks.y * axis.y, ks.y * axis.z - ss.x},
+            {ks.z * axis.x - ss.y, ks.z * axis.y + ss.x, c + ks.z * axis.z}}}};
+}
+
+template <class Scalar>
+inline Quaternion<Scalar> load_quaternion(const Scalar* q) {
+  return {q[0], q[1], q[2], q[3]};
+}
+
+// Replaces a hinge's motion by that of the inverse displacement: J⁻¹ and −Ad(J) H. The bias of
+// −Ad(J) H is −Ad(J)(Ḣ v + [H v, H v]) = −Ad(J) Ḣ v.
+template <class Scalar>
+inline void reverse(HingeMotion<Scalar>& motion, int freedoms) {
+  for (int k = 0; k < freedoms; ++k)
+    motion.map[k] = -Ad(motion.displacement, motion.map[k]);
+  motion.bias = -Ad(motion.displacement, motion.bias);
+  motion.displacement = motion.displacement.inverse();
+}
+
+// q and v point at the hinge's own coordinates. Custom hinges serve double only.
+template <class Scalar>
+inline void evaluate_hinge(const Node& node, const NodeScrew* screws, const CustomHinge* custom,
+                           const Scalar* q, const Scalar* v, HingeMotion<Scalar>& motion) {
+  const Scalar zero(0.0);
+  const Scalar one(1.0);
+  motion.displacement = Transform<Scalar>::identity();
+  motion.bias = Twist<Scalar>::zero();
+  switch (node.hinge) {
+    case NodeHinge::revolute:
+      motion.displacement.rotation = Rotation<Scalar>::about_z(q[0]);
+      motion.map[0] = {{zero, zero, one}, {zero, zero, zero}};
+      break;
+    case NodeHinge::prismatic:
+      motion.displacement.translation.z = q[0];
+      motion.map[0] = {{zero, zero, zero}, {zero, zero, one}};
+      break;
+    case NodeHinge::screw:
+      motion.displacement.rotation = Rotation<Scalar>::about_z(q[0]);
+      motion.displacement.translation.z = Scalar(node.pitch) * q[0];
+      motion.map[0] = {{zero, zero, one}, {zero, zero, Scalar(node.pitch)}};
+      break;
+    case NodeHinge::screws: {
+      for (int l = 0; l < node.coordinates; ++l) {
+        const NodeScrew& screw = screws[node.first_screw + l];
+        const Vec3<Scalar> axis = load_vec3<Scalar>(screw.axis);
+        Transform<Scalar> factor = Transform<Scalar>::identity();
+        if (screw.rotation)
+          factor.rotation = rotation_about(axis, q[screw.coordinate]);
+        else
+          factor.translation = q[screw.coordinate] * axis;
+        motion.displacement = motion.displacement * factor;
+        for (int m = 0; m < l; ++m) {
+          Twist<Scalar>& column = motion.map[screws[node.first_screw + m].coordinate];
+          column = Ad_inverse(factor, column);
+        }
+        motion.map[screw.coordinate] = screw.rotation
+                                           ? Twist<Scalar>{axis, Vec3<Scalar>::zero()}
+                                           : Twist<Scalar>{Vec3<Scalar>::zero(), axis};
+      }
+      Twist<Scalar> inner = Twist<Scalar>::zero();
+      for (int l = 0; l < node.coordinates; ++l) {
+        const int c = screws[node.first_screw + l].coordinate;
+        const Twist<Scalar> own = v[c] * motion.map[c];
+        motion.bias += ad(inner, own);
+        inner += own;
+      }
+      break;
+    }
+    case NodeHinge::spherical:
+    case NodeHinge::free:
+      motion.displacement.rotation = Rotation<Scalar>::from_quaternion(load_quaternion(q));
+      if (node.hinge == NodeHinge::free) motion.displacement.translation = {q[4], q[5], q[6]};
+      for (int k = 0; k < node.freedoms; ++k) {
+        motion.map[k] = Twist<Scalar>::zero();
+        motion.map[k][k] = one;
+      }
+      break;
+    case NodeHinge::custom:
+      if constexpr (std::is_same_v<Scalar, double>) {
+        const std::size_t n = node.freedoms;
+        motion.displacement = custom->transform({q, n});
+        custom->motion_map({q, n}, {motion.map, n});
+        Twist<double> rate[kMaxFreedoms];
+        custom->motion_map_rate({q, n}, {v, n}, {rate, n});
+        for (std::size_t k = 0; k < n; ++k) motion.bias += v[k] * rate[k];
+      } else {
+        for (int i = 0; i < 6; ++i)
+          motion.bias[i] = Scalar(std::numeric_limits<double>::quiet_NaN());
+      }
+      break;
+  }
+  if (node.reversed) reverse(motion, node.freedoms);
+}
+
+}  // namespace CATENA_ISA
+}  // namespace catena

@@ -1,0 +1,174 @@
+// Mechanism: a finished, validated, immutable model, ready for the sweeps.
+//
+// Made by MechanismBuilder::finish() (or load() of a file). Finishing joins welded bodies into
+// rigid groups, chooses the spanning tree, sorts it parent first and re-bases frames (node.h).
+// A Mechanism may be shared between threads.
+//
+// The state is the q and v of the whole spanning tree, also for closed mechanisms, in the order
+// of the nodes: parent first and, where that leaves a choice, in the order of the description.
+#pragma once
+
+#include <Eigen/Core>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catena/base/error.h"
+#include "catena/model/description.h"
+#include "catena/model/node.h"
+#include "catena/model/topology.h"
+
+namespace catena {
+
+// Where the user's body is: a node (−1: fixed to the ground) and a constant displacement.
+struct BodyPlace {
+  std::string name;
+  int node = -1;
+  Transformd X_node_body;
+  SpatialInertiad inertia;  // of this body alone, in its own frame
+};
+
+// What became of the user's hinge.
+struct HingePlace {
+  enum class Role { tree, cut, weld };
+  std::string name;
+  HingeType type = HingeType::weld;
+  Role role = Role::tree;
+  int parent_body = -1;  // −1: the world
+  int child_body = -1;
+  int node = -1;         // the node it moves, if it is in the tree
+  bool reversed = false;
+  int q_index = 0;
+  int coordinates = 0;
+  int v_index = 0;
+  int freedoms = 0;
+};
+
+// A frame or point of interest.
+struct FramePlace {
+  std::string name;
+  int body = -1;
+  int node = -1;
+  Transformd X_node_frame;
+};
+
+// The drive of a hinge: the rotor's axis is in the carrier node's frame.
+struct DrivePlace {
+  int hinge = -1;
+  int v_index = 0;
+  int carrier_node = -1;
+  Vec3d rotor_axis;
+  double rotor_inertia = 0.0;
+  double gear_ratio = 1.0;
+  bool armature_only = false;
+};
+
+// A point of a body, in its node's frame.
+struct PointPlace {
+  int body = -1;
+  int node = -1;
+  Vec3d point;
+};
+
+struct SpringPlace {
+  std::string name;
+  PointPlace a;
+  PointPlace b;
+  double stiffness = 0.0;
+  double rest_length = 0.0;
+  double damping = 0.0;
+};
+
+// A closed loop, or several that share bodies or couplings.
+struct LoopPlace {
+  std::vector<int> bodies;
+  std::vector<int> nodes;
+  std::vector<int> cut_hinges;
+  std::vector<int> rods;
+  std::vector<int> couplings;
+  int constraints = 0;  // scalar rows, redundant ones included
+};
+
+struct State {
+  Eigen::VectorXd q;
+  Eigen::VectorXd v;
+};
+
+class Mechanism {
+ public:
+  const std::string& name() const { return description_.name; }
+  const Vec3d& gravity() const { return description_.gravity; }
+  const Description& description() const { return description_; }
+  const std::vector<Diagnostic>& warnings() const { return warnings_; }
+
+  // Length of q and of v (the freedoms of the spanning tree).
+  int coordinates() const { return coordinates_; }
+  int freedoms() const { return freedoms_; }
+
+  std::span<const Node> nodes() const { return nodes_; }
+  std::span<const NodeScrew> screws() const { return screws_; }
+  std::span<const CustomHinge* const> customs() const { return customs_; }  // by node
+  std::span<const BodyPlace> bodies() const { return bodies_; }
+  std::span<const HingePlace> hinges() const { return hinges_; }
+  std::span<const FramePlace> frames() const { return frames_; }
+  std::span<const DrivePlace> drives() const { return drives_; }
+  std::span<const SpringPlace> springs() const { return springs_; }
+  std::span<const LoopPlace> loops() const { return loops_; }
+  std::span<const FreedomSettings> freedom_settings() const { return freedom_settings_; }  // by v
+  // The q index of the coordinate whose rate is v[i], or −1 (rotations by quaternion).
+  std::span<const int> coordinate_of_freedom() const { return coordinate_of_freedom_; }
+  const Topology& topology() const { return topology_; }
+
+  // The ground has index −1. An unknown name throws a NameError that suggests the nearest.
+  int body_index(std::string_view name) const;
+  int hinge_index(std::string_view name) const;
+  int frame_index(std::string_view name) const;
+  bool has_body(std::string_view name) const;
+  bool has_hinge(std::string_view name) const;
+
+  // Names of all coordinates and freedoms in order: "elbow", "base.qw", "base.wx", ...
+  std::span<const std::string> position_names() const { return position_names_; }
+  std::span<const std::string> velocity_names() const { return velocity_names_; }
+  int position_index(std::string_view name) const;
+  int velocity_index(std::string_view name) const;
+
+  // True if some body hangs on the ground by a free hinge.
+  bool has_free_base() const;
+
+  double total_mass() const;
+
+  // The initial state of the description: zero (identity quaternions) unless it says otherwise.
+  const State& default_state() const { return default_state_; }
+
+  // Makes code read well: a builder that starts from this mechanism.
+  class MechanismBuilder edit() const;
+
+ private:
+  friend class Finisher;
+  Mechanism() = default;
+
+  Description description_;
+  Topology topology_;
+  std::vector<Diagnostic> warnings_;
+  int coordinates_ = 0;
+  int freedoms_ = 0;
+  std::vector<Node> nodes_;
+  std::vector<NodeScrew> screws_;
+  std::vector<const CustomHinge*> customs_;
+  std::vector<BodyPlace> bodies_;
+  std::vector<HingePlace> hinges_;
+  std::vector<FramePlace> frames_;
+  std::vector<DrivePlace> drives_;
+  std::vector<SpringPlace> springs_;
+  std::vector<LoopPlace> loops_;
+  std::vector<FreedomSettings> freedom_settings_;
+  std::vector<int> coordinate_of_freedom_;
+  std::vector<std::string> position_names_;
+  std::vector<std::string> velocity_names_;
+  State default_state_;
+  std::shared_ptr<const struct NameTables> names_;
+};
+
+}  // namespace catena

@@ -1,0 +1,342 @@
+#include "catena/model/topology.h"
+
+#include <algorithm>
+#include <queue>
+#include <tuple>
+#include <unordered_map>
+
+#include "catena/model/union_find.h"
+
+namespace catena {
+namespace {
+
+template <class T>
+auto& at(T& container, int i) {
+  return container[static_cast<std::size_t>(i)];
+}
+
+int size_of(const auto& container) { return static_cast<int>(container.size()); }
+
+// An edge of the graph of groups: a hinge, or a rod (which joins bodies but carries none).
+struct GraphEdge {
+  int a = 0;
+  int b = 0;
+  int hinge = -1;
+  int rod = -1;
+};
+
+// Blocks of an undirected multigraph by Tarjan's algorithm, iterative. Returns for each edge
+// the number of its block, or −1 for an edge not reached from the root.
+std::vector<int> biconnected_components(int vertices, const std::vector<GraphEdge>& edges,
+                                        int root) {
+  std::vector<std::vector<int>> incident(static_cast<std::size_t>(vertices));
+  for (int e = 0; e < size_of(edges); ++e) {
+    if (at(edges, e).a == at(edges, e).b) continue;
+    at(incident, at(edges, e).a).push_back(e);
+    at(incident, at(edges, e).b).push_back(e);
+  }
+  std::vector<int> block(edges.size(), -1);
+  std::vector<int> found(static_cast<std::size_t>(vertices), -1);
+  std::vector<int> low(static_cast<std::size_t>(vertices), 0);
+  struct Visit {
+    int vertex;
+    int by_edge;
+    std::size_t next;
+  };
+  std::vector<Visit> stack;
+  std::vector<int> open_edges;
+  int time = 0;
+  int blocks = 0;
+  at(found, root) = at(low, root) = time++;
+  stack.push_back({root, -1, 0});
+  while (!stack.empty()) {
+    Visit& top = stack.back();
+    const int u = top.vertex;
+    if (top.next < at(incident, u).size()) {
+      const int e = at(incident, u)[top.next++];
+      if (e == top.by_edge) continue;
+      const int w = at(edges, e).a == u ? at(edges, e).b : at(edges, e).a;
+      if (at(found, w) < 0) {
+        at(found, w) = at(low, w) = time++;
+        open_edges.push_back(e);
+        stack.push_back({w, e, 0});
+      } else if (at(found, w) < at(found, u)) {
+        open_edges.push_back(e);
+        at(low, u) = std::min(at(low, u), at(found, w));
+      }
+      continue;
+    }
+    const int by = top.by_edge;
+    stack.pop_back();
+    if (stack.empty()) break;
+    const int p = stack.back().vertex;
+    at(low, p) = std::min(at(low, p), at(low, u));
+    if (at(low, u) >= at(found, p)) {  // p separates the block that ends with edge `by`
+      int e;
+      do {
+        e = open_edges.back();
+        open_edges.pop_back();
+        at(block, e) = blocks;
+      } while (e != by);
+      ++blocks;
+    }
+  }
+  return block;
+}
+
+class Analysis {
+ public:
+  explicit Analysis(const Description& description) : d_(description) {
+    body_index_[kWorld] = -1;
+    for (int i = 0; i < size_of(d_.bodies); ++i) body_index_[at(d_.bodies, i).name] = i;
+    for (int i = 0; i < size_of(d_.hinges); ++i) hinge_index_[at(d_.hinges, i).name] = i;
+  }
+
+  Topology run() {
+    make_groups();
+    grow_tree();
+    sort_groups();
+    find_loops();
+    return std::move(t_);
+  }
+
+ private:
+  int group_of(const std::string& body) const {
+    const int index = body_index_.at(body);
+    return index < 0 ? t_.world_group : t_.group_of_body[static_cast<std::size_t>(index)];
+  }
+
+  void make_groups() {
+    const int n = size_of(d_.bodies);
+    UnionFind joined(n + 1);  // element 0 is the world, body i is i + 1
+    for (int h = 0; h < size_of(d_.hinges); ++h) {
+      const Hinge& hinge = at(d_.hinges, h);
+      if (!is_rigid(hinge)) continue;
+      const bool kept = hinge.cut != Cut::always &&
+                        joined.join(body_index_.at(hinge.parent) + 1,
+                                    body_index_.at(hinge.child) + 1);
+      (kept ? t_.weld_hinges : t_.cut_hinges).push_back(h);
+    }
+    std::vector<int> number(static_cast<std::size_t>(n) + 1, -1);
+    at(number, joined.find(0)) = 0;
+    t_.group_of_body.resize(d_.bodies.size());
+    for (int i = 0; i < n; ++i) {
+      int& group = at(number, joined.find(i + 1));
+      if (group < 0) group = t_.group_count++;
+      at(t_.group_of_body, i) = group;
+    }
+    t_.inboard.resize(static_cast<std::size_t>(t_.group_count));
+    t_.parent_group.assign(static_cast<std::size_t>(t_.group_count), -1);
+  }
+
+  // Prim's algorithm from the ground. The key of an edge says how unwelcome it is in the tree.
+  void grow_tree() {
+    using Key = std::tuple<int, int, bool, int, int>;  // cut wish, freedoms, reversed, depth, hinge
+    struct Candidate {
+      Key key;
+      int from;
+      int to;
+      bool operator>(const Candidate& other) const { return key > other.key; }
+    };
+    std::vector<std::vector<int>> hinges_of(static_cast<std::size_t>(t_.group_count));
+    for (int h = 0; h < size_of(d_.hinges); ++h) {
+      const Hinge& hinge = at(d_.hinges, h);
+      if (is_rigid(hinge)) continue;
+      const int p = group_of(hinge.parent);
+      const int c = group_of(hinge.child);
+      if (hinge.cut == Cut::always || p == c) {
+        t_.cut_hinges.push_back(h);
+        continue;
+      }
+      at(hinges_of, p).push_back(h);
+      at(hinges_of, c).push_back(h);
+    }
+    std::vector<char> coupled(d_.hinges.size(), 0);  // its coordinate is needed: never cut it
+    for (const Coupling& coupling : d_.couplings)
+      for (const Coupling::Term& term : coupling.terms)
+        at(coupled, hinge_index_.at(term.hinge)) = 1;
+    std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> frontier;
+    std::vector<int> depth(static_cast<std::size_t>(t_.group_count), -1);
+    std::vector<char> used(d_.hinges.size(), 0);
+    const auto reach = [&](int group, int at_depth) {
+      at(depth, group) = at_depth;
+      for (const int h : at(hinges_of, group)) {
+        const Hinge& hinge = at(d_.hinges, h);
+        const bool reversed = group_of(hinge.parent) != group;
+        const int other = group_of(reversed ? hinge.parent : hinge.child);
+        if (at(depth, other) >= 0) continue;
+        // A driven, sprung or rubbing hinge is better kept than cut.
+        const bool loaded =
+            hinge.drive.has_value() ||
+            std::any_of(hinge.freedoms.begin(), hinge.freedoms.end(), [](const auto& f) {
+              return f.stiffness != 0.0 || f.damping != 0.0 || f.friction.active();
+            });
+        const int wish = hinge.cut == Cut::never || at(coupled, h) ? 0 : (loaded ? 1 : 2);
+        frontier.push(
+            {{wish, freedoms_of(hinge), reversed, at_depth + 1, h}, group, other});
+      }
+    };
+    reach(t_.world_group, 0);
+    while (!frontier.empty()) {
+      const Candidate next = frontier.top();
+      frontier.pop();
+      if (at(depth, next.to) >= 0) continue;
+      const int h = std::get<4>(next.key);
+      at(t_.inboard, next.to) = {h, std::get<2>(next.key)};
+      at(t_.parent_group, next.to) = next.from;
+      at(used, h) = 1;
+      reach(next.to, at(depth, next.from) + 1);
+    }
+    for (int h = 0; h < size_of(d_.hinges); ++h) {
+      const Hinge& hinge = at(d_.hinges, h);
+      if (is_rigid(hinge) || at(used, h) || hinge.cut == Cut::always) continue;
+      const int p = group_of(hinge.parent);
+      const int c = group_of(hinge.child);
+      if (p != c && at(depth, p) >= 0 && at(depth, c) >= 0) t_.cut_hinges.push_back(h);
+    }
+    std::sort(t_.cut_hinges.begin(), t_.cut_hinges.end());
+    for (int i = 0; i < size_of(d_.bodies); ++i)
+      if (at(depth, at(t_.group_of_body, i)) < 0) t_.unreachable.push_back(i);
+  }
+
+  // Parent first; among those that may come next, the one whose hinge was described first.
+  void sort_groups() {
+    std::vector<std::vector<int>> children(static_cast<std::size_t>(t_.group_count));
+    for (int g = 0; g < t_.group_count; ++g)
+      if (at(t_.inboard, g).hinge >= 0) at(children, at(t_.parent_group, g)).push_back(g);
+    std::priority_queue<std::pair<int, int>, std::vector<std::pair<int, int>>, std::greater<>> next;
+    const auto release = [&](int group) {
+      for (const int child : at(children, group)) next.emplace(at(t_.inboard, child).hinge, child);
+    };
+    release(t_.world_group);
+    while (!next.empty()) {
+      const int group = next.top().second;
+      next.pop();
+      t_.order.push_back(group);
+      release(group);
+    }
+  }
+
+  void find_loops() {
+    std::vector<GraphEdge> edges;
+    for (int g = 0; g < t_.group_count; ++g)
+      if (at(t_.inboard, g).hinge >= 0)
+        edges.push_back({at(t_.parent_group, g), g, at(t_.inboard, g).hinge, -1});
+    for (const int h : t_.cut_hinges)
+      edges.push_back({group_of(at(d_.hinges, h).parent), group_of(at(d_.hinges, h).child), h, -1});
+    for (int r = 0; r < size_of(d_.rods); ++r)
+      edges.push_back({group_of(at(d_.rods, r).body_a), group_of(at(d_.rods, r).body_b), -1, r});
+    const std::vector<int> block =
+        biconnected_components(t_.group_count, edges, t_.world_group);
+
+    std::vector<int> depth(static_cast<std::size_t>(t_.group_count), 0);
+    for (const int g : t_.order) at(depth, g) = at(depth, at(t_.parent_group, g)) + 1;
+
+    // The outer group of every tree edge of a block of two or more edges belongs to its loop.
+    std::unordered_map<int, int> edges_in;
+    for (const int b : block) ++edges_in[b];
+    UnionFind together(t_.group_count);
+    std::vector<char> in_loop(static_cast<std::size_t>(t_.group_count), 0);
+    std::unordered_map<int, int> first_of_block;
+    for (int e = 0; e < size_of(edges); ++e) {
+      const int b = at(block, e);
+      const bool tree_edge = at(edges, e).rod < 0 && at(t_.inboard, at(edges, e).b).hinge ==
+                                                         at(edges, e).hinge;
+      if (b < 0 || edges_in[b] < 2 || !tree_edge) continue;
+      const int outer = at(edges, e).b;
+      at(in_loop, outer) = 1;
+      const auto [first, inserted] = first_of_block.emplace(b, outer);
+      if (!inserted) together.join(first->second, outer);
+    }
+    // A coupling joins all groups on the tree paths between its hinges' outer groups and the
+    // nearest common ancestor of their parents.
+    std::vector<int> coupling_member(d_.couplings.size(), -1);
+    std::vector<int> group_of_hinge(d_.hinges.size(), -1);
+    for (const int g : t_.order) at(group_of_hinge, at(t_.inboard, g).hinge) = g;
+    for (int c = 0; c < size_of(d_.couplings); ++c) {
+      std::vector<int> ends;
+      for (const Coupling::Term& term : at(d_.couplings, c).terms) {
+        const int end = at(group_of_hinge, hinge_index_.at(term.hinge));
+        if (end >= 0) ends.push_back(end);
+      }
+      if (ends.empty()) continue;
+      int ancestor = at(t_.parent_group, ends.front());
+      for (const int end : ends) {
+        int other = at(t_.parent_group, end);
+        while (ancestor != other) {
+          int& outer = at(depth, ancestor) >= at(depth, other) ? ancestor : other;
+          outer = at(t_.parent_group, outer);
+        }
+      }
+      at(coupling_member, c) = ends.front();
+      for (const int end : ends)
+        for (int g = end; g != ancestor; g = at(t_.parent_group, g)) {
+          at(in_loop, g) = 1;
+          together.join(g, ends.front());
+        }
+    }
+
+    std::unordered_map<int, int> loop_of_root;
+    for (const int g : t_.order) {
+      if (!at(in_loop, g)) continue;
+      const auto [entry, inserted] =
+          loop_of_root.emplace(together.find(g), size_of(t_.loops));
+      if (inserted) {
+        t_.loops.emplace_back();
+        t_.loops.back().parent_group = at(t_.parent_group, g);  // parent first: nearest the ground
+      }
+      at(t_.loops, entry->second).groups.push_back(g);
+    }
+    const auto loop_at = [&](int a, int b) -> Topology::Loop* {
+      const int outer = at(depth, a) >= at(depth, b) ? a : b;
+      const auto found = loop_of_root.find(together.find(outer));
+      return found == loop_of_root.end() ? nullptr : &at(t_.loops, found->second);
+    };
+    for (const GraphEdge& edge : edges) {
+      const bool tree_edge = edge.rod < 0 && at(t_.inboard, edge.b).hinge == edge.hinge;
+      if (tree_edge) continue;
+      Topology::Loop* loop = loop_at(edge.a, edge.b);
+      if (loop == nullptr) {
+        // Both ends in one rigid group: a closure that leaves no freedom to a loop of its own.
+        t_.loops.emplace_back();
+        loop = &t_.loops.back();
+        loop->groups = {edge.a};
+        loop->parent_group = std::max(0, at(t_.parent_group, edge.a));
+      }
+      if (edge.rod >= 0)
+        loop->rods.push_back(edge.rod);
+      else
+        loop->cut_hinges.push_back(edge.hinge);
+    }
+    for (int c = 0; c < size_of(d_.couplings); ++c)
+      if (at(coupling_member, c) >= 0)
+        loop_at(at(coupling_member, c), at(coupling_member, c))->couplings.push_back(c);
+  }
+
+  const Description& d_;
+  std::unordered_map<std::string, int> body_index_;
+  std::unordered_map<std::string, int> hinge_index_;
+  Topology t_;
+};
+
+}  // namespace
+
+bool is_rigid(const Hinge& hinge) {
+  return hinge.type == HingeType::weld || !hinge.locked_at.empty();
+}
+
+int freedoms_of(const Hinge& hinge) {
+  if (is_rigid(hinge)) return 0;
+  if (hinge.type == HingeType::custom) return hinge.custom ? hinge.custom->freedoms() : 0;
+  return freedoms_of(hinge.type);
+}
+
+int coordinates_of(const Hinge& hinge) {
+  if (is_rigid(hinge)) return 0;
+  if (hinge.type == HingeType::custom) return freedoms_of(hinge);
+  return coordinates_of(hinge.type);
+}
+
+Topology analyse_topology(const Description& description) { return Analysis(description).run(); }
+
+}  // namespace catena

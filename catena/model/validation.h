@@ -1,0 +1,21 @@
+// Checks a description before it is finished: names, numbers, axes, limits, inertias.
+#pragma once
+
+#include <vector>
+
+#include "catena/model/description.h"
+
+namespace catena {
+
+struct ValidationSettings {
+  bool strict = true;  // impossible inertias are errors, not warnings
+};
+
+// All problems of names and numbers, errors and warnings. Paths to the world and hinges without
+// inertia are found later, when the graph is known (see Finisher).
+std::vector<Diagnostic> validate(const Description& description,
+                                 const ValidationSettings& settings);
+
+bool has_error(const std::vector<Diagnostic>& diagnostics);
+
+}  // namespace catena

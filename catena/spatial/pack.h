@@ -1,0 +1,71 @@
+// Pack: one SIMD register of doubles, one state per lane.
+//
+// The number of lanes is that of the instruction set the including source file is compiled for
+// (2 on SSE2, 4 on AVX2, 8 on AVX-512). A comparison gives a mask with one bit per lane; there
+// is no conversion to bool on purpose: kernels choose with select().
+#pragma once
+
+#include <xsimd/xsimd.hpp>
+
+#include "catena/spatial/scalar.h"
+
+namespace catena {
+inline namespace CATENA_ISA {
+
+struct Pack {
+  using Batch = xsimd::batch<double>;
+  using Mask = Batch::batch_bool_type;
+  static constexpr int kLanes = static_cast<int>(Batch::size);
+
+  Batch lanes;
+
+  Pack() = default;
+  Pack(double all) : lanes(all) {}         // NOLINT: a constant is the same in every lane
+  Pack(const Batch& batch) : lanes(batch) {}  // NOLINT
+
+  static Pack load(const double* from) { return Batch::load_unaligned(from); }
+  void store(double* to) const { lanes.store_unaligned(to); }
+  double lane(int i) const {
+    double all[kLanes];
+    store(all);
+    return all[i];
+  }
+
+  friend Pack operator+(const Pack& a, const Pack& b) { return a.lanes + b.lanes; }
+  friend Pack operator-(const Pack& a, const Pack& b) { return a.lanes - b.lanes; }
+  friend Pack operator*(const Pack& a, const Pack& b) { return a.lanes * b.lanes; }
+  friend Pack operator/(const Pack& a, const Pack& b) { return a.lanes / b.lanes; }
+  friend Pack operator-(const Pack& a) { return -a.lanes; }
+  Pack& operator+=(const Pack& b) { return *this = *this + b; }
+  Pack& operator-=(const Pack& b) { return *this = *this - b; }
+  Pack& operator*=(const Pack& b) { return *this = *this * b; }
+  Pack& operator/=(const Pack& b) { return *this = *this / b; }
+
+  friend Mask operator<(const Pack& a, const Pack& b) { return a.lanes < b.lanes; }
+  friend Mask operator>(const Pack& a, const Pack& b) { return a.lanes > b.lanes; }
+  friend Mask operator<=(const Pack& a, const Pack& b) { return a.lanes <= b.lanes; }
+  friend Mask operator>=(const Pack& a, const Pack& b) { return a.lanes >= b.lanes; }
+};
+
+inline Pack select(const Pack::Mask& mask, const Pack& a, const Pack& b) {
+  return xsimd::select(mask, a.lanes, b.lanes);
+}
+inline bool any(const Pack::Mask& mask) { return xsimd::any(mask); }
+inline Pack sqrt(const Pack& a) { return xsimd::sqrt(a.lanes); }
+inline Pack abs(const Pack& a) { return xsimd::abs(a.lanes); }
+inline Pack exp(const Pack& a) { return xsimd::exp(a.lanes); }
+inline Pack tanh(const Pack& a) { return xsimd::tanh(a.lanes); }
+inline Pack atan2(const Pack& y, const Pack& x) {
+  // xsimd gives NaN at the origin, where C gives 0 (and so do we, whatever the signs of the zeros).
+  const Pack::Mask origin = (y.lanes == Pack::Batch(0.0)) & (x.lanes == Pack::Batch(0.0));
+  return xsimd::select(origin, y.lanes, xsimd::atan2(y.lanes, x.lanes));
+}
+inline SinCos<Pack> sincos(const Pack& a) {
+  const auto [s, c] = xsimd::sincos(a.lanes);
+  return {s, c};
+}
+inline Pack sin(const Pack& a) { return sincos(a).sin; }
+inline Pack cos(const Pack& a) { return sincos(a).cos; }
+
+}  // namespace CATENA_ISA
+}  // namespace catena

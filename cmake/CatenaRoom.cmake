@@ -1,0 +1,159 @@
+# catena_room, catena_app: how the targets of Catena are made.
+
+# CATENA_ROOMS: the names in rooms.txt, in order.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/rooms.txt)
+file(STRINGS ${PROJECT_SOURCE_DIR}/cmake/rooms.txt CATENA_ROOMS REGEX "^[a-z]")
+list(TRANSFORM CATENA_ROOMS REPLACE "^([a-z_]+).*" "\\1")
+
+# Warnings for our own code. Clang counts sign conversions as -Wconversion, GCC does not; we follow GCC.
+set(CATENA_WARNINGS -Wall -Wextra -Wconversion -Wshadow)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  list(APPEND CATENA_WARNINGS -Wno-sign-conversion)
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  list(APPEND CATENA_WARNINGS -Wno-restrict)  # false alarm on "literal" + std::string (GCC bug 105651)
+endif()
+if(CATENA_WERROR)
+  list(APPEND CATENA_WARNINGS -Werror)
+endif()
+
+set(CATENA_EIGEN_DEFINITIONS EIGEN_MAX_ALIGN_BYTES=${CATENA_EIGEN_ALIGNMENT}
+                             EIGEN_MAX_STATIC_ALIGN_BYTES=${CATENA_EIGEN_ALIGNMENT})
+if(CATENA_EIGEN_ALIGNMENT EQUAL 16 AND CMAKE_SIZEOF_VOID_P EQUAL 8)
+  # malloc gives 16 bytes on every 64-bit system. Eigen knows, but not under the address sanitizer,
+  # where its blocks would not fit those of a library built without.
+  list(APPEND CATENA_EIGEN_DEFINITIONS EIGEN_MALLOC_ALREADY_ALIGNED=1)
+endif()
+
+# Targets of the named packages, which must exist.
+function(_catena_package_targets result)
+  set(targets)
+  foreach(package IN LISTS ARGN)
+    catena_find_package(${package} found REQUIRED)
+    list(APPEND targets ${catena_package_${package}_target})
+  endforeach()
+  set(${result} ${targets} PARENT_SCOPE)
+endfunction()
+
+# Targets of the named rooms; each must stand above `room` and be part of this build.
+function(_catena_room_targets result room)
+  list(FIND CATENA_ROOMS ${room} place)
+  set(targets)
+  foreach(other IN LISTS ARGN)
+    list(FIND CATENA_ROOMS ${other} other_place)
+    if(other_place LESS 0)
+      message(FATAL_ERROR "${room}: depends on \"${other}\", which is not in cmake/rooms.txt")
+    elseif(NOT other_place LESS place)
+      message(FATAL_ERROR "${room}: depends on ${other}, which does not stand above it in cmake/rooms.txt")
+    elseif(NOT TARGET catena_${other})
+      message(FATAL_ERROR "${room}: depends on ${other}, which has no CMakeLists.txt yet")
+    endif()
+    list(APPEND targets catena::${other})
+  endforeach()
+  set(${result} ${targets} PARENT_SCOPE)
+endfunction()
+
+# catena_room(<name>
+#   HEADERS x.h ...            public, installed
+#   [SOURCES x.cpp ...]        without sources the room is an INTERFACE library
+#   [PRIVATE_HEADERS y.h ...]  not installed
+#   [DEPENDS room ...]         every room whose headers the HEADERS or SOURCES include
+#   [LINK package ...]         third-party packages seen in HEADERS (names of catenaPackages.cmake)
+#   [PRIVATE_LINK package ...] third-party packages seen in SOURCES only
+#   [TESTS x_test.cpp ...]     GoogleTest, all in one executable catena_<name>_test
+#   [TEST_DEPENDS room ...] [TEST_LINK target ...]
+#   [FUZZERS x_fuzz.cpp ...])  libFuzzer, one executable each
+#
+# Target catena_<name>, known as catena::<name> here and when installed.
+function(catena_room name)
+  cmake_parse_arguments(PARSE_ARGV 1 room "" ""
+    "HEADERS;SOURCES;PRIVATE_HEADERS;DEPENDS;LINK;PRIVATE_LINK;TESTS;TEST_DEPENDS;TEST_LINK;FUZZERS")
+  if(room_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "${name}: unknown arguments ${room_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT name IN_LIST CATENA_ROOMS)
+    message(FATAL_ERROR "${name} is not in cmake/rooms.txt")
+  endif()
+  _catena_room_targets(depends ${name} ${room_DEPENDS})
+  _catena_package_targets(links ${room_LINK})
+  _catena_package_targets(private_links ${room_PRIVATE_LINK})
+
+  if(room_SOURCES)
+    set(scope PUBLIC)
+    add_library(catena_${name} ${room_SOURCES} ${room_PRIVATE_HEADERS})
+    target_compile_options(catena_${name} PRIVATE ${CATENA_WARNINGS})
+    target_link_libraries(catena_${name} PRIVATE ${private_links})
+    set_target_properties(catena_${name} PROPERTIES
+      VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+      INSTALL_RPATH "$ORIGIN")
+  else()
+    set(scope INTERFACE)
+    add_library(catena_${name} INTERFACE)
+  endif()
+  add_library(catena::${name} ALIAS catena_${name})
+  set_target_properties(catena_${name} PROPERTIES EXPORT_NAME ${name})
+  target_sources(catena_${name} ${scope}
+    FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${room_HEADERS})
+  target_compile_features(catena_${name} ${scope} cxx_std_20)
+  target_link_libraries(catena_${name} ${scope} ${depends} ${links})
+  if(Eigen3 IN_LIST room_LINK OR Eigen3 IN_LIST room_PRIVATE_LINK)
+    target_compile_definitions(catena_${name} ${scope} ${CATENA_EIGEN_DEFINITIONS})
+  endif()
+
+  # What install and the structure tests need to know.
+  set_property(GLOBAL APPEND PROPERTY CATENA_BUILT_ROOMS ${name})
+  foreach(property DEPENDS TEST_DEPENDS LINK PRIVATE_LINK)
+    set_property(GLOBAL PROPERTY CATENA_${name}_${property} ${room_${property}})
+  endforeach()
+  get_target_property(type catena_${name} TYPE)
+  set_property(GLOBAL PROPERTY CATENA_${name}_TYPE ${type})
+  foreach(file IN LISTS room_HEADERS room_SOURCES room_PRIVATE_HEADERS room_TESTS room_FUZZERS)
+    cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
+    cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_property(GLOBAL APPEND PROPERTY CATENA_LISTED_FILES ${file})
+  endforeach()
+
+  if(CATENA_BUILD_TESTS AND room_TESTS)
+    _catena_room_targets(test_depends ${name} ${room_TEST_DEPENDS})
+    add_executable(catena_${name}_test ${room_TESTS})
+    target_link_libraries(catena_${name}_test PRIVATE catena_${name} ${test_depends} ${private_links}
+      ${room_TEST_LINK} GTest::gmock GTest::gtest_main)
+    target_compile_options(catena_${name}_test PRIVATE ${CATENA_WARNINGS})
+    # For tests that read models/ and the like.
+    target_compile_definitions(catena_${name}_test PRIVATE CATENA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    gtest_discover_tests(catena_${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 120
+      PROPERTIES LABELS "unit;${name}" TIMEOUT 600)
+  endif()
+
+  if(CATENA_BUILD_FUZZERS)
+    foreach(file IN LISTS room_FUZZERS)
+      cmake_path(GET file STEM fuzzer)
+      add_executable(${fuzzer} ${file})
+      target_link_libraries(${fuzzer} PRIVATE catena_${name} ${private_links})
+      target_link_options(${fuzzer} PRIVATE -fsanitize=fuzzer)
+      set_target_properties(${fuzzer} PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzzers)
+    endforeach()
+  endif()
+endfunction()
+
+# catena_app(<name> SOURCES x.cpp ... ROOMS room ... [LINK package ...])
+#
+# An installed executable. ROOMS that are not part of this build are an error.
+function(catena_app name)
+  cmake_parse_arguments(PARSE_ARGV 1 app "" "" "SOURCES;ROOMS;LINK")
+  if(app_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "${name}: unknown arguments ${app_UNPARSED_ARGUMENTS}")
+  endif()
+  _catena_package_targets(links ${app_LINK})
+  add_executable(catena_app_${name} ${app_SOURCES})
+  set_target_properties(catena_app_${name} PROPERTIES OUTPUT_NAME ${name}
+    INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  foreach(room IN LISTS app_ROOMS)
+    target_link_libraries(catena_app_${name} PRIVATE catena::${room})
+  endforeach()
+  target_link_libraries(catena_app_${name} PRIVATE ${links})
+  target_include_directories(catena_app_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_options(catena_app_${name} PRIVATE ${CATENA_WARNINGS})
+  target_compile_definitions(catena_app_${name} PRIVATE CATENA_VERSION="${PROJECT_VERSION}")
+  install(TARGETS catena_app_${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
