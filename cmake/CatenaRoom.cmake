@@ -117,7 +117,8 @@ function(catena_room name)
     add_executable(catena_${name}_test ${room_TESTS})
     target_link_libraries(catena_${name}_test PRIVATE catena_${name} ${test_depends} ${private_links}
       ${room_TEST_LINK} GTest::gmock GTest::gtest_main)
-    target_compile_options(catena_${name}_test PRIVATE ${CATENA_WARNINGS})
+    # Tests are short to run and long to optimize.
+    target_compile_options(catena_${name}_test PRIVATE ${CATENA_WARNINGS} $<$<CONFIG:Release>:-O1>)
     # For tests that read models/ and the like.
     target_compile_definitions(catena_${name}_test PRIVATE CATENA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     gtest_discover_tests(catena_${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 120

@@ -1,6 +1,11 @@
 #include "catena/base/cpu.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <thread>
+
+#include "catena/base/error.h"
+#include "catena/base/text.h"
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -22,7 +27,9 @@ unsigned long long saved_state() {
 
 std::string processor_name() {
   unsigned r[12] = {};
-  if (__get_cpuid_max(0x80000000U, nullptr) < 0x80000004U) return "x86";
+  // GCC declares this function unsigned, Clang signed.
+  const auto last_leaf = static_cast<unsigned>(__get_cpuid_max(0x80000000U, nullptr));
+  if (last_leaf < 0x80000004U) return "x86";
   for (unsigned i = 0; i < 3; ++i)
     __get_cpuid(0x80000002U + i, &r[4 * i], &r[4 * i + 1], &r[4 * i + 2], &r[4 * i + 3]);
   std::string name(reinterpret_cast<const char*>(r), sizeof r);
@@ -31,6 +38,23 @@ std::string processor_name() {
   return first == std::string::npos ? "x86" : name.substr(first);
 }
 #endif
+
+std::string instruction_set(const CpuReport& report) {
+  const auto in = [](const std::vector<std::string>& list, const std::string& name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+  };
+  std::string best = report.built.front();
+  for (const std::string& isa : report.built)
+    if (in(report.available, isa)) best = isa;
+  const char* wish = std::getenv("CATENA_ISA");
+  if (wish == nullptr || *wish == '\0') return best;
+  if (!in(report.built, wish))
+    throw Error(std::string("CATENA_ISA=") + wish + ": this build has no such kernels; use " +
+                listed(report.built));
+  if (!in(report.available, wish))
+    throw Error(std::string("CATENA_ISA=") + wish + ": this processor does not have it");
+  return wish;
+}
 
 }  // namespace
 
@@ -50,13 +74,16 @@ CpuReport cpu_report() {
       __builtin_cpu_supports("avx512dq"))
     report.available.emplace_back("avx512");
   report.built.emplace_back("sse2");
+  report.built.emplace_back("avx2");
 #else
   report.processor = "unknown";
   report.available.emplace_back("generic");
   report.built.emplace_back("generic");
 #endif
-  report.used = report.built.front();
+  report.used = instruction_set(report);
   return report;
 }
+
+std::string instruction_set() { return cpu_report().used; }
 
 }  // namespace catena

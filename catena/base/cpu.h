@@ -16,4 +16,9 @@ struct CpuReport {
 
 CpuReport cpu_report();
 
+// The instruction set the kernels use: the best that this processor and this build have in common,
+// or the one that the environment variable CATENA_ISA names (for testing; throws Error if it cannot
+// be had). AVX-512 has no kernels of its own yet.
+std::string instruction_set();
+
 }  // namespace catena

@@ -1,29 +1,37 @@
 #include "catena/base/text.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 
 namespace catena {
 namespace {
 
+// Longer words are not compared: nobody mistypes them, they are pasted.
+constexpr std::size_t kLongestWord = 96;
+
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
-// Levenshtein distance with adjacent transpositions, letter case ignored; O(|a| |b|).
+// Levenshtein distance with adjacent transpositions, letter case ignored; O(|a| |b|), three rows of
+// the table at a time. Neither word is longer than kLongestWord.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
-  for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
+  std::array<std::array<std::size_t, kLongestWord + 1>, 3> rows;
+  for (std::size_t j = 0; j <= b.size(); ++j) rows[0][j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
+    const auto& two_before = rows[(i + 1) % 3];
+    const auto& before = rows[(i + 2) % 3];
+    auto& row = rows[i % 3];
+    row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const std::size_t change = lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1;
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + change});
+      row[j] = std::min({before[j] + 1, row[j - 1] + 1, before[j - 1] + change});
       if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
           lower(a[i - 2]) == lower(b[j - 1]))
-        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+        row[j] = std::min(row[j], two_before[j - 2] + 1);
     }
   }
-  return d[a.size()][b.size()];
+  return rows[a.size() % 3][b.size()];
 }
 
 }  // namespace
@@ -31,14 +39,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::string nearest_name(std::string_view word, std::span<const std::string> candidates) {
   // A word of 3 letters may have one wrong, a word of 9 three.
   constexpr std::size_t kLettersPerMistake = 3;
-  constexpr std::size_t kLongestCompared = 64;
-  if (word.size() > kLongestCompared) return {};
+  if (word.size() > kLongestWord) return {};
   std::size_t best = std::max<std::size_t>(1, word.size() / kLettersPerMistake) + 1;
   std::string nearest;
   for (const std::string& candidate : candidates) {
     const std::size_t gap = candidate.size() > word.size() ? candidate.size() - word.size()
                                                            : word.size() - candidate.size();
-    if (gap >= best) continue;
+    if (gap >= best || candidate.size() > kLongestWord) continue;
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < best) {
       best = distance;

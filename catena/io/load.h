@@ -23,7 +23,7 @@ enum class Base {
 
 struct LoadSettings {
   Base base = Base::as_written;
-  std::optional<Vec3d> gravity;  // overrides the file's
+  std::optional<Vec3d> gravity = {};  // overrides the file's
   // Impossible inertias and doubtful tags are errors. YAML is always read strictly.
   bool strict = false;
 };

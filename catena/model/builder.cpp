@@ -16,9 +16,19 @@ auto& named(Things& things, std::string_view name, const char* kind) {
                                   [&](const auto& thing) { return thing.name == name; });
   if (found != things.end()) return *found;
   std::vector<std::string> names;
+  names.reserve(things.size());
   for (const auto& thing : things) names.push_back(thing.name);
   throw NameError(std::string("no ") + kind + " is named '" + std::string(name) + "'" +
                   did_you_mean(name, names));
+}
+
+// With every coupling that names one of them.
+void remove_hinges(Description& d, const std::unordered_set<std::string>& names) {
+  std::erase_if(d.couplings, [&](const Coupling& coupling) {
+    return std::any_of(coupling.terms.begin(), coupling.terms.end(),
+                       [&](const Coupling::Term& term) { return names.contains(term.hinge); });
+  });
+  std::erase_if(d.hinges, [&](const Hinge& h) { return names.contains(h.name); });
 }
 
 }  // namespace
@@ -107,13 +117,16 @@ MechanismBuilder& MechanismBuilder::unlock(std::string_view hinge_name) {
   return *this;
 }
 
-MechanismBuilder& MechanismBuilder::remove_body(std::string_view name) {
-  body(name);  // throws if there is none
+MechanismBuilder& MechanismBuilder::remove_body(std::string_view body_name) {
+  body(body_name);                  // throws if there is none
+  const std::string name(body_name);  // the view may be into what is removed
   Description& d = description_;
-  std::vector<std::string> hinges;
-  for (const Hinge& h : d.hinges)
-    if (h.parent == name || h.child == name) hinges.push_back(h.name);
-  for (const std::string& h : hinges) remove_hinge(h);
+  std::unordered_set<std::string> hinges;
+  for (Hinge& h : d.hinges) {
+    if (h.parent == name || h.child == name) hinges.insert(h.name);
+    if (h.drive && h.drive->carrier == name) h.drive.reset();
+  }
+  remove_hinges(d, hinges);
   const auto on_either_end = [&](const auto& thing) {
     return thing.body_a == name || thing.body_b == name;
   };
@@ -126,17 +139,14 @@ MechanismBuilder& MechanismBuilder::remove_body(std::string_view name) {
 
 MechanismBuilder& MechanismBuilder::remove_hinge(std::string_view name) {
   hinge(name);
-  std::erase_if(description_.couplings, [&](const Coupling& coupling) {
-    return std::any_of(coupling.terms.begin(), coupling.terms.end(),
-                       [&](const Coupling::Term& term) { return term.hinge == name; });
-  });
-  std::erase_if(description_.hinges, [&](const Hinge& h) { return h.name == name; });
+  remove_hinges(description_, {std::string(name)});
   return *this;
 }
 
 MechanismBuilder& MechanismBuilder::attach(const Description& other, const std::string& prefix,
                                            const std::string& onto, const Transformd& pose) {
   Description& d = description_;
+  if (&other == &d) return attach(Description(d), prefix, onto, pose);
   const auto renamed = [&](const std::string& body) {
     return body == kWorld ? onto : prefix + body;
   };
@@ -147,14 +157,16 @@ MechanismBuilder& MechanismBuilder::attach(const Description& other, const std::
   for (Hinge hinge : other.hinges) {
     if (hinge.parent == kWorld) hinge.frame_on_parent = pose * hinge.frame_on_parent;
     if (hinge.child == kWorld) hinge.frame_on_child = pose * hinge.frame_on_child;
+    if (hinge.drive) {
+      DriveSettings& drive = *hinge.drive;
+      const std::string& carrier = drive.carrier.empty() ? hinge.parent : drive.carrier;
+      if (carrier == kWorld && drive.rotor_axis)
+        drive.rotor_axis = pose.rotation * *drive.rotor_axis;
+      if (!drive.carrier.empty()) drive.carrier = renamed(drive.carrier);
+    }
     hinge.name = prefix + hinge.name;
     hinge.parent = renamed(hinge.parent);
     hinge.child = renamed(hinge.child);
-    if (hinge.drive && !hinge.drive->carrier.empty()) {
-      if (hinge.drive->carrier == kWorld && hinge.drive->rotor_axis)
-        hinge.drive->rotor_axis = pose.rotation * *hinge.drive->rotor_axis;
-      hinge.drive->carrier = renamed(hinge.drive->carrier);
-    }
     d.hinges.push_back(std::move(hinge));
   }
   for (Frame frame : other.frames) {
@@ -189,8 +201,9 @@ MechanismBuilder& MechanismBuilder::connect_roots(HingeType type) {
   std::unordered_set<std::string> children;
   std::unordered_set<std::string> hinge_names;
   for (const Hinge& hinge : d.hinges) {
-    children.insert(hinge.child);
     hinge_names.insert(hinge.name);
+    if (hinge.cut == Cut::always) continue;  // leads nowhere
+    children.insert(hinge.child);
     if (index.contains(hinge.parent) && index.contains(hinge.child))
       connected.join(index.at(hinge.parent), index.at(hinge.child));
   }

@@ -19,6 +19,8 @@ namespace catena {
 struct FinishSettings {
   // Inertias that no real body can have are errors instead of warnings.
   bool strict = true;
+  // What a reader had to say about the file; stands first among the mechanism's warnings.
+  std::vector<Diagnostic> notes = {};
 };
 
 class MechanismBuilder {
@@ -45,8 +47,9 @@ class MechanismBuilder {
   // Makes a hinge rigid at the given coordinates (default: its zero), and frees it again.
   MechanismBuilder& lock(std::string_view hinge, std::vector<double> q = {});
   MechanismBuilder& unlock(std::string_view hinge);
-  // Removes a body and everything that names it; bodies that hung on it must be attached anew.
-  MechanismBuilder& remove_body(std::string_view name);
+  // Removes a body and everything that names it (hinges, frames, rods, springs, drives that it
+  // carries); bodies that hung on it must be attached anew.
+  MechanismBuilder& remove_body(std::string_view body_name);
   MechanismBuilder& remove_hinge(std::string_view name);
   // Adds all of another mechanism with its names prefixed; its hinges to the world go to
   // `onto` instead, placed at `pose` on it.

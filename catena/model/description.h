@@ -2,7 +2,9 @@
 // sorted, merged or cut. A MechanismBuilder edits one, readers fill one, writers print one, and
 // a finished Mechanism keeps the one it was made from.
 //
-// Units are SI; angles are radians. A body named "world" always exists: the ground.
+// Every field has a default and is initialized where it stands, so that designated initializers
+// may name only what differs. Units are SI; angles are radians. A body named "world" always exists:
+// the ground.
 #pragma once
 
 #include <array>
@@ -27,22 +29,22 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 struct Visual {
   enum class Shape { box, cylinder, sphere, capsule, mesh };
   Shape shape = Shape::box;
-  Transformd pose;                        // in the body frame
+  Transformd pose{};                      // in the body frame
   Vec3d size{1.0, 1.0, 1.0};              // box: edges; mesh: scale
   double radius = 0.0;                    // cylinder, sphere, capsule
   double length = 0.0;                    // cylinder, capsule (without its caps), along z
-  std::string mesh;                       // path or URI as written
+  std::string mesh{};                     // path or URI as written
   std::array<double, 4> colour{0.7, 0.7, 0.7, 1.0};  // red, green, blue, opacity
-  std::string name;
+  std::string name{};
 };
 
 struct BodySettings {
   double mass = 0.0;
-  Vec3d center_of_mass;                   // in the body frame
-  SymMat3d inertia;                       // about the centre of mass, in the inertia axes
-  Rotationd inertia_axes;                 // R_body_inertia
-  std::vector<Visual> visuals;
-  Source source;
+  Vec3d center_of_mass{};                 // in the body frame
+  SymMat3d inertia{};                     // about the centre of mass, in the inertia axes
+  Rotationd inertia_axes{};               // R_body_inertia
+  std::vector<Visual> visuals{};
+  Source source{};
 
   // About the origin and in the axes of the body frame.
   SpatialInertiad spatial_inertia() const;
@@ -71,7 +73,7 @@ struct FreedomSettings {
   double damping = 0.0;
   double stiffness = 0.0;
   double rest = 0.0;
-  Friction friction;
+  Friction friction{};
 };
 
 // A geared motor on a hinge of one freedom. The rotor spins about rotor_axis, fixed in the
@@ -79,8 +81,8 @@ struct FreedomSettings {
 struct DriveSettings {
   double rotor_inertia = 0.0;             // about its axis, kg m²
   double gear_ratio = 1.0;                // rotor speed relative to the carrier / hinge speed
-  std::string carrier;                    // empty: the parent of the hinge
-  std::optional<Vec3d> rotor_axis;        // in the carrier's frame; none: the hinge axis (on the parent)
+  std::string carrier{};                  // empty: the parent of the hinge
+  std::optional<Vec3d> rotor_axis{};      // in the carrier's frame; none: the hinge axis (on the parent)
   bool armature_only = false;             // keep only the reflected inertia ratio² · rotor_inertia
 };
 
@@ -92,57 +94,57 @@ struct HingeSettings {
   // In the frame of the hinge on the parent: the axis (revolute, prismatic, screw, cylindrical),
   // the normal and optionally the x direction of the plane (planar), two axes (universal), three
   // (gimbal). Empty: z; x, y; x, y, z.
-  std::vector<Vec3d> axes;
+  std::vector<Vec3d> axes{};
   double pitch = 0.0;                     // screw: metres per radian
   // The hinge frame on either side: X_parent_hinge and X_child_hinge. With all coordinates zero
   // the two coincide. For spherical and free hinges v is the twist of the child's hinge frame, in
   // that frame.
-  Transformd frame_on_parent;
-  Transformd frame_on_child;
-  std::vector<FreedomSettings> freedoms;  // may be shorter than the freedoms: the rest have defaults
-  std::optional<DriveSettings> drive;
-  std::shared_ptr<const CustomHinge> custom;
+  Transformd frame_on_parent{};
+  Transformd frame_on_child{};
+  std::vector<FreedomSettings> freedoms{};  // may be shorter than the freedoms: the rest have defaults
+  std::optional<DriveSettings> drive{};
+  std::shared_ptr<const CustomHinge> custom{};
   Cut cut = Cut::automatic;
-  std::vector<double> locked_at;          // if given: a weld at these coordinates
-  std::vector<double> initial_position;   // q of the default state; empty: zero
-  std::vector<double> initial_velocity;
-  Source source;
+  std::vector<double> locked_at{};        // if given: a weld at these coordinates
+  std::vector<double> initial_position{};  // q of the default state; empty: zero
+  std::vector<double> initial_velocity{};
+  Source source{};
 };
 
 struct Body : BodySettings {
-  std::string name;
+  std::string name{};
 };
 
 struct Hinge : HingeSettings {
-  std::string name;
-  std::string parent;
-  std::string child;
+  std::string name{};
+  std::string parent{};
+  std::string child{};
 };
 
 // A frame fixed on a body; a point is a frame whose orientation does not matter.
 struct Frame {
-  std::string name;
-  std::string body;
-  Transformd pose;                        // X_body_frame
-  Source source;
+  std::string name{};
+  std::string body{};
+  Transformd pose{};                      // X_body_frame
+  Source source{};
 };
 
 // A massless rod of fixed length between two points, free to swivel at both ends.
 struct Rod {
-  std::string name;
-  std::string body_a;
-  Vec3d point_a;
-  std::string body_b;
-  Vec3d point_b;
+  std::string name{};
+  std::string body_a{};
+  Vec3d point_a{};
+  std::string body_b{};
+  Vec3d point_b{};
   double length = 0.0;
-  Source source;
+  Source source{};
 };
 
 // A constraint between hinge coordinates: Σ coefficient_i · q_i = constant (gear, mimic, rack,
 // differential), or g(q) = 0 by a user function.
 struct Coupling {
   struct Term {
-    std::string hinge;
+    std::string hinge{};
     int freedom = 0;
     double coefficient = 1.0;             // of a linear coupling
   };
@@ -150,36 +152,36 @@ struct Coupling {
   using Function = std::function<void(std::span<const double> q, double& value,
                                       std::span<double> gradient, std::span<double> hessian)>;
 
-  std::string name;
-  std::vector<Term> terms;
+  std::string name{};
+  std::vector<Term> terms{};
   double constant = 0.0;
-  Function function;                      // none: linear
-  Source source;
+  Function function{};                    // none: linear
+  Source source{};
 };
 
 // A spring and a damper along the line between two points; tension is positive when it is
 // longer than its rest length.
 struct SpringDamper {
-  std::string name;
-  std::string body_a;
-  Vec3d point_a;
-  std::string body_b;
-  Vec3d point_b;
+  std::string name{};
+  std::string body_a{};
+  Vec3d point_a{};
+  std::string body_b{};
+  Vec3d point_b{};
   double stiffness = 0.0;
   double rest_length = 0.0;
   double damping = 0.0;
-  Source source;
+  Source source{};
 };
 
 struct Description {
   std::string name = "mechanism";
   Vec3d gravity{0.0, 0.0, -9.81};
-  std::vector<Body> bodies;
-  std::vector<Hinge> hinges;
-  std::vector<Frame> frames;
-  std::vector<Rod> rods;
-  std::vector<Coupling> couplings;
-  std::vector<SpringDamper> springs;
+  std::vector<Body> bodies{};
+  std::vector<Hinge> hinges{};
+  std::vector<Frame> frames{};
+  std::vector<Rod> rods{};
+  std::vector<Coupling> couplings{};
+  std::vector<SpringDamper> springs{};
 };
 
 }  // namespace catena

@@ -1,19 +1,18 @@
 // Finishing: from a description to a Mechanism. Steps, each a function below: check, analyse the
 // graph, place the bodies of every rigid group, make the nodes, place everything else, and look
-// for hinges without inertia.
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
+// for hinges without inertia. All mistakes are reported at the end, together.
 #include <algorithm>
-#include <cmath>
+#include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
-#include "catena/base/text.h"
 #include "catena/model/builder.h"
 #include "catena/model/configuration.h"
 #include "catena/model/hinge_kinematics.h"
+#include "catena/model/inertia_check.h"
 #include "catena/model/mechanism_names.h"
+#include "catena/model/repair.h"
 #include "catena/model/validation.h"
-#include "catena/spatial/eigen.h"
 
 namespace catena {
 namespace {
@@ -89,59 +88,81 @@ class Finisher {
     m_.description_ = description;
   }
 
+  // After a mistake it goes on with a repaired copy, to find the others too.
   Mechanism run() {
-    std::vector<Diagnostic> found = validate(d_, {.strict = settings_.strict});
-    if (!names_are_sound()) throw ModelError(std::move(found));
+    std::vector<Diagnostic> found = settings_.notes;
+    for (Diagnostic& problem : validate(d_, {.strict = settings_.strict}))
+      found.push_back(std::move(problem));
+    if (has_error(found)) m_.description_ = repaired(std::move(m_.description_));
     m_.topology_ = analyse_topology(d_);
-    for (const int b : t_.unreachable)
-      found.push_back({Severity::error, at(d_.bodies, b).source,
-                       "body '" + at(d_.bodies, b).name +
-                           "' has no path to the world; add a hinge that leads to it"});
-    for (const Coupling& coupling : d_.couplings)
-      for (const Coupling::Term& term : coupling.terms)
-        if (std::any_of(t_.cut_hinges.begin(), t_.cut_hinges.end(),
-                        [&](int h) { return at(d_.hinges, h).name == term.hinge; }))
-          found.push_back({Severity::error, coupling.source,
-                           "coupling '" + coupling.name + "': hinge '" + term.hinge +
-                               "' is cut; let another hinge of its loop be cut"});
-    if (has_error(found)) throw ModelError(std::move(found));
+    check_graph(found);
+    if (!t_.unreachable.empty()) {
+      MechanismBuilder connected(std::move(m_.description_));
+      m_.description_ = connected.connect_roots(HingeType::weld).description();
+      m_.topology_ = analyse_topology(d_);
+    }
+    for (int i = 0; i < static_cast<int>(d_.bodies.size()); ++i)
+      body_index_.emplace(at(d_.bodies, i).name, i);
 
     place_groups();
     place_hinges();
     place_others();
     report_loops();
-    check_hinge_inertias(found);
+    m_.names_ = make_name_tables(m_);
+    check_coordinate_names(found);
+    check_hinge_inertias(m_, found);
     if (has_error(found)) throw ModelError(std::move(found));
     m_.warnings_ = std::move(found);
-    m_.names_ = make_name_tables(m_);
     m_.default_state_ = initial_state();
     return std::move(m_);
   }
 
  private:
-  // The graph can be analysed: every name is unique and every name used exists.
-  bool names_are_sound() {
-    body_index_.emplace(kWorld, -1);
-    for (int i = 0; i < static_cast<int>(d_.bodies.size()); ++i)
-      if (!body_index_.emplace(at(d_.bodies, i).name, i).second) return false;
-    for (int i = 0; i < static_cast<int>(d_.hinges.size()); ++i)
-      if (!hinge_index_.emplace(at(d_.hinges, i).name, i).second) return false;
-    const auto known = [&](const std::string& body) { return body_index_.contains(body); };
-    const auto both = [&](const auto& t) { return known(t.body_a) && known(t.body_b); };
-    return std::all_of(d_.hinges.begin(), d_.hinges.end(),
-                       [&](const Hinge& h) {
-                         return known(h.parent) && known(h.child) && h.parent != h.child &&
-                                (h.type != HingeType::custom || h.custom);
-                       }) &&
-           std::all_of(d_.rods.begin(), d_.rods.end(), both) &&
-           std::all_of(d_.springs.begin(), d_.springs.end(), both) &&
-           std::all_of(d_.frames.begin(), d_.frames.end(),
-                       [&](const Frame& f) { return known(f.body); }) &&
-           std::all_of(d_.couplings.begin(), d_.couplings.end(), [&](const Coupling& c) {
-             return std::all_of(c.terms.begin(), c.terms.end(), [&](const Coupling::Term& term) {
-               return hinge_index_.contains(term.hinge);
-             });
-           });
+  void check_graph(std::vector<Diagnostic>& found) const {
+    for (const int b : t_.unreachable)
+      found.push_back({Severity::error, at(d_.bodies, b).source,
+                       "body '" + at(d_.bodies, b).name +
+                           "' has no path to the world; add a hinge that leads to it"});
+    std::unordered_set<std::string> cut;
+    for (const int h : t_.cut_hinges) {
+      const Hinge& hinge = at(d_.hinges, h);
+      cut.insert(hinge.name);
+      const std::string what = "hinge '" + hinge.name + "'";
+      if (hinge.cut == Cut::never)
+        found.push_back({Severity::error, hinge.source,
+                         what + " must not be cut, but no other hinge of its loop may be; let one "
+                                "of them be cut"});
+      if (is_rigid(hinge)) continue;
+      if (hinge.drive)
+        found.push_back({Severity::error, hinge.source,
+                         what + " is cut and cannot have a drive; let another hinge of its loop "
+                                "be cut"});
+      if (std::any_of(hinge.freedoms.begin(), hinge.freedoms.end(), [](const FreedomSettings& f) {
+            return f.damping != 0.0 || f.stiffness != 0.0 || f.friction.active();
+          }))
+        found.push_back({Severity::warning, hinge.source,
+                         what + " is cut: its damping, stiffness and friction have no effect"});
+    }
+    for (const Coupling& coupling : d_.couplings)
+      for (const Coupling::Term& term : coupling.terms)
+        if (cut.contains(term.hinge))
+          found.push_back({Severity::error, coupling.source,
+                           "coupling '" + coupling.name + "': hinge '" + term.hinge +
+                               "' is cut; let another hinge of its loop be cut"});
+  }
+
+  // 'arm.x' may be a hinge of one freedom and a coordinate of the hinge 'arm'.
+  void check_coordinate_names(std::vector<Diagnostic>& found) const {
+    std::unordered_set<std::string_view> seen;
+    for (const HingePlace& place : m_.hinges_)
+      for (int k = 0; k < place.coordinates; ++k) {
+        const std::string& name = at(m_.position_names_, place.q_index + k);
+        if (!seen.insert(name).second)
+          found.push_back({Severity::error,
+                           at(d_.hinges, at(m_.nodes_, place.node).hinge_index).source,
+                           "hinge '" + place.name + "': its coordinate '" + name +
+                               "' has the name of another; rename the hinge"});
+      }
   }
 
   int body_of(const std::string& name) const { return body_index_.at(name); }
@@ -242,8 +263,9 @@ class Finisher {
     node.first_screw = static_cast<int>(screws.size());
     if (node.hinge != NodeHinge::screws) {
       // The axis of a one-freedom hinge was turned round instead (see alignment).
-      node.reversed = reversed && (node.hinge == NodeHinge::spherical ||
-                                   node.hinge == NodeHinge::free || node.hinge == NodeHinge::custom);
+      node.reversed =
+          reversed && (node.hinge == NodeHinge::spherical || node.hinge == NodeHinge::free ||
+                       node.hinge == NodeHinge::custom);
       return;
     }
     std::vector<NodeScrew> factors = screws_of(hinge);
@@ -373,73 +395,6 @@ class Finisher {
     }
   }
 
-  // The articulated-body recursion with dense matrices, in one position without symmetry: a hinge
-  // whose inertia vanishes there has none anywhere. Members of closed loops are left out: whether
-  // they can move at all is the loop's business.
-  void check_hinge_inertias(std::vector<Diagnostic>& found) const {
-    constexpr double kRelativeInertia = 1e-13;  // a few hundred roundings of the sum
-    std::vector<char> in_loop(m_.nodes_.size(), 0);
-    for (const LoopPlace& loop : m_.loops_)
-      for (const int n : loop.nodes) at(in_loop, n) = 1;
-    std::vector<double> rotor(static_cast<std::size_t>(m_.freedoms_), 0.0);
-    for (const DrivePlace& drive : m_.drives_)
-      at(rotor, drive.v_index) += drive.gear_ratio * drive.gear_ratio * drive.rotor_inertia;
-
-    std::vector<Matrix6d> articulated;
-    articulated.reserve(m_.nodes_.size());
-    for (const Node& node : m_.nodes_)
-      articulated.push_back(to_eigen(load_inertia<double>(node)));
-    for (int n = static_cast<int>(m_.nodes_.size()) - 1; n >= 0; --n) {
-      const Node& node = at(m_.nodes_, n);
-      double q[kMaxCoordinates];
-      const double v[kMaxFreedoms] = {};
-      for (int k = 0; k < node.coordinates; ++k) q[k] = 0.31 + 0.17 * k + 0.013 * (n % 41);
-      if (node.hinge == NodeHinge::spherical || node.hinge == NodeHinge::free)
-        normalize_quaternion(q);
-      HingeMotion<double> motion;
-      evaluate_hinge(node, m_.screws_.data(), at(m_.customs_, n), q, v, motion);
-      Matrix6d& inertia = at(articulated, n);
-      if (!at(in_loop, n)) {
-        Eigen::Matrix<double, 6, Eigen::Dynamic, 0, 6, 6> h(6, node.freedoms);
-        for (int k = 0; k < node.freedoms; ++k) h.col(k) = to_eigen(motion.map[k]);
-        const auto u = (inertia * h).eval();
-        Eigen::MatrixXd hinge_inertia = h.transpose() * u;
-        for (int k = 0; k < node.freedoms; ++k)
-          hinge_inertia(k, k) += at(rotor, node.v_index + k);
-        const double scale = inertia.trace() * h.colwise().squaredNorm().maxCoeff();
-        int worst = -1;
-        for (int k = 0; k < node.freedoms; ++k)
-          if (!(hinge_inertia(k, k) > kRelativeInertia * scale)) worst = k;
-        if (worst < 0) {
-          // Unit diagonal first, so that metres and radians can be compared.
-          const Eigen::VectorXd s = hinge_inertia.diagonal().cwiseSqrt().cwiseInverse();
-          const Eigen::MatrixXd scaled = s.asDiagonal() * hinge_inertia * s.asDiagonal();
-          const auto eigen = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(scaled);
-          if (!(eigen.eigenvalues()[0] > kRelativeInertia))
-            eigen.eigenvectors().col(0).cwiseAbs().maxCoeff(&worst);
-        }
-        if (worst >= 0) {
-          const Hinge& hinge = at(d_.hinges, node.hinge_index);
-          found.push_back({Severity::error, hinge.source,
-                           "hinge '" + hinge.name + "': freedom '" +
-                               at(m_.velocity_names_, node.v_index + worst) +
-                               "' moves no inertia (" +
-                               number(hinge_inertia(worst, worst)) +
-                               "); give body '" + (at(m_.hinges_, node.hinge_index).reversed
-                                                       ? hinge.parent
-                                                       : hinge.child) +
-                               "' mass and inertia, or lock the hinge"});
-          continue;
-        }
-        inertia -= u * hinge_inertia.llt().solve(u.transpose());
-      }
-      if (node.parent < 0) continue;
-      const Matrix6d to_child =
-          matrix_Ad((load_placement<double>(node) * motion.displacement).inverse());
-      at(articulated, node.parent) += to_child.transpose() * inertia * to_child;
-    }
-  }
-
   State initial_state() const {
     State state{zero_position(m_), Eigen::VectorXd::Zero(m_.freedoms_)};
     for (const HingePlace& place : m_.hinges_) {
@@ -458,8 +413,7 @@ class Finisher {
   Mechanism m_;
   const Description& d_ = m_.description_;
   const Topology& t_ = m_.topology_;
-  std::unordered_map<std::string, int> body_index_;
-  std::unordered_map<std::string, int> hinge_index_;
+  std::unordered_map<std::string, int> body_index_{{kWorld, -1}};
   std::vector<int> node_of_group_;
 };
 

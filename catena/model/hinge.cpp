@@ -29,6 +29,7 @@ const Row& row_of(HingeType type) { return kTypes[static_cast<std::size_t>(type)
 
 std::vector<std::string> numbered(int n) {
   std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(n));
   for (int i = 1; i <= n; ++i) names.push_back("." + std::to_string(i));
   return names;
 }
@@ -45,6 +46,7 @@ std::optional<HingeType> hinge_type_from(std::string_view name) {
 
 std::vector<std::string> hinge_type_names() {
   std::vector<std::string> names;
+  names.reserve(kTypes.size());
   for (const Row& row : kTypes) names.emplace_back(row.name);
   return names;
 }
@@ -78,6 +80,24 @@ std::vector<std::string> velocity_suffixes(HingeType type, int freedoms) {
     default:
       return freedoms == 1 ? std::vector<std::string>{""} : numbered(freedoms);
   }
+}
+
+void evaluate_custom(const CustomHinge& hinge, int freedoms, const double* q, const double* v,
+                     double* displacement, double* map, double* bias) {
+  const std::size_t n = static_cast<std::size_t>(freedoms);
+  const Transformd x = hinge.transform({q, n});
+  for (int i = 0; i < 9; ++i) displacement[i] = x.rotation.matrix.m[i / 3][i % 3];
+  for (int i = 0; i < 3; ++i) displacement[9 + i] = x.translation[i];
+  Twistd columns[kMaxFreedoms];
+  hinge.motion_map({q, n}, {columns, n});
+  Twistd rates[kMaxFreedoms];
+  hinge.motion_map_rate({q, n}, {v, n}, {rates, n});
+  for (int i = 0; i < 6; ++i) bias[i] = 0.0;
+  for (std::size_t k = 0; k < n; ++k)
+    for (int i = 0; i < 6; ++i) {
+      map[6 * k + static_cast<std::size_t>(i)] = columns[k][i];
+      bias[i] += v[k] * rates[k][i];
+    }
 }
 
 }  // namespace catena

@@ -27,6 +27,7 @@
 #include <string_view>
 #include <vector>
 
+#include "catena/model/node.h"
 #include "catena/spatial/dual.h"
 #include "catena/spatial/transform.h"
 
@@ -46,9 +47,6 @@ enum class HingeType {
   free,
   custom
 };
-
-inline constexpr int kMaxFreedoms = 6;
-inline constexpr int kMaxCoordinates = 7;
 
 std::string_view to_string(HingeType type);
 std::optional<HingeType> hinge_type_from(std::string_view name);

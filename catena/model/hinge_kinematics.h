@@ -11,7 +11,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "catena/model/hinge.h"
 #include "catena/model/node.h"
 #include "catena/spatial/inertia.h"
 
@@ -33,10 +32,10 @@ inline Vec3<Scalar> load_vec3(const double* from) {
 // The constant displacement of the hinge on the parent node.
 template <class Scalar>
 inline Transform<Scalar> load_placement(const Node& node) {
-  Transform<Scalar> x;
-  for (int i = 0; i < 9; ++i) x.rotation.matrix.m[i / 3][i % 3] = Scalar(node.rotation[i]);
-  x.translation = load_vec3<Scalar>(node.translation);
-  return x;
+  const double* r = node.rotation;
+  return {{Mat3<Scalar>::from_rows(load_vec3<Scalar>(r), load_vec3<Scalar>(r + 3),
+                                   load_vec3<Scalar>(r + 6))},
+          load_vec3<Scalar>(node.translation)};
 }
 
 template <class Scalar>
@@ -73,7 +72,8 @@ inline void reverse(HingeMotion<Scalar>& motion, int freedoms) {
   motion.displacement = motion.displacement.inverse();
 }
 
-// q and v point at the hinge's own coordinates. Custom hinges serve double only.
+// q and v point at the hinge's own coordinates. Custom hinges serve double only;
+// other scalars get NaN.
 template <class Scalar>
 inline void evaluate_hinge(const Node& node, const NodeScrew* screws, const CustomHinge* custom,
                            const Scalar* q, const Scalar* v, HingeMotion<Scalar>& motion) {
@@ -133,15 +133,22 @@ inline void evaluate_hinge(const Node& node, const NodeScrew* screws, const Cust
       break;
     case NodeHinge::custom:
       if constexpr (std::is_same_v<Scalar, double>) {
-        const std::size_t n = node.freedoms;
-        motion.displacement = custom->transform({q, n});
-        custom->motion_map({q, n}, {motion.map, n});
-        Twist<double> rate[kMaxFreedoms];
-        custom->motion_map_rate({q, n}, {v, n}, {rate, n});
-        for (std::size_t k = 0; k < n; ++k) motion.bias += v[k] * rate[k];
+        double x[12], map[6 * kMaxFreedoms], bias[6];
+        evaluate_custom(*custom, node.freedoms, q, v, x, map, bias);
+        for (int i = 0; i < 9; ++i) motion.displacement.rotation.matrix.m[i / 3][i % 3] = x[i];
+        motion.displacement.translation = {x[9], x[10], x[11]};
+        for (int i = 0; i < 6; ++i) {
+          motion.bias[i] = bias[i];
+          for (int k = 0; k < node.freedoms; ++k) motion.map[k][i] = map[6 * k + i];
+        }
       } else {
-        for (int i = 0; i < 6; ++i)
-          motion.bias[i] = Scalar(std::numeric_limits<double>::quiet_NaN());
+        const Scalar nan(std::numeric_limits<double>::quiet_NaN());
+        motion.displacement = {{{{{nan, nan, nan}, {nan, nan, nan}, {nan, nan, nan}}}},
+                               {nan, nan, nan}};
+        for (int i = 0; i < 6; ++i) {
+          for (int k = 0; k < node.freedoms; ++k) motion.map[k][i] = nan;
+          motion.bias[i] = nan;
+        }
       }
       break;
   }

@@ -8,7 +8,6 @@
 // of the nodes: parent first and, where that leaves a choice, in the order of the description.
 #pragma once
 
-#include <Eigen/Core>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,6 +18,7 @@
 #include "catena/model/description.h"
 #include "catena/model/node.h"
 #include "catena/model/topology.h"
+#include "catena/spatial/eigen.h"
 
 namespace catena {
 

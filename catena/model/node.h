@@ -13,6 +13,15 @@
 
 namespace catena {
 
+inline constexpr int kMaxFreedoms = 6;
+inline constexpr int kMaxCoordinates = 7;
+
+// A user's hinge in plain numbers: displacement (rotation row by row, then translation), columns
+// of the motion map, and Ḣ v. Compiled once, whatever instruction set the calling kernel is for.
+class CustomHinge;
+void evaluate_custom(const CustomHinge& hinge, int freedoms, const double* q, const double* v,
+                     double* displacement, double* map, double* bias);
+
 // How a sweep treats the hinge of a node.
 enum class NodeHinge : std::uint8_t {
   revolute,   // about z

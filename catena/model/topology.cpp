@@ -109,9 +109,13 @@ class Analysis {
   void make_groups() {
     const int n = size_of(d_.bodies);
     UnionFind joined(n + 1);  // element 0 is the world, body i is i + 1
-    for (int h = 0; h < size_of(d_.hinges); ++h) {
+    std::vector<int> rigid;  // those that must not be cut first
+    for (int h = 0; h < size_of(d_.hinges); ++h)
+      if (is_rigid(at(d_.hinges, h))) rigid.push_back(h);
+    std::stable_partition(rigid.begin(), rigid.end(),
+                          [&](int h) { return at(d_.hinges, h).cut == Cut::never; });
+    for (const int h : rigid) {
       const Hinge& hinge = at(d_.hinges, h);
-      if (!is_rigid(hinge)) continue;
       const bool kept = hinge.cut != Cut::always &&
                         joined.join(body_index_.at(hinge.parent) + 1,
                                     body_index_.at(hinge.child) + 1);

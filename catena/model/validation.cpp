@@ -1,47 +1,25 @@
 #include "catena/model/validation.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "catena/base/text.h"
+#include "catena/model/sound.h"
 #include "catena/model/topology.h"
 #include "catena/spatial/eigen.h"
 
 namespace catena {
 namespace {
 
-// An axis shorter than this is a mistake, not a direction.
-constexpr double kShortestAxis = 1e-9;
-// Relative slack for the triangle inequality and definiteness of inertias given with few digits.
-constexpr double kInertiaSlack = 1e-6;
-// Two axes of a universal hinge must not be nearly parallel (sine of their angle).
-constexpr double kParallelAxes = 1e-6;
-
-bool finite(double x) { return std::isfinite(x); }
-bool finite(const Vec3d& v) { return finite(v.x) && finite(v.y) && finite(v.z); }
-bool finite(const Rotationd& r) {
-  return finite(r.axis(0)) && finite(r.axis(1)) && finite(r.axis(2));
-}
-bool finite(const Transformd& x) { return finite(x.rotation) && finite(x.translation); }
-bool finite(const SymMat3d& s) {
-  return finite(Vec3d{s.xx, s.xy, s.xz}) && finite(Vec3d{s.yy, s.yz, s.zz});
-}
-
-bool orthonormal(const Rotationd& r) {
-  constexpr double kTolerance = 1e-9;
-  const Mat3d p = r.matrix * transpose(r.matrix);
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j)
-      if (std::abs(p(i, j) - (i == j ? 1.0 : 0.0)) > kTolerance) return false;
-  return determinant(r.matrix) > 0.0;
-}
+// Nearest names are looked for in so many messages at most: each search looks at every name.
+constexpr int kMostSuggestions = 20;
 
 class Validator {
  public:
-  Validator(const Description& d, const ValidationSettings& settings) : d_(d), settings_(settings) {}
+  Validator(const Description& d, const ValidationSettings& settings)
+      : d_(d), settings_(settings) {}
 
   std::vector<Diagnostic> run() {
     if (!finite(d_.gravity)) error({}, "gravity is not a finite vector");
@@ -56,12 +34,16 @@ class Validator {
     for (const Rod& rod : d_.rods) {
       const std::string what = "rod '" + rod.name + "'";
       check_ends(rod.source, what, rod);
+      if (rod.body_a == rod.body_b)
+        error(rod.source, what + ": both of its ends are on body '" + rod.body_a + "'");
       if (!(rod.length > 0.0) || !finite(rod.length))
         error(rod.source, what + ": length " + number(rod.length) + " must be positive");
     }
     for (const SpringDamper& spring : d_.springs) {
       const std::string what = "spring '" + spring.name + "'";
       check_ends(spring.source, what, spring);
+      if (spring.body_a == spring.body_b)
+        error(spring.source, what + ": both of its ends are on body '" + spring.body_a + "'");
       check_not_negative(spring.source, what, "stiffness", spring.stiffness);
       check_not_negative(spring.source, what, "damping", spring.damping);
       check_not_negative(spring.source, what, "rest length", spring.rest_length);
@@ -86,9 +68,9 @@ class Validator {
     const auto unique = [this](const char* kind, const auto& things,
                                std::unordered_map<std::string, const Source*>& seen) {
       for (const auto& thing : things) {
-        if (thing.name.empty()) error(thing.source, std::string("a ") + kind + " has no name");
         const auto [earlier, fresh] = seen.emplace(thing.name, &thing.source);
-        if (fresh) continue;
+        if (thing.name.empty()) error(thing.source, std::string("a ") + kind + " has no name");
+        if (fresh || thing.name.empty()) continue;
         std::string message = std::string(kind) + " '" + thing.name + "' is defined twice";
         if (earlier->second->line > 0)
           message += " (first in line " + std::to_string(earlier->second->line) + ")";
@@ -107,18 +89,23 @@ class Validator {
     for (const Hinge& hinge : d_.hinges) hinge_of_.emplace(hinge.name, &hinge);
   }
 
-  static std::vector<std::string> names(const std::unordered_map<std::string, const Source*>& map) {
-    std::vector<std::string> list;
-    for (const auto& entry : map) list.push_back(entry.first);
-    std::sort(list.begin(), list.end());
-    return list;
+  // "; did you mean ...?" from the names of a table, sorted once.
+  std::string suggestion(const std::string& name,
+                         const std::unordered_map<std::string, const Source*>& table,
+                         std::vector<std::string>& sorted) {
+    if (suggestions_++ >= kMostSuggestions) return {};
+    if (sorted.empty()) {
+      for (const auto& entry : table) sorted.push_back(entry.first);
+      std::sort(sorted.begin(), sorted.end());
+    }
+    return did_you_mean(name, sorted);
   }
 
   bool check_body_name(const Source& source, const std::string& what, const char* role,
                        const std::string& name) {
     if (name == kWorld || bodies_.contains(name)) return true;
     error(source, what + ": " + role + " '" + name + "' does not exist" +
-                      did_you_mean(name, names(bodies_)));
+                      suggestion(name, bodies_, body_names_));
     return false;
   }
 
@@ -146,23 +133,24 @@ class Validator {
 
   void check_body(const Body& body) {
     const std::string what = "body '" + body.name + "'";
-    if (!finite(body.mass) || !finite(body.center_of_mass) || !finite(body.inertia) ||
-        !finite(body.inertia_axes)) {
-      error(body.source, what + ": mass, centre of mass or inertia is not finite");
-      return;
+    for (const Visual& visual : body.visuals) {
+      check_pose(body.source, what, "visual's pose", visual.pose);
+      if (!finite(visual.size) || !finite(visual.radius) || !finite(visual.length))
+        error(body.source, what + ": the size of a visual is not finite");
     }
-    if (body.mass < 0.0) {
+    if (!finite(body.mass))
+      error(body.source, what + ": mass " + number(body.mass) + " is not finite");
+    if (!finite(body.center_of_mass))
+      error(body.source, what + ": its centre of mass is not finite");
+    if (!finite(body.inertia)) error(body.source, what + ": its inertia is not finite");
+    if (!finite(body.mass) || !finite(body.center_of_mass) || !finite(body.inertia)) return;
+    if (body.mass < 0.0)
       error(body.source, what + ": mass " + number(body.mass) + " must not be negative");
-      return;
-    }
     if (!orthonormal(body.inertia_axes)) {
       error(body.source, what + ": the axes of its inertia are not orthonormal");
       return;
     }
-    const Eigen::Vector3d m =
-        Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(to_eigen(body.inertia),
-                                                       Eigen::EigenvaluesOnly)
-            .eigenvalues();
+    const Eigen::Vector3d m = principal_moments(body.inertia);
     const double slack = kInertiaSlack * m.cwiseAbs().maxCoeff();
     const std::string moments =
         "(" + number(m[0]) + ", " + number(m[1]) + ", " + number(m[2]) + ")";
@@ -176,26 +164,25 @@ class Validator {
       doubtful(body.source, what + ": it has an inertia but no mass");
   }
 
-  // How many axes the type takes; the first number is the least, the second the most.
-  static std::pair<std::size_t, std::size_t> axis_count(HingeType type) {
+  static std::size_t axis_count(HingeType type) {
     switch (type) {
       case HingeType::revolute:
       case HingeType::prismatic:
       case HingeType::screw:
       case HingeType::cylindrical:
-        return {0, 1};
+        return 1;
       case HingeType::planar:
       case HingeType::universal:
-        return {0, 2};
+        return 2;
       case HingeType::gimbal:
-        return {0, 3};
+        return 3;
       default:
-        return {0, 0};
+        return 0;
     }
   }
 
   void check_axes(const Hinge& hinge, const std::string& what) {
-    const auto [least, most] = axis_count(hinge.type);
+    const std::size_t most = axis_count(hinge.type);
     const std::size_t n = hinge.axes.size();
     // All or none, except for the plane's x direction.
     const bool right_count = n == 0 || n == most || (hinge.type == HingeType::planar && n == 1);
@@ -216,20 +203,26 @@ class Validator {
       }
     }
     for (std::size_t i = 0; i + 1 < n; ++i)
-      if (norm(cross(normalized(hinge.axes[i]), normalized(hinge.axes[i + 1]))) < kParallelAxes)
+      if (parallel(hinge.axes[i], hinge.axes[i + 1]))
         error(hinge.source, what + ": axes " + std::to_string(i + 1) + " and " +
                                 std::to_string(i + 2) + " are parallel");
   }
 
   void check_freedom(const Hinge& hinge, const std::string& what, const FreedomSettings& f) {
     const Source& source = hinge.source;
+    if (has_quaternion(hinge.type) &&
+        (f.lower != -kInfinity || f.upper != kInfinity || f.stiffness != 0.0))
+      doubtful(source, what + ": a " + std::string(to_string(hinge.type)) +
+                           " hinge has no coordinate that limits and stiffness could refer to; "
+                           "use a gimbal");
     if (std::isnan(f.lower) || std::isnan(f.upper))
       error(source, what + ": a limit is not a number");
     else if (f.lower > f.upper)
       error(source, what + ": lower limit " + number(f.lower) + " is above upper limit " +
                         number(f.upper) + "; swap them");
     if (!(f.velocity_limit >= 0.0))
-      error(source, what + ": velocity limit " + number(f.velocity_limit) + " must not be negative");
+      error(source,
+            what + ": velocity limit " + number(f.velocity_limit) + " must not be negative");
     if (!(f.effort_limit >= 0.0))
       error(source, what + ": effort limit " + number(f.effort_limit) + " must not be negative");
     check_not_negative(source, what, "damping", f.damping);
@@ -284,8 +277,12 @@ class Validator {
       if (!values.empty() && values.size() != size)
         error(hinge.source, what + ": " + which + " has " + std::to_string(values.size()) +
                                 " numbers, but " + std::to_string(size) + " are needed");
-      else if (!std::all_of(values.begin(), values.end(), [](double x) { return finite(x); }))
+      else if (!finite(values))
         error(hinge.source, what + ": " + which + " is not finite");
+      else if (!values.empty() && size == coordinates && has_quaternion(hinge.type) &&
+               quaternion_length(values) < kShortestQuaternion)
+        error(hinge.source, what + ": the quaternion of " + which + " has length " +
+                                number(quaternion_length(values)) + "; it must have length 1");
     };
     check_values(hinge.locked_at, coordinates, "the locked position");
     check_values(hinge.initial_position, coordinates, "the initial position");
@@ -315,27 +312,53 @@ class Validator {
       error(hinge.source, what + " drive: give the rotor axis in the frame of its carrier");
   }
 
-  // The user's H must be the derivative of the user's transform.
+  // The user's H must be the derivative of the user's transform, and Ḣ that of H: compared with
+  // central differences at the initial position, or (none given) at one without symmetry.
   void check_custom(const Hinge& hinge, const std::string& what) {
-    const std::size_t n = static_cast<std::size_t>(hinge.custom->freedoms());
-    constexpr double kStep = 1e-6;
-    constexpr double kTolerance = 1e-6;  // of a central difference with that step
-    std::vector<double> q(n);
-    for (std::size_t i = 0; i < n; ++i) q[i] = 0.1 + 0.07 * static_cast<double>(i);
-    std::vector<Twistd> h(n);
-    hinge.custom->motion_map(q, h);
+    const CustomHinge& custom = *hinge.custom;
+    const std::size_t n = static_cast<std::size_t>(custom.freedoms());
+    constexpr double kStep = 1e-5;
+    constexpr double kTolerance = 1e-6;  // rounding / step and step² are 1e-10 times the numbers
+    std::vector<double> q(n), v(n), ahead, behind;
+    for (std::size_t i = 0; i < n; ++i) {
+      q[i] = 0.1 + 0.07 * static_cast<double>(i);
+      v[i] = 1.0 - 0.3 * static_cast<double>(i);
+    }
+    if (hinge.initial_position.size() == n && finite(hinge.initial_position))
+      q = hinge.initial_position;
+    const Transformd here = custom.transform(q);
+    if (!finite(here) || !orthonormal(here.rotation)) {
+      error(hinge.source, what + ": its transform is not a rigid displacement");
+      return;
+    }
+    std::vector<Twistd> h(n), rate(n), h_ahead(n), h_behind(n);
+    custom.motion_map(q, h);
     for (std::size_t k = 0; k < n; ++k) {
-      std::vector<double> ahead = q, behind = q;
+      ahead = behind = q;
       ahead[k] += kStep;
       behind[k] -= kStep;
-      const Twistd step =
-          log(hinge.custom->transform(behind).inverse() * hinge.custom->transform(ahead));
-      const Vector6d column = to_eigen(h[k]);
-      const Vector6d difference = to_eigen(step) / (2.0 * kStep) - column;
-      if (!(difference.norm() <= kTolerance * (1.0 + column.norm())))
+      const Twistd step = log(custom.transform(behind).inverse() * custom.transform(ahead));
+      const double scale = 1.0 + to_eigen(h[k]).norm() + norm(here.translation);
+      const double gap = (to_eigen(step) / (2.0 * kStep) - to_eigen(h[k])).norm();
+      if (!(gap <= kTolerance * scale))
         error(hinge.source, what + ": column " + std::to_string(k + 1) +
                                 " of its motion map is not the derivative of its transform "
-                                "(they differ by " + number(difference.norm()) + ")");
+                                "(they differ by " + number(gap) + ")");
+    }
+    custom.motion_map_rate(q, v, rate);
+    for (std::size_t i = 0; i < n; ++i) {
+      ahead[i] = q[i] + kStep * v[i];
+      behind[i] = q[i] - kStep * v[i];
+    }
+    custom.motion_map(ahead, h_ahead);
+    custom.motion_map(behind, h_behind);
+    for (std::size_t k = 0; k < n; ++k) {
+      const Vector6d difference = to_eigen(h_ahead[k] - h_behind[k]) / (2.0 * kStep);
+      const double gap = (difference - to_eigen(rate[k])).norm();
+      if (!(gap <= kTolerance * (1.0 + to_eigen(h[k]).norm() + difference.norm())))
+        error(hinge.source, what + ": column " + std::to_string(k + 1) +
+                                " of its motion map rate is not the derivative of its motion map "
+                                "(they differ by " + number(gap) + ")");
     }
   }
 
@@ -344,23 +367,27 @@ class Validator {
     if (coupling.terms.empty()) error(coupling.source, what + " couples nothing");
     if (!finite(coupling.constant)) error(coupling.source, what + ": its constant is not finite");
     bool any = false;
+    std::set<std::pair<std::string, int>> used;
     for (const Coupling::Term& term : coupling.terms) {
+      if (!used.emplace(term.hinge, term.freedom).second)
+        error(coupling.source, what + ": hinge '" + term.hinge + "' occurs twice");
       const auto found = hinge_of_.find(term.hinge);
       if (found == hinge_of_.end()) {
         error(coupling.source, what + ": hinge '" + term.hinge + "' does not exist" +
-                                   did_you_mean(term.hinge, names(hinges_)));
+                                   suggestion(term.hinge, hinges_, hinge_names_));
         continue;
       }
       const Hinge& hinge = *found->second;
       if (is_rigid(hinge))
-        error(coupling.source, what + ": hinge '" + term.hinge + "' is locked or a weld");
-      else if (hinge.type == HingeType::spherical || hinge.type == HingeType::free)
+        error(coupling.source, what + ": hinge '" + term.hinge +
+                                   "' is locked or a weld; free it or remove the coupling");
+      else if (has_quaternion(hinge.type))
         error(coupling.source, what + ": hinge '" + term.hinge + "' is " +
                                    std::string(to_string(hinge.type)) +
                                    "; only hinges with plain coordinates can be coupled");
       else if (term.freedom < 0 || term.freedom >= freedoms_of(hinge))
-        error(coupling.source, what + ": hinge '" + term.hinge + "' has no freedom " +
-                                   std::to_string(term.freedom));
+        error(coupling.source,
+              what + ": hinge '" + term.hinge + "' has no freedom " + std::to_string(term.freedom));
       if (!finite(term.coefficient))
         error(coupling.source, what + ": the coefficient of '" + term.hinge + "' is not finite");
       any = any || term.coefficient != 0.0;
@@ -375,6 +402,9 @@ class Validator {
   std::unordered_map<std::string, const Source*> bodies_;
   std::unordered_map<std::string, const Source*> hinges_;
   std::unordered_map<std::string, const Hinge*> hinge_of_;
+  std::vector<std::string> body_names_;
+  std::vector<std::string> hinge_names_;
+  int suggestions_ = 0;
 };
 
 }  // namespace

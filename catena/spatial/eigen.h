@@ -5,6 +5,12 @@
 
 #include "catena/spatial/inertia.h"
 
+// Vectors that the library allocates must be aligned as this file expects them to be. Flags such as
+// -mavx2 or -march=native make Eigen expect more.
+#if EIGEN_DEFAULT_ALIGN_BYTES > EIGEN_MAX_ALIGN_BYTES
+#error "These compiler flags want larger Eigen alignment: build Catena with -DCATENA_EIGEN_ALIGNMENT=64"
+#endif
+
 namespace catena {
 inline namespace CATENA_ISA {
 

@@ -106,28 +106,27 @@ struct Mat3 {
   Vec3<Scalar> column(int j) const { return {m[0][j], m[1][j], m[2][j]}; }
 
   Mat3& operator+=(const Mat3& b) {
-    for (int i = 0; i < 3; ++i)
-      for (int j = 0; j < 3; ++j) m[i][j] = m[i][j] + b.m[i][j];
-    return *this;
+    return *this = *this + b;
   }
   Mat3& operator-=(const Mat3& b) {
-    for (int i = 0; i < 3; ++i)
-      for (int j = 0; j < 3; ++j) m[i][j] = m[i][j] - b.m[i][j];
-    return *this;
+    return *this = *this - b;
   }
-  friend Mat3 operator+(Mat3 a, const Mat3& b) { return a += b; }
-  friend Mat3 operator-(Mat3 a, const Mat3& b) { return a -= b; }
+  // Row by row and without loops: compilers then keep the nine numbers in registers.
+  static Mat3 from_rows(const Vec3<Scalar>& a, const Vec3<Scalar>& b, const Vec3<Scalar>& c) {
+    return {{{a.x, a.y, a.z}, {b.x, b.y, b.z}, {c.x, c.y, c.z}}};
+  }
+  friend Mat3 operator+(const Mat3& a, const Mat3& b) {
+    return from_rows(a.row(0) + b.row(0), a.row(1) + b.row(1), a.row(2) + b.row(2));
+  }
+  friend Mat3 operator-(const Mat3& a, const Mat3& b) {
+    return from_rows(a.row(0) - b.row(0), a.row(1) - b.row(1), a.row(2) - b.row(2));
+  }
   friend Mat3 operator*(const Mat3& a, const Mat3& b) {
-    Mat3 c;
-    for (int i = 0; i < 3; ++i)
-      for (int j = 0; j < 3; ++j)
-        c.m[i][j] = a.m[i][0] * b.m[0][j] + a.m[i][1] * b.m[1][j] + a.m[i][2] * b.m[2][j];
-    return c;
+    return from_rows(transpose_times(b, a.row(0)), transpose_times(b, a.row(1)),
+                     transpose_times(b, a.row(2)));
   }
-  friend Mat3 operator*(const Scalar& s, Mat3 a) {
-    for (auto& row : a.m)
-      for (auto& entry : row) entry = s * entry;
-    return a;
+  friend Mat3 operator*(const Scalar& s, const Mat3& a) {
+    return from_rows(s * a.row(0), s * a.row(1), s * a.row(2));
   }
   friend Vec3<Scalar> operator*(const Mat3& a, const Vec3<Scalar>& b) {
     return {dot(a.row(0), b), dot(a.row(1), b), dot(a.row(2), b)};
@@ -166,13 +165,8 @@ inline Mat3<Scalar> skew(const Vec3<Scalar>& a) {
 // skew(a) * b: crosses a into every column of b.
 template <class Scalar>
 inline Mat3<Scalar> cross(const Vec3<Scalar>& a, const Mat3<Scalar>& b) {
-  Mat3<Scalar> c;
-  for (int j = 0; j < 3; ++j) {
-    c.m[0][j] = a.y * b.m[2][j] - a.z * b.m[1][j];
-    c.m[1][j] = a.z * b.m[0][j] - a.x * b.m[2][j];
-    c.m[2][j] = a.x * b.m[1][j] - a.y * b.m[0][j];
-  }
-  return c;
+  return Mat3<Scalar>::from_rows(a.y * b.row(2) - a.z * b.row(1), a.z * b.row(0) - a.x * b.row(2),
+                                 a.x * b.row(1) - a.y * b.row(0));
 }
 
 // A symmetric 3 x 3 matrix by its upper triangle: six numbers.

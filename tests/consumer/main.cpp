@@ -1,11 +1,18 @@
-// A user's program: where is the tip of a link of length 2 that has turned by a quarter?
+// A user's program: a double pendulum, built without a file.
 #include <cstdio>
-#include <numbers>
 
-#include <catena/spatial/transform.h>
+#include <catena/model/builder.h>
 
 int main() {
-  const catena::Twistd turn{{0.0, 0.0, std::numbers::pi / 2.0}, {0.0, 0.0, 0.0}};
-  const catena::Vec3d tip = catena::exp_transform(turn) * catena::Vec3d{2.0, 0.0, 0.0};
-  std::printf("tip %.3f %.3f %.3f\n", tip.x + 0.0, tip.y, tip.z);
+  catena::MechanismBuilder b("double pendulum");
+  const catena::BodySettings rod{.mass = 1.5, .center_of_mass = {0.0, 0.0, -0.5},
+                                 .inertia = catena::SymMat3d::diagonal(0.125, 0.125, 0.0)};
+  b.add_body("upper", rod).add_body("lower", rod);
+  b.add_hinge("shoulder", "world", "upper", {.axes = {{0, 1, 0}}});
+  b.add_hinge("elbow", "upper", "lower",
+              {.axes = {{0, 1, 0}},
+               .frame_on_parent = catena::Transformd::from_translation({0.0, 0.0, -1.0})});
+  const catena::Mechanism pendulum = b.finish();
+  std::printf("%s: %d freedoms, %.1f kg\n", pendulum.name().c_str(), pendulum.freedoms(),
+              pendulum.total_mass());
 }

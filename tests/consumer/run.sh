@@ -6,7 +6,7 @@ set -euo pipefail
 build=$1 work=$2 cxx=$3 cxx_flags=$4 generator=$5
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 prefix="$work/prefix"
-expected="tip 0.000 2.000 0.000"
+expected="double pendulum: 2 freedoms, 3.0 kg"
 goal=5    # seconds: what a user should wait for
 limit=15  # seconds: the test fails
 

@@ -1,0 +1,209 @@
+// catena dynamics: forward, inverse and hybrid dynamics, mass matrix, forces at the hinges and
+// energy of one state.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "apps/catena/model_options.h"
+#include "apps/catena/output.h"
+#include "catena/dynamics/energy.h"
+#include "catena/dynamics/forces.h"
+#include "catena/dynamics/forward.h"
+#include "catena/dynamics/inverse.h"
+#include "catena/dynamics/mass_matrix.h"
+#include "catena/dynamics/momentum.h"
+#include "catena/verification/state_file.h"
+
+namespace catena::app {
+namespace {
+
+struct Options {
+  ModelOptions model;
+  std::string state;
+  std::string what = "forward";
+  bool json = false;
+  std::string out;
+};
+
+struct Result {
+  Json json;
+  std::string text;
+};
+
+using Names = std::span<const std::string>;
+
+Json by_name(Names names, const Eigen::VectorXd& values) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < names.size(); ++i)
+    json[names[i]] = values[static_cast<Eigen::Index>(i)];
+  return json;
+}
+
+std::string digits(double x) { return fmt::format("{:.9g}", x == 0.0 ? 0.0 : x); }
+
+double largest(const Eigen::VectorXd& values) { return values.lpNorm<Eigen::Infinity>(); }
+
+Result motion(const Mechanism& m, const Eigen::VectorXd& acceleration,
+              const Eigen::VectorXd& effort) {
+  const Names names = m.velocity_names();
+  Table table({{"freedom"}, {"acceleration", true}, {"effort", true}});
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Eigen::Index k = static_cast<Eigen::Index>(i);
+    table.add({names[i], digits(without_noise(acceleration[k], largest(acceleration))),
+               digits(without_noise(effort[k], largest(effort)))});
+  }
+  Result result;
+  result.json["acceleration"] = by_name(names, acceleration);
+  result.json["effort"] = by_name(names, effort);
+  result.text = table.text();
+  return result;
+}
+
+Result forward(const Mechanism& m, const StateInput& in) {
+  return motion(m, forward_dynamics(m, in.state, in.effort, in.external), in.effort);
+}
+
+Result inverse(const Mechanism& m, const StateInput& in) {
+  return motion(m, in.acceleration, inverse_dynamics(m, in.state, in.acceleration, in.external));
+}
+
+Result hybrid(const Mechanism& m, const StateInput& in) {
+  const HybridResult r =
+      hybrid_dynamics(m, in.state, {in.motion_driven, in.effort, in.acceleration}, in.external);
+  return motion(m, r.acceleration, r.effort);
+}
+
+Result matrix(const Mechanism& m, const StateInput& in) {
+  const Eigen::MatrixXd mass = mass_matrix(m, in.state.q);
+  const Names names = m.velocity_names();
+  std::vector<Table::Column> columns{{"freedom"}};
+  for (const std::string& name : names) columns.push_back({name, true});
+  Table table(columns);
+  Result result;
+  Json rows = Json::object();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Eigen::VectorXd row = mass.row(static_cast<Eigen::Index>(i));
+    rows[names[i]] = by_name(names, row);
+    std::vector<std::string> words{names[i]};
+    for (const double x : row) words.push_back(pretty(x));
+    table.add(std::move(words));
+  }
+  result.json["mass_matrix"] = std::move(rows);
+  result.text = table.text();
+  return result;
+}
+
+Json list_of(const HingeVector& values) {
+  Json list = Json::array();
+  for (const double x : values) list.push_back(x);
+  return list;
+}
+
+// For the accelerations that the state gives, or else for those that its efforts produce.
+Result forces(const Mechanism& m, const StateInput& in) {
+  const Eigen::VectorXd acceleration = in.acceleration_given
+                                           ? in.acceleration
+                                           : forward_dynamics(m, in.state, in.effort, in.external);
+  Workspace workspace(m);
+  InterbodyForces all(m);
+  all.compute(in.state, acceleration, workspace, in.external);
+  Table table({{"hinge"}, {"on body"}, {"force (ground axes)"}, {"moment (ground axes)"}});
+  Result result;
+  result.json["acceleration"] = by_name(m.velocity_names(), acceleration);
+  result.json["forces"] = Json::object();
+  for (int h = 0; h < static_cast<int>(m.hinges().size()); ++h) {
+    const HingePlace& hinge = m.hinges()[static_cast<std::size_t>(h)];
+    if (hinge.role == HingePlace::Role::cut) continue;
+    const HingeForce own = all.at(h, ForceAxes::hinge);
+    const std::string child =
+        hinge.child_body < 0 ? kWorld : m.bodies()[static_cast<std::size_t>(hinge.child_body)].name;
+    Json one;
+    one["body"] = child;
+    const auto add = [&](const char* key, const Wrenchd& wrench) {
+      one[key] = {{"force", to_json(wrench.force)}, {"moment", to_json(wrench.moment)}};
+    };
+    const Wrenchd ground = all.at(h, ForceAxes::ground).wrench;
+    add("ground_axes", ground);
+    add("body_axes", all.at(h, ForceAxes::body).wrench);
+    add("hinge_axes", own.wrench);
+    one["effort"] = list_of(own.effort);
+    one["constraint_force"] = list_of(own.constraint_force);
+    result.json["forces"][hinge.name] = std::move(one);
+    table.add({hinge.name, child, pretty(ground.force), pretty(ground.moment)});
+  }
+  result.text = table.text();
+  return result;
+}
+
+Result energies(const Mechanism& m, const StateInput& in) {
+  const Energy e = energy(m, in.state);
+  const Momentum p = momentum(m, in.state);
+  Result result;
+  result.json["energy"] = {{"kinetic", e.kinetic},
+                           {"gravity", e.gravity},
+                           {"springs", e.springs()},
+                           {"potential", e.potential()},
+                           {"total", e.total()}};
+  result.json["momentum"] = {{"linear", to_json(p.linear)}, {"angular", to_json(p.angular)}};
+  result.text = fmt::format(
+      "kinetic energy    {} J\ngravity           {} J\nsprings           {} J\n"
+      "total             {} J\nlinear momentum   {} kg m/s\nangular momentum  {} kg m²/s\n",
+      digits(e.kinetic), digits(e.gravity), digits(e.springs()), digits(e.total()),
+      pretty(p.linear), pretty(p.angular));
+  return result;
+}
+
+void dynamics(const Options& options) {
+  const Mechanism m = options.model.load();
+  print_warnings(m);
+  if (options.what != "energy" && !m.loops().empty())
+    throw Error("'" + m.name() +
+                "' has closed loops; this version computes the dynamics of trees only");
+  const StateInput in =
+      options.state.empty() ? default_input(m) : read_state_file(options.state, m);
+  Result result;
+  if (options.what == "forward") result = forward(m, in);
+  if (options.what == "inverse") result = inverse(m, in);
+  if (options.what == "hybrid") result = hybrid(m, in);
+  if (options.what == "mass-matrix") result = matrix(m, in);
+  if (options.what == "forces") result = forces(m, in);
+  if (options.what == "energy") result = energies(m, in);
+  // A file is for machines.
+  const bool json = options.json || !options.out.empty();
+  write_text(json ? result.json.dump(2) + "\n" : result.text, options.out);
+}
+
+}  // namespace
+
+void add_dynamics(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("dynamics", "Accelerations, efforts, forces and energy of a state");
+  const auto options = std::make_shared<Options>();
+  options->model.add(*command);
+  command
+      ->add_option("--state", options->state,
+                   "YAML with q, v, effort, acceleration, external, motion_driven (default: the "
+                   "model's initial state, no efforts)")
+      ->type_name("FILE");
+  command->add_option("--what", options->what, "What to compute")
+      ->check(CLI::IsMember({"forward", "inverse", "hybrid", "mass-matrix", "forces", "energy"}))
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "Print JSON");
+  command->add_option("-o,--output", options->out, "Write JSON to this file")->type_name("FILE");
+  command->footer(
+      "Examples:\n"
+      "  catena dynamics models/double_pendulum.yaml\n"
+      "  catena dynamics models/arm6.yaml --what mass-matrix --json\n"
+      "  catena dynamics models/arm6.yaml --state state.yaml --what inverse -o effort.json\n\n"
+      "A state file, everything optional:\n"
+      "  q: {shoulder: 0.3, elbow: -0.5}    # by hinge or coordinate, or a list in order\n"
+      "  v: [0.1, 0.2]\n"
+      "  effort: {shoulder: 2.0}            # of force-driven freedoms\n"
+      "  acceleration: {elbow: 1.0}         # inverse and hybrid dynamics\n"
+      "  motion_driven: [elbow]             # hybrid dynamics\n"
+      "  external:\n"
+      "    - {body: hand, force: [0, 0, -10], point: [0.1, 0, 0], axes: ground}");
+  command->callback([options] { dynamics(*options); });
+}
+
+}  // namespace catena::app

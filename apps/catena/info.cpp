@@ -1,0 +1,76 @@
+// catena info: what a model file describes; and what this processor can do.
+#include <cstdio>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "apps/catena/info_report.h"
+#include "apps/catena/model_options.h"
+#include "catena/base/cpu.h"
+#include "catena/base/text.h"
+
+namespace catena::app {
+namespace {
+
+struct Options {
+  ModelOptions model;
+  bool json = false;
+  bool full = false;
+  bool cpu = false;
+};
+
+void cpu_info(bool json) {
+  const CpuReport cpu = cpu_report();
+  if (json) {
+    Json out;
+    out["processor"] = cpu.processor;
+    out["hardware_threads"] = cpu.hardware_threads;
+    out["available"] = cpu.available;
+    out["built"] = cpu.built;
+    out["used"] = cpu.used;
+    fmt::print("{}\n", out.dump(2));
+    return;
+  }
+  fmt::print("{:<18}{}\n{:<18}{}\n{:<18}{}\n{:<18}{}\n{:<18}{}\n", "processor", cpu.processor,
+             "hardware threads", cpu.hardware_threads, "usable here", listed(cpu.available),
+             "in this build", listed(cpu.built), "in use", cpu.used);
+}
+
+void info(const Options& options) {
+  if (options.cpu) {
+    cpu_info(options.json);
+    return;
+  }
+  if (options.model.file().empty())
+    throw UsageError("catena info: error: FILE is required (or --cpu)\nRun `catena info --help`.");
+  const Mechanism mechanism = options.model.load();
+  const InfoReport report = make_info_report(options.model.file(), mechanism);
+  if (options.json) {
+    write_text(info_json(report).dump(2) + "\n", "");
+    return;
+  }
+  write_text(info_text(report, options.full), "");
+  for (const std::string& warning : report.warnings) std::fprintf(stderr, "%s\n", warning.c_str());
+}
+
+}  // namespace
+
+void add_info(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("info", "Describe a mechanism: bodies, hinges, loops, mobility, mass");
+  const auto options = std::make_shared<Options>();
+  options->model.add(*command, false);
+  command->add_flag("--json", options->json, "Print JSON");
+  command->add_flag("--full", options->full, "Print every row of long tables");
+  command->add_flag("--cpu", options->cpu,
+                    "Describe the processor instead, and what is used of it");
+  command->footer(
+      "Examples:\n"
+      "  catena info models/four_bar.yaml\n"
+      "  catena info robot.urdf --base free --gravity 0 0 -1.62\n"
+      "  catena info robot.sdf --json\n"
+      "  catena info --cpu");
+  command->callback([options] { info(*options); });
+}
+
+}  // namespace catena::app

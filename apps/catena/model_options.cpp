@@ -1,0 +1,49 @@
+#include "apps/catena/model_options.h"
+
+#include <cstdio>
+#include <filesystem>
+
+#include "catena/base/text.h"
+
+namespace catena::app {
+
+void ModelOptions::add(CLI::App& command, bool required) {
+  command.add_option("FILE", file_, "The mechanism: .yaml, .urdf, .sdf or .world")
+      ->required(required);
+  command
+      .add_option("--base", base_,
+                  "What a root without a hinge to the world does: fixed or free (default: as the "
+                  "format says)")
+      ->check(CLI::IsMember({"fixed", "free"}));
+  command.add_option("--gravity", gravity_, "Gravity in m/s², instead of the file's")
+      ->expected(3)
+      ->type_name("X Y Z");
+  command.add_flag("--strict", strict_, "Impossible inertias and doubtful tags are errors");
+}
+
+LoadSettings ModelOptions::settings() const {
+  namespace fs = std::filesystem;
+  std::error_code code;
+  if (!fs::exists(file_, code)) {
+    std::vector<std::string> names;
+    const fs::path folder = fs::path(file_).has_parent_path() ? fs::path(file_).parent_path() : ".";
+    for (const auto& entry : fs::directory_iterator(folder, code))
+      names.push_back(entry.path().filename().string());
+    throw UsageError(file_ + ": error: there is no such file" +
+                     did_you_mean(fs::path(file_).filename().string(), names));
+  }
+  LoadSettings settings;
+  if (!base_.empty()) settings.base = base_ == "free" ? Base::free : Base::fixed;
+  if (!gravity_.empty()) settings.gravity = Vec3d{gravity_[0], gravity_[1], gravity_[2]};
+  settings.strict = strict_;
+  return settings;
+}
+
+Mechanism ModelOptions::load() const { return catena::load(file_, settings()); }
+
+void print_warnings(const Mechanism& mechanism) {
+  for (const Diagnostic& warning : mechanism.warnings())
+    std::fprintf(stderr, "%s\n", warning.text().c_str());
+}
+
+}  // namespace catena::app

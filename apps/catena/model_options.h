@@ -1,0 +1,34 @@
+// The model file and the options that change how it is read, the same in every subcommand.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/catena/commands.h"
+#include "catena/io/load.h"
+
+namespace catena::app {
+
+class ModelOptions {
+ public:
+  // `required`: the file must be given.
+  void add(CLI::App& command, bool required = true);
+
+  const std::string& file() const { return file_; }
+  // Of what was parsed. Throws UsageError when there is no such file.
+  LoadSettings settings() const;
+
+  // Throws ModelError; warnings are part of the mechanism.
+  Mechanism load() const;
+
+ private:
+  std::string file_;
+  std::string base_;
+  std::vector<double> gravity_;
+  bool strict_ = false;
+};
+
+// Warnings of a mechanism on stderr.
+void print_warnings(const Mechanism& mechanism);
+
+}  // namespace catena::app

@@ -1,0 +1,48 @@
+// What the subcommands print: tables for people, JSON for machines.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+#include <nlohmann/json.hpp>
+
+#include "catena/spatial/inertia.h"
+
+namespace catena::app {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const Vec3d& a);
+Json to_json(const SymMat3d& a);
+// A number, a list, or a list of rows.
+Json to_json(const Eigen::MatrixXd& a);
+
+// Columns as wide as their widest entry; numbers (right = true) to the right. Understands UTF-8.
+class Table {
+ public:
+  struct Column {
+    std::string title;
+    bool right = false;
+  };
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  bool empty() const { return rows_.empty(); }
+  // Each line starts with `indent` spaces. Columns without any entry are left out.
+  std::string text(int indent = 0) const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// Six digits, for people.
+std::string pretty(double value);
+std::string pretty(const Vec3d& a);
+// Zero in place of what is only round-off beside numbers of this size; for people.
+double without_noise(double value, double scale);
+
+// Writes to a file, or to stdout if the name is empty. Throws Error.
+void write_text(const std::string& text, const std::string& file);
+
+}  // namespace catena::app

@@ -1,0 +1,106 @@
+// No call of this room allocates once its workspace exists: malloc is counted.
+//
+// The test executable's malloc stands before the C library's. Not under sanitizers, which have
+// their own.
+#include <atomic>
+#include <memory>
+
+#include <malloc.h>
+
+#include "catena/dynamics/test_support.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CATENA_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \
+    __has_feature(thread_sanitizer)
+#define CATENA_SANITIZED 1
+#endif
+#endif
+
+#if defined(__GLIBC__) && !defined(CATENA_SANITIZED)
+namespace {
+std::atomic<long> allocations{0};
+}
+
+extern "C" {
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void* __libc_memalign(std::size_t, std::size_t);
+void* malloc(std::size_t size) {
+  ++allocations;
+  return __libc_malloc(size);
+}
+void* calloc(std::size_t count, std::size_t size) {
+  ++allocations;
+  return __libc_calloc(count, size);
+}
+void* realloc(void* block, std::size_t size) {
+  ++allocations;
+  return __libc_realloc(block, size);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t size) {
+  ++allocations;
+  return __libc_memalign(alignment, size);
+}
+}
+
+namespace catena::test {
+namespace {
+
+template <class Call>
+long allocations_of(Call call) {
+  const long before = allocations;
+  call();
+  return allocations - before;
+}
+
+TEST(Allocations, AreCounted) {
+  std::unique_ptr<int> block;
+  EXPECT_EQ(allocations_of([&] { block = std::make_unique<int>(1); }), 1);
+  VectorXd vector;
+  EXPECT_EQ(allocations_of([&] { vector = VectorXd::Zero(50); }), 1);
+}
+
+TEST(Allocations, NoneOnceTheWorkspaceExists) {
+  Random random(41);
+  for (int i = 0; i < 12; ++i) {
+    TreeSettings settings;
+    settings.bodies = 4 + 8 * i;
+    settings.free_base = i % 2 == 0;
+    MechanismBuilder builder = random_tree(random, settings);
+    if (i % 3 == 1) add_drives(random, builder, i % 2 == 0 ? Carrier::anywhere : Carrier::parent);
+    if (i % 3 != 0) add_passive_elements(random, builder);
+    const Mechanism mechanism = builder.finish();
+    const Case c = random_case(random, mechanism, 3);
+    const HybridInput hybrid = random_hybrid(random, c);
+    Workspace w(mechanism);
+    HybridResult result;
+    // What is sized on first use: the matrix and the caller's result.
+    mass_matrix(mechanism, c.state.q, w);
+    hybrid_dynamics(mechanism, c.state, hybrid, w, result, c.external);
+
+    SCOPED_TRACE(std::to_string(settings.bodies) + " bodies, " +
+                 std::to_string(mechanism.freedoms()) +
+                 " freedoms, remote drives: " + std::to_string(w.remote_drives().size()));
+    EXPECT_EQ(
+        allocations_of([&] { forward_dynamics(mechanism, c.state, c.effort, w, c.external); }), 0);
+    EXPECT_EQ(allocations_of([&] {
+                forward_dynamics(mechanism, c.state, c.effort, w, c.external, Route::dense);
+              }),
+              0);
+    EXPECT_EQ(allocations_of(
+                  [&] { inverse_dynamics(mechanism, c.state, c.acceleration, w, c.external); }),
+              0);
+    EXPECT_EQ(allocations_of([&] { bias_effort(mechanism, c.state, w, c.external); }), 0);
+    EXPECT_EQ(allocations_of([&] { mass_matrix(mechanism, c.state.q, w); }), 0);
+    EXPECT_EQ(
+        allocations_of([&] { hybrid_dynamics(mechanism, c.state, hybrid, w, result, c.external); }),
+        0);
+  }
+}
+
+}  // namespace
+}  // namespace catena::test
+#endif

@@ -1,0 +1,254 @@
+// The mass matrix by composite bodies (text 004, the O(N²) form): everything in ground axes, each
+// node about its own hinge point, so that walking a column of forces towards the ground costs one
+// cross product and one dot product a step and nothing is lost on long chains.
+#pragma once
+
+#include "catena/dynamics/sweeps.h"
+
+namespace catena {
+inline namespace CATENA_ISA {
+
+// The composite inertia of a child, moved by a pure translation and added.
+template <class Scalar>
+inline void add_translated(const Vec3<Scalar>& p, const SpatialInertia<Scalar>& child,
+                           SpatialInertia<Scalar>& parent) {
+  // J' = J + m (|p|² 1 − p pᵀ) + 2 (h·p) 1 − h pᵀ − p hᵀ = J + steiner terms of (h + m p/2).
+  const Vec3<Scalar> mp = child.mass * p;
+  const Vec3<Scalar> u = child.mass_moment + child.mass_moment + mp;  // 2 h + m p
+  const Vec3<Scalar> h = child.mass_moment;
+  SymMat3<Scalar>& j = parent.inertia;
+  const Scalar xx = u.x * p.x, yy = u.y * p.y, zz = u.z * p.z;
+  j.xx = j.xx + child.inertia.xx + yy + zz;
+  j.yy = j.yy + child.inertia.yy + xx + zz;
+  j.zz = j.zz + child.inertia.zz + xx + yy;
+  j.xy = j.xy + child.inertia.xy - (h.x * p.y + (h.y + mp.y) * p.x);
+  j.xz = j.xz + child.inertia.xz - (h.x * p.z + (h.z + mp.z) * p.x);
+  j.yz = j.yz + child.inertia.yz - (h.y * p.z + (h.z + mp.z) * p.y);
+  parent.mass_moment += h + mp;
+  parent.mass = parent.mass + child.mass;
+}
+
+// Spherical and free hinges: H = (1; 0) or 1 in the node's axes.
+inline bool has_unit_map(const Node& node) {
+  return (node.hinge == NodeHinge::spherical || node.hinge == NodeHinge::free) && !node.reversed;
+}
+
+// The own block of a spherical or free hinge: its composite inertia in the node's axes.
+template <class Scalar>
+inline void write_unit_block(const Node& node, const CompositeScratch<Scalar>& c, int size,
+                             Scalar* matrix) {
+  const Mat3<Scalar> back = transpose(c.rotation.matrix);
+  const Mat3<Scalar> j = congruence(back, c.composite.inertia).full();
+  const Mat3<Scalar> h = skew(back * c.composite.mass_moment);
+  Scalar* corner = matrix + node.v_index * size + node.v_index;
+  for (int i = 0; i < 3; ++i)
+    for (int k = 0; k < 3; ++k) {
+      corner[i * size + k] = j.m[i][k];
+      if (node.hinge != NodeHinge::free) continue;
+      corner[i * size + 3 + k] = h.m[i][k];
+      corner[(3 + k) * size + i] = h.m[i][k];
+      corner[(3 + i) * size + 3 + k] = i == k ? c.composite.mass : Scalar(0.0);
+    }
+}
+
+// Writes the entries (row, ...) and (..., row) of one column at node n: the wrench f, about n's
+// origin and in ground axes, is the momentum that freedom `row` outboard gives.
+template <class Scalar>
+inline void write_entries(const SweepModel& model, int n, int row, const Wrench<Scalar>& f,
+                          const Scratch<Scalar>& s, Scalar* matrix) {
+  const int size = model.freedoms;
+  const Node& node = model.nodes[n];
+  const CompositeScratch<Scalar>& c = s.composite[n];
+  if (model.general_index[n] < 0) {
+    const Scalar entry = node.hinge == NodeHinge::revolute ? dot(c.rotation.axis(2), f.moment)
+                                                           : dot(c.rotation.axis(2), f.force);
+    matrix[row * size + node.v_index] = entry;
+    matrix[node.v_index * size + row] = entry;
+    return;
+  }
+  Wrench<Scalar> own = f;
+  const bool unit = has_unit_map(node);
+  if (unit) own = {c.rotation.inverse_times(f.moment), c.rotation.inverse_times(f.force)};
+  const GeneralScratch<Scalar>& g = s.general[model.general_index[n]];
+  for (int k = 0; k < node.freedoms; ++k) {
+    const Scalar entry = unit ? own[k] : dot(f, g.ground_map[k]);
+    matrix[row * size + node.v_index + k] = entry;
+    matrix[(node.v_index + k) * size + row] = entry;
+  }
+}
+
+// Carries a column from node n to `end` (left out; −1: the ground), writing entries on the way.
+template <class Scalar>
+inline Wrench<Scalar> carry_column(const SweepModel& model, int n, int end, int row,
+                                   Wrench<Scalar> f, const Scratch<Scalar>& s, Scalar* matrix) {
+  while (n != end) {
+    write_entries(model, n, row, f, s, matrix);
+    f.moment += cross(s.composite[n].offset, f.force);
+    n = model.nodes[n].parent;
+  }
+  return f;
+}
+
+// The momentum that unit speed of a one-freedom fast hinge gives its composite body.
+template <class Scalar>
+inline Wrench<Scalar> column_of(const Node& node, const CompositeScratch<Scalar>& c) {
+  const Vec3<Scalar> z = c.rotation.axis(2);
+  const SpatialInertia<Scalar>& i = c.composite;
+  return node.hinge == NodeHinge::revolute
+             ? Wrench<Scalar>{i.inertia * z, cross(z, i.mass_moment)}
+             : Wrench<Scalar>{cross(i.mass_moment, z), i.mass * z};
+}
+
+// Four columns of consecutive nodes of one path, carried together: what is one long chain of
+// additions for a single column becomes four independent ones.
+inline constexpr int kColumnsTogether = 4;
+template <class Scalar>
+inline void carry_together(const SweepModel& model, int n, const int (&rows)[kColumnsTogether],
+                           const Wrench<Scalar> (&start)[kColumnsTogether],
+                           const Scratch<Scalar>& s, Scalar* matrix) {
+  const int size = model.freedoms;
+  Scalar m[3][kColumnsTogether], f[3][kColumnsTogether];
+  for (int i = 0; i < 3; ++i)
+    for (int l = 0; l < kColumnsTogether; ++l) {
+      m[i][l] = start[l].moment[i];
+      f[i][l] = start[l].force[i];
+    }
+  while (n >= 0) {
+    const Node& node = model.nodes[n];
+    const CompositeScratch<Scalar>& c = s.composite[n];
+    if (model.general_index[n] < 0) {
+      const Vec3<Scalar> z = c.rotation.axis(2);
+      const Scalar(&x)[3][kColumnsTogether] = node.hinge == NodeHinge::revolute ? m : f;
+      Scalar entry[kColumnsTogether];
+      for (int l = 0; l < kColumnsTogether; ++l)
+        entry[l] = z.x * x[0][l] + z.y * x[1][l] + z.z * x[2][l];
+      Scalar* column = matrix + node.v_index * size;
+      for (int l = 0; l < kColumnsTogether; ++l) {
+        column[rows[l]] = entry[l];
+        matrix[rows[l] * size + node.v_index] = entry[l];
+      }
+    } else {
+      for (int l = 0; l < kColumnsTogether; ++l)
+        write_entries(model, n, rows[l],
+                      Wrench<Scalar>{{m[0][l], m[1][l], m[2][l]}, {f[0][l], f[1][l], f[2][l]}}, s,
+                      matrix);
+    }
+    const Vec3<Scalar> p = c.offset;
+    for (int l = 0; l < kColumnsTogether; ++l) {
+      m[0][l] = m[0][l] + (p.y * f[2][l] - p.z * f[1][l]);
+      m[1][l] = m[1][l] + (p.z * f[0][l] - p.x * f[2][l]);
+      m[2][l] = m[2][l] + (p.x * f[1][l] - p.y * f[0][l]);
+    }
+    n = node.parent;
+  }
+}
+
+// The columns of up to four nodes of the path that starts at n; worth it on long paths.
+template <class Scalar>
+inline void carry_path(const SweepModel& model, int n, const Scratch<Scalar>& s, Scalar* matrix) {
+  int path[kColumnsTogether];
+  int length = 0;
+  for (int k = n; k >= 0 && length < kColumnsTogether && model.general_index[k] < 0 &&
+                  !s.composite[k].carried;
+       k = model.nodes[k].parent)
+    path[length++] = k;
+  const int top = model.nodes[path[length - 1]].parent;
+  const bool together = length == kColumnsTogether;
+  Wrench<Scalar> f[kColumnsTogether];
+  int rows[kColumnsTogether];
+  for (int l = 0; l < length; ++l) {
+    const Node& own = model.nodes[path[l]];
+    rows[l] = own.v_index;
+    s.composite[path[l]].carried = true;
+    f[l] = carry_column(model, path[l], together ? top : -1, rows[l],
+                        column_of(own, s.composite[path[l]]), s, matrix);
+  }
+  if (together) carry_together(model, top, rows, f, s, matrix);
+}
+
+template <class Scalar>
+void mass_matrix_sweeps(const SweepModel& model, const Scalar* q, const Scratch<Scalar>& s,
+                        Scalar* matrix) {
+  sincos_of_all(q, model.coordinates, s.sine, s.cosine);
+  const int size = model.freedoms;
+  for (int i = 0; i < size * size; ++i) matrix[i] = Scalar(0.0);
+  const Scalar still[kMaxFreedoms] = {Scalar(0.0), Scalar(0.0), Scalar(0.0),
+                                      Scalar(0.0), Scalar(0.0), Scalar(0.0)};
+  // Outward: orientation, offset and own inertia of every node in ground axes.
+  for (int n = 0; n < model.node_count; ++n) {
+    const Node& node = model.nodes[n];
+    CompositeScratch<Scalar>& c = s.composite[n];
+    Transform<Scalar> x;
+    if (model.general_index[n] < 0) {
+      if (node.hinge == NodeHinge::revolute)
+        place_revolute(node, s, x);
+      else
+        place_prismatic(node, q[node.q_index], x);
+    } else {
+      NodeScratch<Scalar>& w = s.nodes[n];
+      place_general(model, node, n, q + node.q_index, still, w, s.general[model.general_index[n]]);
+      x = w.to_parent;
+    }
+    if (node.parent < 0) {
+      c.rotation = x.rotation;
+      c.offset = x.translation;
+    } else {
+      const Rotation<Scalar>& outer_axes = s.composite[node.parent].rotation;
+      c.rotation = outer_axes * x.rotation;
+      c.offset = outer_axes * x.translation;
+    }
+    const SpatialInertia<Scalar> own = load_inertia<Scalar>(node);
+    c.composite = {own.mass, c.rotation * own.mass_moment,
+                   congruence(c.rotation.matrix, own.inertia)};
+    if (model.general_index[n] >= 0) {
+      GeneralScratch<Scalar>& g = s.general[model.general_index[n]];
+      for (int k = 0; k < node.freedoms; ++k)
+        g.ground_map[k] = {c.rotation * g.map[k].angular, c.rotation * g.map[k].linear};
+    }
+  }
+  // Inward: composite inertias; then one column for each freedom, from its node to the ground.
+  // On long chains columns go four at a time, which needs all composites first.
+  if (model.is_deep)
+    for (int n = model.node_count; n-- > 0;) {
+      const CompositeScratch<Scalar>& c = s.composite[n];
+      s.composite[n].carried = false;
+      if (model.nodes[n].parent >= 0)
+        add_translated(c.offset, c.composite, s.composite[model.nodes[n].parent].composite);
+    }
+  for (int n = model.node_count; n-- > 0;) {
+    const Node& node = model.nodes[n];
+    const CompositeScratch<Scalar>& c = s.composite[n];
+    if (!model.is_deep && node.parent >= 0)
+      add_translated(c.offset, c.composite, s.composite[node.parent].composite);
+    if (model.general_index[n] < 0) {
+      if (!model.is_deep)
+        carry_column(model, n, -1, node.v_index, column_of(node, c), s, matrix);
+      else if (!c.carried)
+        carry_path(model, n, s, matrix);
+      continue;
+    }
+    if (node.parent < 0 && has_unit_map(node)) {
+      write_unit_block(node, c, size, matrix);
+      continue;
+    }
+    const GeneralScratch<Scalar>& g = s.general[model.general_index[n]];
+    for (int k = 0; k < node.freedoms; ++k) {
+      const Wrench<Scalar> f = c.composite * g.ground_map[k];
+      const int row = node.v_index + k;
+      for (int l = 0; l < node.freedoms; ++l)
+        matrix[row * size + node.v_index + l] = dot(f, g.ground_map[l]);
+      if (node.parent < 0) continue;
+      Wrench<Scalar> carried{f.moment + cross(c.offset, f.force), f.force};
+      if (node.freedoms == 1)
+        carried.moment += s.composite[node.parent].rotation * rotor_coupling<Scalar>(model, node, n);
+      carry_column(model, node.parent, -1, row, carried, s, matrix);
+    }
+    if (node.freedoms == 1) {
+      Scalar& own = matrix[node.v_index * size + node.v_index];
+      own = own + rotor_inertia<Scalar>(model, n);
+    }
+  }
+}
+
+}  // namespace CATENA_ISA
+}  // namespace catena

@@ -1,0 +1,124 @@
+// Interbody forces: what every hinge and every weld carries, for mechanical design.
+//
+// The force at a hinge is the wrench that its parent exerts on its child (the bodies as the user
+// named them), at the child's hinge point. It splits into
+//
+//   f = H f_c + Q f_□        H: the free directions, Q: an orthonormal basis of the constrained
+//   ones
+//
+// with the constraint force f_□ = Qᵀ f, the effort τ = Hᵀ f that the hinge transmits, and
+// f_c = (HᵀH)⁻¹ τ, the components along the columns of H (text 000; f_c = τ if the columns are
+// orthonormal). τ is the drive's effort with damping, friction and stiffness of the hinge; a
+// rotor keeps what it needs for itself. The split of a screw or custom hinge that mixes turning
+// and shifting depends on the unit of length; the wrench and τ do not.
+//
+// Bodies joined by welds are one node in the sweeps. Here they are taken apart again: one inward
+// sweep over the bodies, with the acceleration that dynamics left at each node, gives the wrench
+// through the one hinge or weld that holds each body,  F_b = I A − ad*(V, I V) − loads + Σ F
+// beyond.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "catena/dynamics/loads.h"
+#include "catena/spatial/eigen.h"
+
+namespace catena {
+
+using HingeMatrix = Eigen::Matrix<double, 6, Eigen::Dynamic, 0, 6, 6>;
+using HingeVector = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, 6, 1>;
+using HingeSquare = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, 6, 6>;
+
+enum class ForceAxes {
+  hinge,  // of the hinge frame on the child
+  body,   // of the child body
+  ground
+};
+
+struct HingeForce {
+  Wrenchd wrench;                // parent on child, at the child's hinge point
+  HingeMatrix free_map;          // H, in the same axes at the same point
+  HingeMatrix constraint_map;    // Q
+  HingeVector effort;            // Hᵀ f
+  HingeVector free_force;        // f_c
+  HingeVector constraint_force;  // f_□
+};
+
+// An orthonormal Q with Hᵀ Q = 0: the unit directions farthest from the columns of H, made
+// orthogonal. For a hinge about an axis of the frame these are the five other unit directions.
+HingeMatrix hinge_complement(const HingeMatrix& free_map);
+
+// Splits a wrench; both in one frame.
+HingeForce split_force(const Wrenchd& wrench, const HingeMatrix& free_map);
+
+// The forces of a whole mechanism. Made once; compute() and collect() allocate nothing and are
+// O(bodies).
+class InterbodyForces {
+ public:
+  explicit InterbodyForces(const Mechanism& mechanism);
+
+  // For any state and acceleration, whatever route found it: runs inverse dynamics, then collects.
+  void compute(const State& state, const Eigen::VectorXd& acceleration, Workspace& workspace,
+               std::span<const ExternalWrench> external = {});
+  // Right after forward (recursive route), hybrid or inverse dynamics on the same workspace, with
+  // the same state and loads and the accelerations given or found.
+  void collect(const State& state, const Eigen::VectorXd& acceleration, Workspace& workspace,
+               std::span<const ExternalWrench> external = {});
+
+  // Of a hinge of the tree or a weld, by index into mechanism.hinges(). A cut hinge has no force
+  // here (NumericalError): that of a closed loop comes from its closure.
+  HingeForce at(int hinge, ForceAxes axes = ForceAxes::hinge) const;
+
+  // The wrench through the hinge or weld that holds a body on its inboard side, on that body, in
+  // the frame of its node (ground: the ground's) at the node's origin.
+  const Wrenchd& on_body(int body) const { return force_[static_cast<std::size_t>(body)]; }
+  // That hinge or weld.
+  int inboard_hinge(int body) const { return inboard_hinge_[static_cast<std::size_t>(body)]; }
+
+ private:
+  void add_loads(std::span<const ExternalWrench> external, const Workspace& workspace);
+  void add_springs(const Workspace& workspace);
+  void add_rotors(const State& state, const Eigen::VectorXd& acceleration,
+                  const Workspace& workspace);
+  void add_to_body(int body, const Wrenchd& needed);
+
+  const Mechanism* mechanism_;
+  const Workspace* workspace_ = nullptr;  // of the last collect()
+  std::vector<int> inboard_hinge_;        // by body
+  std::vector<int> inboard_body_;         // −1: the world
+  std::vector<int> order_;                // bodies, inboard first
+  std::vector<int> carrier_body_;         // by drive
+  std::vector<SpatialInertiad> inertia_;  // of a body in its node's frame
+  std::vector<Wrenchd> force_;            // by body
+};
+
+// Armstrong's form of the force at the hinge of a node (text 000): with A the acceleration of the
+// node (less gravity) in the node's frame,
+//
+//   f_□ = Φ Qᵀ A + φ,    Φ = P_QQ − P_PQᵀ D⁻¹ P_PQ = (Qᵀ P⁻¹ Q)⁻¹,   φ = Qᵀ z + P_PQᵀ D⁻¹ (τ − Hᵀ
+//   z)
+//
+// where P and z are articulated inertia and residual force, τ the effort that the hinge transmits.
+// After forward (recursive route) or hybrid dynamics; after hybrid dynamics P is that with the
+// motion-driven freedoms held. For output: the sweeps do not go through Φ, which loses accuracy
+// when outboard bodies are heavy.
+struct ArmstrongForm {
+  HingeMatrix free_map;          // H
+  HingeMatrix constraint_map;    // Q
+  HingeSquare inertia;           // Φ
+  HingeVector residual;          // φ
+  HingeVector acceleration;      // Qᵀ A
+  HingeVector constraint_force;  // f_□
+};
+ArmstrongForm armstrong_form(const Workspace& workspace, int node);
+ArmstrongForm armstrong_form(const Workspace& workspace, int node,
+                             const HingeMatrix& constraint_map);
+
+// The wrench on the node through its hinge, in its frame: P A + z, after forward or hybrid
+// dynamics. (After inverse dynamics it is workspace.node(n).force.)
+Wrenchd interbody_force_after_forward(const Workspace& workspace, int node);
+
+}  // namespace catena

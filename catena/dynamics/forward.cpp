@@ -1,0 +1,195 @@
+#include "catena/dynamics/forward.h"
+
+#include <cmath>
+
+#include <Eigen/Cholesky>
+
+#include "catena/base/text.h"
+#include "catena/dynamics/inverse.h"
+#include "catena/dynamics/mass_matrix.h"
+
+namespace catena {
+namespace {
+
+[[noreturn]] void throw_singular_hinge(const Mechanism& mechanism, const Workspace& w, int n) {
+  const Node& node = mechanism.nodes()[static_cast<std::size_t>(n)];
+  const std::string& name = mechanism.hinges()[static_cast<std::size_t>(node.hinge_index)].name;
+  std::string value;
+  if (!w.is_general(n)) {
+    const ArticulatedInertiad& p = w.node(n).articulated;
+    value = " (" + number(node.hinge == NodeHinge::revolute ? p.angular.zz : p.linear.zz) + ")";
+  }
+  throw NumericalError(
+      "hinge '" + name + "': its inertia" + value + " is not positive in this position; " +
+      (mechanism.hinges()[static_cast<std::size_t>(node.hinge_index)].type == HingeType::gimbal
+           ? "its axes may be aligned (gimbal lock): use a spherical hinge"
+           : "the bodies it moves have no inertia about it"));
+}
+
+// A pivot of the mass matrix below this fraction of its diagonal element is rounding.
+constexpr double kLostPivot = 1e-14;
+
+// The first freedom whose pivot is lost, by a plain Cholesky factorization of `m`.
+Eigen::Index lost_freedom(Eigen::MatrixXd m) {
+  for (Eigen::Index j = 0; j < m.rows(); ++j) {
+    const double pivot = m(j, j) - m.row(j).head(j).squaredNorm();
+    if (!(pivot > kLostPivot * m(j, j))) return j;
+    m(j, j) = std::sqrt(pivot);
+    for (Eigen::Index i = j + 1; i < m.rows(); ++i)
+      m(i, j) = (m(i, j) - m.row(i).head(j).dot(m.row(j).head(j))) / m(j, j);
+  }
+  return m.rows() - 1;
+}
+
+// m := L in place (lower triangle); false if a pivot is not positive, or lost in rounding.
+bool factor_in_place(Eigen::MatrixXd& m) {
+  const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> factor(m);
+  if (factor.info() != Eigen::Success) return false;
+  for (Eigen::Index j = 0; j < m.rows(); ++j) {
+    const double pivot = m(j, j) * m(j, j);
+    if (!(pivot > kLostPivot * (pivot + m.row(j).head(j).squaredNorm()))) return false;
+  }
+  return true;
+}
+
+void solve_factored(const Eigen::MatrixXd& l, Eigen::VectorXd& x) {
+  l.triangularView<Eigen::Lower>().solveInPlace(x);
+  l.triangularView<Eigen::Lower>().transpose().solveInPlace(x);
+}
+
+[[noreturn]] void throw_indefinite(const Mechanism& mechanism, const Eigen::MatrixXd& m) {
+  throw NumericalError("the mass matrix of '" + mechanism.name() +
+                       "' is not positive definite in this position: freedom '" +
+                       mechanism.velocity_names()[static_cast<std::size_t>(lost_freedom(m))] +
+                       "' has no inertia that the freedoms before it have not");
+}
+
+const Eigen::VectorXd& solve_dense(const Mechanism& mechanism, const State& state,
+                                   const Eigen::VectorXd& effort, Workspace& w,
+                                   std::span<const ExternalWrench> external) {
+  check_vector(mechanism.velocity_names(), effort, "effort");
+  w.vector = effort;  // before anything else: it may be a result that lives in this workspace
+  w.vector -= bias_effort(mechanism, state, w, external);
+  mass_matrix(mechanism, state.q, w);
+  if (!factor_in_place(w.mass_matrix))
+    throw_indefinite(mechanism, mass_matrix(mechanism, state.q, w));
+  solve_factored(w.mass_matrix, w.vector);
+  w.acceleration = w.vector;
+  return w.acceleration;
+}
+
+}  // namespace
+
+const Eigen::VectorXd& forward_dynamics(const Mechanism& mechanism, const State& state,
+                                        const Eigen::VectorXd& effort, Workspace& w,
+                                        std::span<const ExternalWrench> external, Route route) {
+  if (route == Route::dense || (route == Route::automatic && !w.remote_drives().empty()))
+    return solve_dense(mechanism, state, effort, w, external);
+  if (!w.remote_drives().empty())
+    throw NumericalError(
+        "the drive of hinge '" +
+        mechanism.hinges()[static_cast<std::size_t>(w.remote_drives().front().hinge)].name +
+        "' is carried by a body that is not its parent; use Route::dense");
+  const PreparedInput in = prepare(mechanism, state, &effort, external, w);
+  Scratch<double> scratch = w.scratch();
+  const int failed = kernel_table().forward(w.model(), in, &scratch, w.acceleration.data());
+  if (failed != kSweepDone) throw_singular_hinge(mechanism, w, failed);
+  return w.acceleration;
+}
+
+Eigen::VectorXd forward_dynamics(const Mechanism& mechanism, const State& state,
+                                 const Eigen::VectorXd& effort,
+                                 std::span<const ExternalWrench> external, Route route) {
+  Workspace workspace(mechanism);
+  return forward_dynamics(mechanism, state, effort, workspace, external, route);
+}
+
+namespace {
+
+// The mass matrix with the rows and columns of motion-driven freedoms made those of the identity.
+Eigen::MatrixXd& free_part(const HybridInput& input, Eigen::MatrixXd& m) {
+  for (Eigen::Index i = 0; i < m.rows(); ++i) {
+    if (input.motion_driven[static_cast<std::size_t>(i)] == 0) continue;
+    m.row(i).setZero();
+    m.col(i).setZero();
+    m(i, i) = 1.0;
+  }
+  return m;
+}
+
+// Through the mass matrix, for drives on distant carriers. The efforts of the motion-driven
+// freedoms are those of inverse dynamics at the accelerations found.
+void hybrid_dense(const Mechanism& mechanism, const State& state, const HybridInput& input,
+                  Workspace& w, HybridResult& result, std::span<const ExternalWrench> external) {
+  const auto driven = [&](Eigen::Index i) {
+    return input.motion_driven[static_cast<std::size_t>(i)] != 0;
+  };
+  result.acceleration.resize(input.effort.size());
+  for (Eigen::Index i = 0; i < input.effort.size(); ++i)
+    result.acceleration[i] = driven(i) ? input.acceleration[i] : 0.0;
+  w.vector = inverse_dynamics(mechanism, state, result.acceleration, w, external);
+  for (Eigen::Index i = 0; i < w.vector.size(); ++i)
+    w.vector[i] = driven(i) ? 0.0 : input.effort[i] - w.vector[i];
+  mass_matrix(mechanism, state.q, w);
+  if (!factor_in_place(free_part(input, w.mass_matrix))) {
+    mass_matrix(mechanism, state.q, w);
+    throw_indefinite(mechanism, free_part(input, w.mass_matrix));
+  }
+  solve_factored(w.mass_matrix, w.vector);
+  result.acceleration += w.vector;
+  result.effort = inverse_dynamics(mechanism, state, result.acceleration, w, external);
+  for (Eigen::Index i = 0; i < result.effort.size(); ++i)
+    if (!driven(i)) result.effort[i] = input.effort[i];
+}
+
+}  // namespace
+
+void hybrid_dynamics(const Mechanism& mechanism, const State& state, const HybridInput& input,
+                     Workspace& w, HybridResult& result, std::span<const ExternalWrench> external) {
+  const std::size_t n = static_cast<std::size_t>(mechanism.freedoms());
+  if (input.motion_driven.size() != n)
+    throw NumericalError("motion_driven has " + std::to_string(input.motion_driven.size()) +
+                         " entries, but this mechanism has " + std::to_string(n) + " freedoms");
+  if (input.effort.size() != static_cast<Eigen::Index>(n) ||
+      input.acceleration.size() != static_cast<Eigen::Index>(n))
+    throw NumericalError("hybrid dynamics needs effort and acceleration of " + std::to_string(n) +
+                         " entries each");
+  const auto names = mechanism.velocity_names();
+  for (std::size_t i = 0; i < n; ++i) {
+    const bool driven = input.motion_driven[i] != 0;
+    const double given = (driven ? input.acceleration : input.effort)[static_cast<Eigen::Index>(i)];
+    if (!std::isfinite(given))
+      throw NumericalError(std::string(driven ? "acceleration" : "effort") + " of '" + names[i] +
+                           "' is " + number(given) + "; it must be finite");
+  }
+  if (!w.remote_drives().empty()) {
+    hybrid_dense(mechanism, state, input, w, result, external);
+    return;
+  }
+  // Entries that are not read may be anything, NaN too: they stay out of the passive sums.
+  for (std::size_t i = 0; i < n; ++i) {
+    const Eigen::Index k = static_cast<Eigen::Index>(i);
+    w.vector[k] = input.motion_driven[i] != 0 ? 0.0 : input.effort[k];
+  }
+  PreparedInput in = prepare(mechanism, state, &w.vector, external, w);
+  in.acceleration = input.acceleration.data();
+  in.driven = input.motion_driven.data();
+  result.acceleration.resize(static_cast<Eigen::Index>(n));
+  result.effort.resize(static_cast<Eigen::Index>(n));
+  Scratch<double> scratch = w.scratch();
+  const int failed = kernel_table().hybrid(w.model(), in, &scratch, result.acceleration.data(),
+                                           result.effort.data());
+  if (failed != kSweepDone) throw_singular_hinge(mechanism, w, failed);
+  // What the passive elements already give, the actuators need not.
+  if (w.has_passive_elements()) result.effort -= w.total_effort - w.vector;
+}
+
+HybridResult hybrid_dynamics(const Mechanism& mechanism, const State& state,
+                             const HybridInput& input, std::span<const ExternalWrench> external) {
+  Workspace workspace(mechanism);
+  HybridResult result;
+  hybrid_dynamics(mechanism, state, input, workspace, result, external);
+  return result;
+}
+
+}  // namespace catena

@@ -1,0 +1,54 @@
+// Forward and hybrid dynamics.
+//
+// forward_dynamics: the accelerations that given efforts produce, by three O(N) sweeps
+// (sweeps.h), or through the mass matrix (O(N³)) for comparison and for the few mechanisms whose
+// drives are carried by a body that is not the parent of their hinge.
+//
+// hybrid_dynamics: each freedom is force-driven (its effort is given) or motion-driven (its
+// acceleration is given); one pass finds the accelerations of the former and the efforts of the
+// latter at the same cost.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "catena/dynamics/loads.h"
+
+namespace catena {
+
+enum class Route {
+  automatic,  // recursive, unless a drive sits on a distant carrier
+  recursive,  // O(N) sweeps
+  dense       // mass matrix and Cholesky factor, O(N³)
+};
+
+// The result lives in the workspace until the next call. After the recursive route
+// workspace.node(n) has the articulated inertias, gains, accelerations and residual forces.
+const Eigen::VectorXd& forward_dynamics(const Mechanism& mechanism, const State& state,
+                                        const Eigen::VectorXd& effort, Workspace& workspace,
+                                        std::span<const ExternalWrench> external = {},
+                                        Route route = Route::automatic);
+Eigen::VectorXd forward_dynamics(const Mechanism& mechanism, const State& state,
+                                 const Eigen::VectorXd& effort,
+                                 std::span<const ExternalWrench> external = {},
+                                 Route route = Route::automatic);
+
+struct HybridInput {
+  std::vector<std::uint8_t> motion_driven;  // by freedom: 1 if its acceleration is given
+  Eigen::VectorXd effort;                   // of force-driven freedoms; other entries are not read
+  Eigen::VectorXd acceleration;             // of motion-driven freedoms; others are not read
+};
+
+struct HybridResult {
+  Eigen::VectorXd acceleration;  // of all freedoms
+  Eigen::VectorXd effort;        // of the actuators at all freedoms
+};
+
+void hybrid_dynamics(const Mechanism& mechanism, const State& state, const HybridInput& input,
+                     Workspace& workspace, HybridResult& result,
+                     std::span<const ExternalWrench> external = {});
+HybridResult hybrid_dynamics(const Mechanism& mechanism, const State& state,
+                             const HybridInput& input,
+                             std::span<const ExternalWrench> external = {});
+
+}  // namespace catena

@@ -1,0 +1,26 @@
+// Inverse dynamics in O(N): the efforts that produce given accelerations.
+#pragma once
+
+#include "catena/dynamics/loads.h"
+
+namespace catena {
+
+// The actuators' effort at every freedom for acceleration v̇ in this state; what damping, friction,
+// springs and external wrenches contribute is taken off. The result lives in the workspace until
+// the next call. Afterwards workspace.node(n).force is the wrench that the parent exerts on node n
+// through the hinge (drive included), in the node's frame.
+const Eigen::VectorXd& inverse_dynamics(const Mechanism& mechanism, const State& state,
+                                        const Eigen::VectorXd& acceleration, Workspace& workspace,
+                                        std::span<const ExternalWrench> external = {});
+Eigen::VectorXd inverse_dynamics(const Mechanism& mechanism, const State& state,
+                                 const Eigen::VectorXd& acceleration,
+                                 std::span<const ExternalWrench> external = {});
+
+// C of  M v̇ + C = effort: gravity, velocity, passive and external forces.
+const Eigen::VectorXd& bias_effort(const Mechanism& mechanism, const State& state,
+                                   Workspace& workspace,
+                                   std::span<const ExternalWrench> external = {});
+Eigen::VectorXd bias_effort(const Mechanism& mechanism, const State& state,
+                            std::span<const ExternalWrench> external = {});
+
+}  // namespace catena

@@ -1,0 +1,77 @@
+// What the compiled sweeps share with the code that calls them: plain tables in, plain arrays
+// out, and one table of functions for each instruction set the build carries.
+//
+// The kernels (sweeps.h) are compiled once for each instruction set, each in its own inline
+// namespace; kernel_table() picks at run time (environment variable CATENA_ISA=sse2|avx2 forces
+// one, for testing).
+#pragma once
+
+#include <cstdint>
+
+#include "catena/model/node.h"
+
+namespace catena {
+
+// The rotor of a drive carried by the parent of its hinge (or with armature_only: by nobody).
+struct RotorTerm {
+  double reflected = 0.0;        // ratio² · rotor inertia
+  double coupling[3] = {0, 0, 0};  // ratio · rotor inertia · axis, in the parent node's frame
+};
+
+struct SweepModel {
+  const Node* nodes = nullptr;
+  int node_count = 0;
+  const NodeScrew* screws = nullptr;
+  const CustomHinge* const* customs = nullptr;
+  const RotorTerm* rotors = nullptr;      // by node; null: no drives
+  const int* general_index = nullptr;     // by node: which GeneralScratch, −1 for fast hinges
+  const std::uint8_t* order_flags = nullptr;  // by node
+  double gravity[3] = {0, 0, 0};
+  int freedoms = 0;
+  int coordinates = 0;
+  bool is_deep = false;  // some path from the ground has more than kDeepPath nodes
+};
+
+// From here on the mass matrix is faster with four columns at a time (measured on chains).
+inline constexpr int kDeepPath = 16;
+
+// A leaf starts from its own inertia; the first child that reaches its parent in the inward sweep
+// starts the parent's sum. So no sum needs to be cleared or set beforehand.
+inline constexpr std::uint8_t kLeaf = 1;
+inline constexpr std::uint8_t kFirstAtParent = 2;
+
+// Inputs of one evaluation; null pointers stand for zeros.
+struct SweepInput {
+  const double* q = nullptr;
+  const double* v = nullptr;
+  const double* effort = nullptr;
+  const double* acceleration = nullptr;   // of motion-driven freedoms, or of all (inverse)
+  const std::uint8_t* driven = nullptr;   // by freedom: 1 = its acceleration is given
+  const double* external = nullptr;       // 6 per node: wrench on it, in its frame at its origin
+};
+
+// Returned by the forward sweeps: the node whose hinge inertia is not positive, or this.
+inline constexpr int kSweepDone = -1;
+
+struct KernelTable {
+  const char* isa = "";
+  // Forward and hybrid dynamics: accelerations of all freedoms; efforts of all freedoms (the given
+  // ones, and those found for motion-driven ones). Articulated inertias stay in the scratch.
+  int (*forward)(const SweepModel&, const SweepInput&, void* scratch, double* acceleration) = nullptr;
+  int (*hybrid)(const SweepModel&, const SweepInput&, void* scratch, double* acceleration,
+                double* effort) = nullptr;
+  void (*inverse)(const SweepModel&, const SweepInput&, void* scratch, double* effort) = nullptr;
+  // Positions and (if v is given) velocities of all nodes, in ground axes.
+  void (*kinematics)(const SweepModel&, const SweepInput&, void* scratch) = nullptr;
+  // Dense, row-major, both triangles.
+  void (*mass_matrix)(const SweepModel&, const SweepInput&, void* scratch, double* matrix) = nullptr;
+};
+
+const KernelTable& kernel_table();
+
+KernelTable portable_kernels();
+KernelTable avx2_kernels();
+void portable_mass_matrix(const SweepModel&, const SweepInput&, void* scratch, double* matrix);
+void avx2_mass_matrix(const SweepModel&, const SweepInput&, void* scratch, double* matrix);
+
+}  // namespace catena

@@ -1,0 +1,49 @@
+// Loads: wrenches from outside on any body, and the forces of the mechanism's own passive
+// elements (damping, friction, stiffness of hinges; springs and dampers between points).
+//
+// Everywhere in this room `effort` is what the actuators apply; the passive elements come on top
+// by themselves:  M v̇ + C = effort + passive + external.
+#pragma once
+
+#include <Eigen/Core>
+#include <span>
+
+#include "catena/dynamics/workspace.h"
+
+namespace catena {
+
+// A moment and a force on a body. The force acts at `point`, given in the body's frame; the
+// components are along the axes of the body or of the ground.
+struct ExternalWrench {
+  enum class Axes { body, ground };
+  int body = -1;
+  Wrenchd wrench{};
+  Vec3d point{};
+  Axes axes = Axes::body;
+};
+
+// The regularized friction force opposing the velocity v of a freedom (law in description.h).
+double friction_force(const Friction& friction, double v);
+
+// Effort of damping, friction and stiffness at each freedom; added to `effort`. O(n).
+void add_hinge_element_efforts(const Mechanism& mechanism, const Eigen::VectorXd& q,
+                               const Eigen::VectorXd& v, Eigen::VectorXd& effort);
+
+// ---- For the algorithms of this room. ----
+
+// Throws NumericalError, naming the entry, if x has another size or a NaN or infinity in it.
+void check_vector(std::span<const std::string> names, const Eigen::VectorXd& x, const char* what);
+
+// Checks q, v and effort; normalizes quaternions off by at most kQuaternionTolerance (more is an
+// error that names the hinge); puts external wrenches and point springs into workspace.external
+// and applied plus passive efforts into workspace.total_effort. `effort` may be null.
+inline constexpr double kQuaternionTolerance = 1e-6;
+struct PreparedInput : SweepInput {};
+PreparedInput prepare(const Mechanism& mechanism, const State& state, const Eigen::VectorXd* effort,
+                      std::span<const ExternalWrench> external, Workspace& workspace);
+
+// The same for a position alone.
+PreparedInput prepare_position(const Mechanism& mechanism, const Eigen::VectorXd& q,
+                               Workspace& workspace);
+
+}  // namespace catena

@@ -1,0 +1,3 @@
+// The mass matrix for every processor (on x86-64: SSE2).
+#define CATENA_MASS_KERNEL portable_mass_matrix
+#include "catena/dynamics/mass_kernels.inc"

@@ -1,0 +1,289 @@
+// The sweeps, for any scalar and any instruction set.
+//
+// Forward dynamics is three loops over the nodes (text 000, the recursive solution; text 001,
+// algorithms 3.4 to 3.6; Featherstone's articulated-body algorithm):
+//
+//   outward  velocities, bias accelerations c, gyroscopic forces z
+//   inward   articulated inertia and residual force, the Riccati equation of the tree:
+//              U = P H,  D = Hᵀ U,  ε = τ − Hᵀ z,  P⁺ = P − U D⁻¹ Uᵀ,  z⁺ = z + P⁺ c + U D⁻¹ ε
+//   outward  accelerations: v̇ = D⁻¹ (ε − Uᵀ a⁺),  a = a⁺ + H v̇,  with a⁺ = Ad⁻¹ a_parent + c
+//
+// Everything is in body frames. A hinge of one freedom about or along the local z axis (node.h) has
+// one column of P for U and one element for D, and the zeros that elimination leaves in P⁺ are not
+// shifted (shift.h). All other hinges go through general_hinge.h. Gravity enters as an
+// acceleration −g of the ground.
+//
+// A motion-driven freedom (hybrid dynamics) is not eliminated: its acceleration joins the bias,
+// and its effort is read off in the last sweep.
+#pragma once
+
+#include "catena/dynamics/general_hinge.h"
+#include "catena/dynamics/kernel_table.h"
+#include "catena/dynamics/scratch.h"
+#include "catena/dynamics/shift.h"
+#include "catena/model/hinge_kinematics.h"
+#include "catena/spatial/trig.h"
+
+namespace catena {
+inline namespace CATENA_ISA {
+
+// R · Rz(angle) for a constant R: twelve multiplications.
+template <class Scalar>
+inline Rotation<Scalar> turn_about_z(const double* r, const SinCos<Scalar>& t) {
+  const Vec3<Scalar> a{Scalar(r[0]), Scalar(r[3]), Scalar(r[6])};  // columns of R
+  const Vec3<Scalar> b{Scalar(r[1]), Scalar(r[4]), Scalar(r[7])};
+  const Vec3<Scalar> c{Scalar(r[2]), Scalar(r[5]), Scalar(r[8])};
+  return {Mat3<Scalar>::from_columns(t.cos * a + t.sin * b, t.cos * b - t.sin * a, c)};
+}
+
+// X_parent_node of a hinge about or along z.
+template <class Scalar>
+inline void place_revolute(const Node& node, const Scratch<Scalar>& s, Transform<Scalar>& x) {
+  x.rotation = turn_about_z(node.rotation,
+                            SinCos<Scalar>{s.sine[node.q_index], s.cosine[node.q_index]});
+  x.translation = load_vec3<Scalar>(node.translation);
+}
+template <class Scalar>
+inline void place_prismatic(const Node& node, const Scalar& q, Transform<Scalar>& x) {
+  x = load_placement<Scalar>(node);
+  x.translation += q * x.rotation.axis(2);
+}
+
+template <class Scalar>
+inline Twist<Scalar> gravity_acceleration(const SweepModel& model) {
+  return {Vec3<Scalar>::zero(), -load_vec3<Scalar>(model.gravity)};
+}
+
+// −ad*(V, J V): the wrench that keeps a body at twist V with V̇ = 0.
+template <class Scalar>
+inline Wrench<Scalar> gyroscopic_force(const SpatialInertia<Scalar>& inertia,
+                                       const Twist<Scalar>& v) {
+  return -ad_star(v, inertia * v);
+}
+
+// P c for the bias of a hinge about z, whose z components are zero, and of one along z, which has
+// only linear x and y.
+template <class Scalar>
+inline Wrench<Scalar> times_turned(const ArticulatedInertia<Scalar>& p, const Twist<Scalar>& c) {
+  const Vec3<Scalar>& w = c.angular;
+  const Vec3<Scalar>& l = c.linear;
+  const auto& b = p.coupling.m;
+  return {{p.angular.xx * w.x + p.angular.xy * w.y + b[0][0] * l.x + b[0][1] * l.y,
+           p.angular.xy * w.x + p.angular.yy * w.y + b[1][0] * l.x + b[1][1] * l.y,
+           p.angular.xz * w.x + p.angular.yz * w.y + b[2][0] * l.x + b[2][1] * l.y},
+          {b[0][0] * w.x + b[1][0] * w.y + p.linear.xx * l.x + p.linear.xy * l.y,
+           b[0][1] * w.x + b[1][1] * w.y + p.linear.xy * l.x + p.linear.yy * l.y,
+           b[0][2] * w.x + b[1][2] * w.y + p.linear.xz * l.x + p.linear.yz * l.y}};
+}
+template <class Scalar>
+inline Wrench<Scalar> times_shifted(const ArticulatedInertia<Scalar>& p, const Twist<Scalar>& c) {
+  const Vec3<Scalar>& l = c.linear;
+  const auto& b = p.coupling.m;
+  return {{b[0][0] * l.x + b[0][1] * l.y, b[1][0] * l.x + b[1][1] * l.y,
+           b[2][0] * l.x + b[2][1] * l.y},
+          {p.linear.xx * l.x + p.linear.xy * l.y, p.linear.xy * l.x + p.linear.yy * l.y,
+           p.linear.xz * l.x + p.linear.yz * l.y}};
+}
+
+// Positions, velocities and bias accelerations of one node; `general` is used by general hinges.
+template <class Scalar>
+inline void move_node(const SweepModel& model, const Node& node, int n, const Scalar* q,
+                      const Scalar* v, const Scratch<Scalar>& s) {
+  NodeScratch<Scalar>& w = s.nodes[n];
+  const Scalar zero(0.0);
+  if (model.general_index[n] >= 0) {
+    place_general(model, node, n, q + node.q_index, v + node.v_index, w,
+                  s.general[model.general_index[n]]);
+    if (node.parent >= 0) {
+      const Twist<Scalar> relative = w.twist;  // H v
+      const Twist<Scalar> carried = Ad_inverse(w.to_parent, s.nodes[node.parent].twist);
+      w.twist += carried;
+      w.bias += ad(carried, relative);
+    }
+    return;
+  }
+  const Scalar rate = v[node.v_index];
+  const bool turns = node.hinge == NodeHinge::revolute;
+  if (turns)
+    place_revolute(node, s, w.to_parent);
+  else
+    place_prismatic(node, q[node.q_index], w.to_parent);
+  w.twist = node.parent < 0 ? Twist<Scalar>::zero()
+                            : Ad_inverse(w.to_parent, s.nodes[node.parent].twist);
+  // [V, z v]: about z it turns ω and v, along z it turns ω alone.
+  const Vec3<Scalar> turned{w.twist.angular.y * rate, -w.twist.angular.x * rate, zero};
+  if (turns) {
+    w.bias = {turned, {w.twist.linear.y * rate, -w.twist.linear.x * rate, zero}};
+    w.twist.angular.z = w.twist.angular.z + rate;
+  } else {
+    w.bias = {Vec3<Scalar>::zero(), turned};
+    w.twist.linear.z = w.twist.linear.z + rate;
+  }
+}
+
+// Forward (hybrid = false) and hybrid dynamics. Returns the first node, from the tips, whose hinge
+// inertia is not positive, or kSweepDone.
+template <class Scalar, bool kHybrid>
+int forward_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, const Scalar* effort,
+                   const Scalar* given_acceleration, const std::uint8_t* driven,
+                   const Scalar* external, const Scratch<Scalar>& s, Scalar* acceleration,
+                   Scalar* found_effort) {
+  sincos_of_all(q, model.coordinates, s.sine, s.cosine);
+  // Outward: velocities, bias accelerations, and what each body needs to keep moving.
+  for (int n = 0; n < model.node_count; ++n) {
+    const Node& node = model.nodes[n];
+    move_node(model, node, n, q, v, s);
+    NodeScratch<Scalar>& w = s.nodes[n];
+    const SpatialInertia<Scalar> inertia = load_inertia<Scalar>(node);
+    w.force = gyroscopic_force(inertia, w.twist);
+    if (external != nullptr)
+      for (int i = 0; i < 6; ++i) w.force[i] = w.force[i] - external[6 * n + i];
+  }
+
+  // Inward: articulated inertia and residual force (Riccati equation of the tree).
+  for (int n = model.node_count; n-- > 0;) {
+    const Node& node = model.nodes[n];
+    NodeScratch<Scalar>& w = s.nodes[n];
+    if (model.order_flags[n] & kLeaf)
+      w.articulated = ArticulatedInertia<Scalar>::from(load_inertia<Scalar>(node));
+    const bool is_driven = kHybrid && driven[node.v_index] != 0;
+    if (model.general_index[n] >= 0) {
+      if (!eliminate_general<Scalar, kHybrid>(model, node, n, effort, given_acceleration, driven, v,
+                                              s))
+        return n;
+      continue;
+    }
+    const ArticulatedInertia<Scalar>& p = w.articulated;
+    const bool turns = node.hinge == NodeHinge::revolute;
+    if (is_driven) {
+      const Scalar a = given_acceleration[node.v_index];
+      (turns ? w.bias.angular.z : w.bias.linear.z) = a;
+      if (node.parent < 0) continue;
+      NodeScratch<Scalar>& parent = s.nodes[node.parent];
+      receive(model, n, node.parent, shift_to_parent(w.to_parent, p), s);
+      parent.force += Ad_star_inverse(w.to_parent, w.force + p * w.bias);
+      continue;
+    }
+    const Scalar hinge_inertia = turns ? p.angular.zz : p.linear.zz;
+    const Scalar residual = turns ? w.force.moment.z : w.force.force.z;
+    if (!all_positive(hinge_inertia)) return n;
+    const Scalar inverse = Scalar(1.0) / hinge_inertia;
+    const Scalar innovation =
+        (effort != nullptr ? effort[node.v_index] : Scalar(0.0)) - residual;
+    w.inverse_hinge_inertia = inverse;
+    w.innovation = innovation;
+    // z⁺ = z + P c + U D⁻¹ (ε − Uᵀ c)
+    if (turns) {
+      const Wrench<Scalar> gain{{p.angular.xz, p.angular.yz, p.angular.zz}, p.coupling.row(2)};
+      w.gain = gain;
+      if (node.parent < 0) continue;
+      const Scalar push = inverse * (innovation - dot(gain, w.bias));
+      const Wrench<Scalar> passed = w.force + times_turned(p, w.bias) + push * gain;
+      const ArticulatedInertia<Scalar> felt = shifted_about_z(w.to_parent, p, inverse);
+      s.nodes[node.parent].force += Ad_star_inverse(w.to_parent, passed);
+      receive(model, n, node.parent, felt, s);
+    } else {
+      const Wrench<Scalar> gain{p.coupling.column(2), {p.linear.xz, p.linear.yz, p.linear.zz}};
+      w.gain = gain;
+      if (node.parent < 0) continue;
+      const Scalar push = inverse * (innovation - dot(gain, w.bias));
+      const Wrench<Scalar> passed = w.force + times_shifted(p, w.bias) + push * gain;
+      const ArticulatedInertia<Scalar> felt = shifted_along_z(w.to_parent, p, inverse);
+      s.nodes[node.parent].force += Ad_star_inverse(w.to_parent, passed);
+      receive(model, n, node.parent, felt, s);
+    }
+  }
+
+  // Outward: accelerations.
+  const Twist<Scalar> ground = gravity_acceleration<Scalar>(model);
+  for (int n = 0; n < model.node_count; ++n) {
+    const Node& node = model.nodes[n];
+    NodeScratch<Scalar>& w = s.nodes[n];
+    const Twist<Scalar>& parent = node.parent < 0 ? ground : s.nodes[node.parent].acceleration;
+    w.acceleration = Ad_inverse(w.to_parent, parent) + w.bias;
+    if (model.general_index[n] >= 0) {
+      accelerate_general<Scalar, kHybrid>(model, node, n, parent, given_acceleration, driven, effort,
+                                          s, acceleration, found_effort);
+      continue;
+    }
+    const bool turns = node.hinge == NodeHinge::revolute;
+    if (kHybrid && driven[node.v_index] != 0) {
+      acceleration[node.v_index] = given_acceleration[node.v_index];
+      const Wrench<Scalar> f = w.articulated * w.acceleration + w.force;
+      found_effort[node.v_index] = turns ? f.moment.z : f.force.z;
+      continue;
+    }
+    const Scalar a = w.inverse_hinge_inertia * (w.innovation - dot(w.gain, w.acceleration));
+    (turns ? w.acceleration.angular.z : w.acceleration.linear.z) += a;
+    acceleration[node.v_index] = a;
+    if (kHybrid) found_effort[node.v_index] = effort != nullptr ? effort[node.v_index] : Scalar(0.0);
+  }
+  return kSweepDone;
+}
+
+// Inverse dynamics: two loops (text 001, algorithm 3.1). `acceleration` null means zero.
+template <class Scalar>
+void inverse_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v,
+                    const Scalar* acceleration, const Scalar* external, const Scratch<Scalar>& s,
+                    Scalar* effort) {
+  sincos_of_all(q, model.coordinates, s.sine, s.cosine);
+  const Twist<Scalar> ground = gravity_acceleration<Scalar>(model);
+  for (int n = 0; n < model.node_count; ++n) {
+    const Node& node = model.nodes[n];
+    move_node(model, node, n, q, v, s);
+    NodeScratch<Scalar>& w = s.nodes[n];
+    w.acceleration =
+        Ad_inverse(w.to_parent, node.parent < 0 ? ground : s.nodes[node.parent].acceleration) +
+        w.bias;
+    if (acceleration != nullptr) {
+      if (model.general_index[n] >= 0) {
+        const GeneralScratch<Scalar>& g = s.general[model.general_index[n]];
+        for (int k = 0; k < node.freedoms; ++k)
+          w.acceleration += acceleration[node.v_index + k] * g.map[k];
+      } else {
+        (node.hinge == NodeHinge::revolute ? w.acceleration.angular.z : w.acceleration.linear.z) +=
+            acceleration[node.v_index];
+      }
+    }
+    const SpatialInertia<Scalar> inertia = load_inertia<Scalar>(node);
+    w.force = inertia * w.acceleration + gyroscopic_force(inertia, w.twist);
+    if (external != nullptr)
+      for (int i = 0; i < 6; ++i) w.force[i] = w.force[i] - external[6 * n + i];
+  }
+  for (int n = model.node_count; n-- > 0;) {
+    const Node& node = model.nodes[n];
+    const NodeScratch<Scalar>& w = s.nodes[n];
+    if (model.general_index[n] >= 0)
+      project_general(model, node, n, v, acceleration, s, effort);
+    else
+      effort[node.v_index] =
+          node.hinge == NodeHinge::revolute ? w.force.moment.z : w.force.force.z;
+    if (node.parent >= 0)
+      s.nodes[node.parent].force += Ad_star_inverse(w.to_parent, w.force);
+  }
+}
+
+// Poses in the ground frame; twists too if v is given.
+template <class Scalar>
+void kinematics_sweep(const SweepModel& model, const Scalar* q, const Scalar* v,
+                      const Scratch<Scalar>& s) {
+  sincos_of_all(q, model.coordinates, s.sine, s.cosine);
+  const Scalar zero(0.0);
+  const Scalar still[kMaxFreedoms] = {zero, zero, zero, zero, zero, zero};
+  for (int n = 0; n < model.node_count; ++n) {
+    const Node& node = model.nodes[n];
+    NodeScratch<Scalar>& w = s.nodes[n];
+    if (v != nullptr)
+      move_node(model, node, n, q, v, s);
+    else if (model.general_index[n] >= 0)
+      place_general(model, node, n, q + node.q_index, still, w, s.general[model.general_index[n]]);
+    else if (node.hinge == NodeHinge::revolute)
+      place_revolute(node, s, w.to_parent);
+    else
+      place_prismatic(node, q[node.q_index], w.to_parent);
+    w.pose = node.parent < 0 ? w.to_parent : s.nodes[node.parent].pose * w.to_parent;
+  }
+}
+
+}  // namespace CATENA_ISA
+}  // namespace catena

@@ -1,0 +1,23 @@
+// Reads text files whole, and refuses what is not one: folders, devices, huge files, bytes that
+// are not UTF-8.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catena/base/error.h"
+
+namespace catena {
+
+// The content of a file, or nothing and one more diagnostic that says why.
+std::optional<std::string> read_text_file(const std::string& path,
+                                          std::vector<Diagnostic>& diagnostics);
+
+// True for UTF-8 without control characters other than tab and line ends; otherwise one more
+// diagnostic with the line of the first byte that is wrong.
+bool check_text(std::string_view text, const std::string& file,
+                std::vector<Diagnostic>& diagnostics);
+
+}  // namespace catena

@@ -1,0 +1,21 @@
+// Reads URDF, the robot description format of ROS.
+//
+// Conventions: the frame of a joint is its <origin> on the parent and the frame of the child link;
+// a root link named `world` is the ground, any other root is fixed to it unless settings.base is
+// Base::free. Several joints to one child link close a loop. <mimic> becomes an exact coupling,
+// <dynamics> damping and friction. What belongs to others (gazebo, transmission, ros2_control,
+// collision shapes, ...) is left alone.
+#pragma once
+
+#include <string>
+
+#include "catena/io/load.h"
+
+namespace catena {
+
+Reading read_urdf(const std::string& path, const LoadSettings& settings = {});
+// `file_name` is for messages, and its folder is where relative mesh paths start.
+Reading read_urdf_text(const std::string& text, const std::string& file_name,
+                       const LoadSettings& settings = {});
+
+}  // namespace catena

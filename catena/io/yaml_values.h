@@ -1,0 +1,108 @@
+// From nodes of a YAML tree to numbers, vectors and poses, with a message for everything that is
+// not what it should be. A message starts with the thing and the key: "hinge 'knee': limits ...".
+#pragma once
+
+#include <array>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catena/base/error.h"
+#include "catena/io/yaml_tree.h"
+#include "catena/spatial/inertia.h"
+
+namespace catena::yaml {
+
+// A number: a decimal, or a product of decimals and `pi` such as `-pi/2`, `2*pi/3`, `1/12`.
+// Nothing if it is not one. NaN and infinities as YAML writes them (.nan, .inf) are numbers here.
+std::optional<double> parse_number(std::string_view text);
+
+enum class Range { finite, infinite_allowed };
+
+class Values {
+ public:
+  Values(std::string file, std::vector<Diagnostic>& diagnostics)
+      : file_(std::move(file)), diagnostics_(diagnostics) {}
+
+  const std::string& file() const { return file_; }
+  Source source(int line) const { return {file_, line}; }
+  void error(int line, const std::string& message) { report(Severity::error, line, message); }
+  void warning(int line, const std::string& message) { report(Severity::warning, line, message); }
+  // Errors so far.
+  int errors() const { return errors_; }
+  // True when a thing whose first line this is has an error; and when there was one elsewhere.
+  bool wrong_thing(int line) const { return wrong_things_.contains(line); }
+  bool wrong_elsewhere() const { return wrong_elsewhere_; }
+
+  // Puts a name in front of the messages while it lives.
+  class Within {
+   public:
+    Within(Values& values, std::string name) : values_(values) {
+      values_.path_.push_back(std::move(name));
+    }
+    Within(const Within&) = delete;
+    Within& operator=(const Within&) = delete;
+    ~Within() { values_.path_.pop_back(); }
+
+   private:
+    Values& values_;
+  };
+  // The same for a whole thing (body, hinge, ...), whose errors are counted as its own.
+  class Thing {
+   public:
+    Thing(Values& values, std::string name, int line)
+        : values_(values), within_(values, std::move(name)) {
+      values_.thing_line_ = line;
+    }
+    Thing(const Thing&) = delete;
+    Thing& operator=(const Thing&) = delete;
+    ~Thing() { values_.thing_line_ = 0; }
+
+   private:
+    Values& values_;
+    Within within_;
+  };
+
+  // Each returns false after reporting what is wrong, and then leaves its result alone.
+  bool number(const Node& node, double& result, Range range = Range::finite);
+  bool integer(const Node& node, int& result);
+  bool boolean(const Node& node, bool& result);
+  bool text(const Node& node, std::string& result);
+  bool choice(const Node& node, std::span<const std::string> words, std::size_t& index);
+  bool numbers(const Node& node, std::span<double> result, Range range = Range::finite);
+  bool vector(const Node& node, Vec3d& result);
+  // One number, or a list of any length.
+  bool number_or_list(const Node& node, std::vector<double>& result);
+  // A direction: three numbers, or x, y, z, -x, -y, -z.
+  bool axis(const Node& node, Vec3d& result);
+  // [xx, yy, zz], or a map of xx, yy, zz, xy, xz, yz.
+  bool inertia(const Node& node, SymMat3d& result);
+  // {rpy} or {quaternion} or {rotation}.
+  bool rotation(const Node& node, Rotationd& result);
+  // The same with {xyz}; or three numbers: a position.
+  bool pose(const Node& node, Transformd& result);
+
+  bool map(const Node& node, std::string_view needs);
+  bool list(const Node& node, std::string_view needs);
+  // Reports every key that is not among the known ones, with the nearest.
+  void unknown_keys(const Node& map, std::span<const std::string> known);
+  // "needs <what>, not <what it is>"
+  bool mismatch(const Node& node, std::string_view needs);
+
+ private:
+  void report(Severity severity, int line, const std::string& message);
+  bool orientation(const Node& map, Rotationd& result);
+
+  std::string file_;
+  std::vector<Diagnostic>& diagnostics_;
+  std::vector<std::string> path_;
+  int errors_ = 0;
+  int thing_line_ = 0;
+  std::set<int> wrong_things_;
+  bool wrong_elsewhere_ = false;
+};
+
+}  // namespace catena::yaml

@@ -1,0 +1,226 @@
+#include "catena/loops/mobility.h"
+
+#include <numbers>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "catena/model/builder.h"
+
+namespace catena {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr double kPi = std::numbers::pi;
+
+BodySettings some_body() { return {.mass = 1.0, .inertia = SymMat3d::diagonal(1.0, 1.0, 1.0)}; }
+
+Transformd moved(double x, double y, double z) { return Transformd::from_translation({x, y, z}); }
+
+struct FourBar {
+  double crank = 1.0, coupler = 4.8, rocker = 2.0, ground = 4.0;
+  double guess[3] = {kPi / 2.0, -1.389516618263327, 1.2018068856833};
+  HingeType closing = HingeType::revolute;
+  Vec3d axis = Vec3d::unit_z();  // of the closing hinge
+
+  Mechanism build() const {
+    MechanismBuilder b("four_bar");
+    for (const char* name : {"crank", "coupler", "rocker"}) b.add_body(name, some_body());
+    b.add_hinge("A", kWorld, "crank", {.initial_position = {guess[0]}});
+    b.add_hinge("B", "crank", "coupler",
+                {.frame_on_parent = moved(crank, 0, 0), .initial_position = {guess[1]}});
+    b.add_hinge("D", kWorld, "rocker",
+                {.frame_on_parent = moved(ground, 0, 0), .initial_position = {guess[2]}});
+    b.add_hinge(
+        "C", "coupler", "rocker",
+        {.type = closing,
+         .axes = closing == HingeType::revolute ? std::vector<Vec3d>{axis} : std::vector<Vec3d>{},
+         .frame_on_parent = moved(coupler, 0, 0),
+         .frame_on_child = moved(rocker, 0, 0),
+         .cut = Cut::always});
+    return b.finish();
+  }
+};
+
+MobilityReport report_of(const Mechanism& m) { return analyse_mobility(m, m.default_state().q); }
+
+TEST(Mobility, OfATreeIsItsFreedoms) {
+  MechanismBuilder b("tree");
+  b.add_body("a", some_body()).add_body("b", some_body());
+  b.add_hinge("free", kWorld, "a", {.type = HingeType::free});
+  b.add_hinge("ball", "a", "b", {.type = HingeType::spherical});
+  const MobilityReport report = report_of(b.finish());
+  EXPECT_EQ(report.mobility, 9);
+  EXPECT_THAT(report.loops, IsEmpty());
+}
+
+TEST(Mobility, OfAFourBarIsOneAlthoughItsCountIsMinusTwo) {
+  const MobilityReport report = report_of(FourBar{}.build());
+  EXPECT_EQ(report.mobility, 1);
+  ASSERT_EQ(report.loops.size(), 1u);
+  EXPECT_EQ(report.loops[0].gruebler, -2);
+  EXPECT_EQ(report.loops[0].constraints, 5);
+  EXPECT_EQ(report.loops[0].redundant, 3);
+  EXPECT_THAT(report.warnings, IsEmpty());
+}
+
+TEST(Mobility, ABallInAPlanarLoopLeavesOneRedundantRow) {
+  const MobilityReport report = report_of(FourBar{.closing = HingeType::spherical}.build());
+  EXPECT_EQ(report.mobility, 1);
+  EXPECT_EQ(report.loops[0].redundant, 1);  // along z
+}
+
+TEST(Mobility, AnOpenLoopIsClosedFirst) {
+  const MobilityReport report = report_of(FourBar{.guess = {1.0, -0.5, 1.0}}.build());
+  EXPECT_EQ(report.mobility, 1);
+  EXPECT_LT(report.loops[0].closed_gap, 1e-12);
+  ASSERT_EQ(report.warnings.size(), 1u);
+  EXPECT_THAT(report.warnings[0], HasSubstr("not closed"));
+  EXPECT_THAT(report.warnings[0], HasSubstr("'C'"));
+  // Closed: the coupler's tip and the rocker's coincide.
+  const double a = report.q[0], b = report.q[0] + report.q[1], c = report.q[2];
+  EXPECT_NEAR(std::cos(a) + 4.8 * std::cos(b), 4.0 + 2.0 * std::cos(c), 1e-11);
+  EXPECT_NEAR(std::sin(a) + 4.8 * std::sin(b), 2.0 * std::sin(c), 1e-11);
+}
+
+TEST(Mobility, OfALoopThatCannotBeClosedIsNotKnown) {
+  const MobilityReport report = report_of(FourBar{.ground = 9.0}.build());
+  EXPECT_FALSE(report.mobility.has_value());
+  EXPECT_FALSE(report.loops[0].closed);
+  ASSERT_EQ(report.warnings.size(), 1u);
+  // Stretched out it lacks 9 - (1 + 4.8 + 2) = 1.2 m.
+  EXPECT_THAT(report.warnings[0], HasSubstr("open by 1.2 m"));
+}
+
+TEST(Mobility, AxesRoundedInTheFileAreTakenAsParallel) {
+  const MobilityReport report = report_of(FourBar{.axis = {0.0, 3e-6, 1.0}}.build());
+  EXPECT_EQ(report.mobility, 1);
+  ASSERT_EQ(report.warnings.size(), 1u);
+  EXPECT_THAT(report.warnings[0], HasSubstr("rounding"));
+}
+
+TEST(Mobility, OfADoor) {
+  const auto door = [](const Vec3d& second_axis) {
+    MechanismBuilder b("door");
+    b.add_body("door", some_body());
+    b.add_hinge("lower", kWorld, "door", {});
+    b.add_hinge("upper", kWorld, "door",
+                {.axes = {second_axis},
+                 .frame_on_parent = moved(0, 0, 2),
+                 .frame_on_child = moved(0, 0, 2)});
+    return report_of(b.finish());
+  };
+  EXPECT_EQ(door({0, 0, 1}).mobility, 1);
+  EXPECT_EQ(door({0, 0, 1}).loops[0].redundant, 5);
+  EXPECT_EQ(door({0, 1, 0}).mobility, 0);
+}
+
+TEST(Mobility, OfTwoPendulumsJoinedByARod) {
+  MechanismBuilder b("rod");
+  b.add_body("left", some_body()).add_body("right", some_body());
+  b.add_hinge("a", kWorld, "left", {.initial_position = {0.3}});
+  b.add_hinge("b", kWorld, "right", {.frame_on_parent = moved(2, 0, 0), .initial_position = {0.3}});
+  b.add_rod({.name = "rod",
+             .body_a = "left",
+             .point_a = {0, 1, 0},
+             .body_b = "right",
+             .point_b = {0, 1, 0},
+             .length = 2.0});
+  const MobilityReport report = report_of(b.finish());
+  EXPECT_EQ(report.mobility, 1);
+  EXPECT_EQ(report.loops[0].redundant, 0);
+  EXPECT_THAT(report.warnings, IsEmpty());
+}
+
+TEST(Mobility, OfANonlinearCoupling) {
+  MechanismBuilder b("cam");
+  b.add_body("cam", some_body()).add_body("follower", some_body());
+  b.add_hinge("turn", kWorld, "cam", {.initial_position = {0.4}});
+  b.add_hinge("lift", kWorld, "follower", {.type = HingeType::prismatic});
+  Coupling cam{.name = "cam", .terms = {{"lift", 0, 1.0}, {"turn", 0, 1.0}}};
+  cam.function = [](std::span<const double> q, double& value, std::span<double> gradient,
+                    std::span<double> hessian) {
+    value = q[0] - 0.1 * std::sin(q[1]);
+    gradient[0] = 1.0;
+    gradient[1] = -0.1 * std::cos(q[1]);
+    hessian[0] = hessian[1] = hessian[2] = 0.0;
+    hessian[3] = 0.1 * std::sin(q[1]);
+  };
+  b.add_coupling(cam);
+  const MobilityReport report = report_of(b.finish());
+  EXPECT_EQ(report.mobility, 1);
+  EXPECT_NEAR(report.q[1], 0.1 * std::sin(report.q[0]), 1e-12);
+}
+
+// Six legs, each universal - prismatic - ball: the platform has six freedoms and nothing is
+// redundant.
+TEST(Mobility, OfAStewartPlatform) {
+  MechanismBuilder b("stewart");
+  b.add_body("platform", some_body());
+  for (int leg = 0; leg < 6; ++leg) {
+    const std::string n = std::to_string(leg);
+    b.add_body("lower_" + n, some_body()).add_body("upper_" + n, some_body());
+    const double on_ground = leg * kPi / 3.0 + (leg % 2 == 0 ? 0.2 : -0.2);
+    const double on_platform = leg * kPi / 3.0 + (leg % 2 == 0 ? -0.3 : 0.3);
+    const Vec3d foot{1.5 * std::cos(on_ground), 1.5 * std::sin(on_ground), 0.0};
+    const Vec3d head{std::cos(on_platform), std::sin(on_platform), 0.0};
+    b.add_hinge(
+        "u_" + n, kWorld, "lower_" + n,
+        {.type = HingeType::universal, .frame_on_parent = Transformd::from_translation(foot)});
+    b.add_hinge("p_" + n, "lower_" + n, "upper_" + n,
+                {.type = HingeType::prismatic, .initial_position = {1.2}});
+    b.add_hinge(
+        "s_" + n, "upper_" + n, "platform",
+        {.type = HingeType::spherical, .frame_on_child = Transformd::from_translation(head)});
+  }
+  const Mechanism m = b.finish();
+  const MobilityReport report = report_of(m);
+  EXPECT_EQ(report.mobility, 6);
+  ASSERT_EQ(report.loops.size(), 1u);
+  EXPECT_EQ(report.loops[0].redundant, 0);
+}
+
+// Two free bodies and a hinge between them that closes a loop through the ground: 12 freedoms less
+// 6 - f constraints, whatever the hinge.
+class EveryHinge : public testing::TestWithParam<HingeType> {};
+
+TEST_P(EveryHinge, AsACutLeavesSixAndItsOwnFreedoms) {
+  HingeSettings settings{.type = GetParam(), .pitch = 0.3, .cut = Cut::always};
+  if (GetParam() == HingeType::custom)
+    settings.custom = make_custom_hinge<2>([](const auto* q) {  // rolls along a parabola
+      using Scalar = std::decay_t<decltype(q[0])>;
+      Transform<Scalar> x = Transform<Scalar>::identity();
+      x.rotation = Rotation<Scalar>::about_z(q[1]);
+      x.translation = {q[0], q[0] * q[0], Scalar(0.1) * q[1]};
+      return x;
+    });
+  settings.frame_on_parent = {Rotationd::from_rpy(0.2, -0.4, 0.7), {0.3, 0.1, -0.2}};
+  settings.frame_on_child = {Rotationd::from_rpy(-1.0, 0.5, 0.1), {-0.1, 0.4, 0.6}};
+  MechanismBuilder b("pair");
+  b.add_body("a", some_body()).add_body("b", some_body());
+  b.add_hinge("free_a", kWorld, "a", {.type = HingeType::free});
+  b.add_hinge(
+      "free_b", kWorld, "b",
+      {.type = HingeType::free, .initial_position = {0.8, 0.36, 0.48, 0.0, 0.3, -0.2, 0.5}});
+  b.add_hinge("cut", "a", "b", settings);
+  const Mechanism m = b.finish();
+  ASSERT_EQ(m.freedoms(), 12);
+  const int own = GetParam() == HingeType::custom ? 2 : freedoms_of(GetParam());
+  const MobilityReport report = report_of(m);
+  EXPECT_EQ(report.mobility, 6 + own);
+  EXPECT_EQ(report.loops[0].redundant, 0);
+  EXPECT_LT(report.loops[0].closed_gap, 1e-12);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, EveryHinge,
+                         testing::Values(HingeType::revolute, HingeType::prismatic,
+                                         HingeType::screw, HingeType::cylindrical,
+                                         HingeType::universal, HingeType::planar,
+                                         HingeType::spherical, HingeType::gimbal,
+                                         HingeType::translation, HingeType::custom),
+                         [](const auto& type) { return std::string(to_string(type.param)); });
+
+}  // namespace
+}  // namespace catena

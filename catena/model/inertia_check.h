@@ -1,0 +1,13 @@
+// Finds hinges that would move no inertia: their acceleration is not determined.
+#pragma once
+
+#include <vector>
+
+#include "catena/model/mechanism.h"
+
+namespace catena {
+
+// One error for each such hinge.
+void check_hinge_inertias(const Mechanism& mechanism, std::vector<Diagnostic>& found);
+
+}  // namespace catena

@@ -1,0 +1,114 @@
+#include "catena/model/repair.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "catena/model/sound.h"
+#include "catena/model/topology.h"
+
+namespace catena {
+namespace {
+
+void repair_body(Body& body) {
+  if (finite(body.mass) && body.mass >= 0.0 && finite(body.center_of_mass) &&
+      finite(body.inertia) && orthonormal(body.inertia_axes)) {
+    const Eigen::Vector3d moments = principal_moments(body.inertia);
+    if (moments[0] >= -kInertiaSlack * moments[2]) return;
+  }
+  body.mass = 1.0;
+  body.center_of_mass = Vec3d::zero();
+  body.inertia = SymMat3d::diagonal(1.0, 1.0, 1.0);
+  body.inertia_axes = {};
+}
+
+void repair_pose(Transformd& pose) {
+  if (!finite(pose) || !orthonormal(pose.rotation)) pose = {};
+}
+
+void repair_hinge(Hinge& hinge) {
+  repair_pose(hinge.frame_on_parent);
+  repair_pose(hinge.frame_on_child);
+  const bool sound_axes =
+      std::all_of(hinge.axes.begin(), hinge.axes.end(),
+                  [](const Vec3d& axis) { return finite(axis) && norm(axis) >= kShortestAxis; }) &&
+      std::adjacent_find(hinge.axes.begin(), hinge.axes.end(), parallel) == hinge.axes.end();
+  if (!sound_axes) hinge.axes.clear();
+  if (!finite(hinge.pitch)) hinge.pitch = 0.0;
+  if (hinge.type == HingeType::custom &&
+      (!hinge.custom || hinge.custom->freedoms() < 1 || hinge.custom->freedoms() > kMaxFreedoms))
+    hinge.type = HingeType::weld;
+
+  std::vector<double> lock;
+  std::swap(lock, hinge.locked_at);
+  const std::size_t coordinates = static_cast<std::size_t>(coordinates_of(hinge));
+  const std::size_t freedoms = static_cast<std::size_t>(freedoms_of(hinge));
+  const auto usable = [&](const std::vector<double>& q) {
+    return q.size() == coordinates && finite(q) &&
+           !(has_quaternion(hinge.type) && quaternion_length(q) < kShortestQuaternion);
+  };
+  if (!lock.empty() && !usable(lock))
+    hinge.type = HingeType::weld;
+  else
+    hinge.locked_at = std::move(lock);
+  if (!usable(hinge.initial_position)) hinge.initial_position.clear();
+  if (hinge.initial_velocity.size() != freedoms || !finite(hinge.initial_velocity))
+    hinge.initial_velocity.clear();
+  if (freedoms != 1) hinge.drive.reset();
+}
+
+// A drive that nothing can be said against, so that its hinge does not seem to lack inertia.
+void repair_drive(DriveSettings& drive, const auto& known) {
+  const bool sound = finite(drive.rotor_inertia) && drive.rotor_inertia >= 0.0 &&
+                     finite(drive.gear_ratio) && drive.gear_ratio != 0.0 &&
+                     (drive.carrier.empty() || known(drive.carrier)) &&
+                     (!drive.rotor_axis ||
+                      (finite(*drive.rotor_axis) && norm(*drive.rotor_axis) >= kShortestAxis));
+  if (!sound)
+    drive = {.rotor_inertia = 1.0, .carrier = {}, .rotor_axis = {}, .armature_only = true};
+}
+
+}  // namespace
+
+Description repaired(Description d) {
+  std::unordered_set<std::string> bodies{kWorld};
+  std::erase_if(d.bodies, [&](const Body& body) { return !bodies.insert(body.name).second; });
+  const auto known = [&](const std::string& body) { return bodies.contains(body); };
+  for (Body& body : d.bodies) repair_body(body);
+
+  for (Hinge& hinge : d.hinges)
+    if (!known(hinge.parent)) hinge.parent = kWorld;
+  std::erase_if(d.hinges, [&](const Hinge& hinge) {
+    return !known(hinge.child) || hinge.parent == hinge.child;
+  });
+  std::unordered_map<std::string, int> freedoms_of_hinge;  // that a coupling can name
+  int number = 0;
+  for (Hinge& hinge : d.hinges) {
+    ++number;
+    repair_hinge(hinge);
+    if (hinge.drive) repair_drive(*hinge.drive, known);
+    const int freedoms = has_quaternion(hinge.type) ? 0 : freedoms_of(hinge);
+    while (!freedoms_of_hinge.emplace(hinge.name, freedoms).second)
+      hinge.name += " (number " + std::to_string(number) + ")";
+  }
+
+  std::erase_if(d.frames, [&](const Frame& frame) { return !known(frame.body); });
+  for (Frame& frame : d.frames) repair_pose(frame.pose);
+  const auto loose = [&](const auto& thing) {
+    return !known(thing.body_a) || !known(thing.body_b) || thing.body_a == thing.body_b;
+  };
+  std::erase_if(d.rods, loose);
+  std::erase_if(d.springs, loose);
+  std::erase_if(d.couplings, [&](const Coupling& coupling) {
+    return coupling.terms.empty() ||
+           std::any_of(coupling.terms.begin(), coupling.terms.end(),
+                       [&](const Coupling::Term& term) {
+                         const auto hinge = freedoms_of_hinge.find(term.hinge);
+                         return hinge == freedoms_of_hinge.end() || term.freedom < 0 ||
+                                term.freedom >= hinge->second;
+                       });
+  });
+  return d;
+}
+
+}  // namespace catena

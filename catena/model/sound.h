@@ -1,0 +1,66 @@
+// Which numbers of a description can be used: finite ones, and rotations that are rotations.
+#pragma once
+
+#include <cmath>
+
+#include <Eigen/Eigenvalues>
+
+#include "catena/model/description.h"
+#include "catena/spatial/eigen.h"
+
+namespace catena {
+
+// An axis shorter than this is a mistake, not a direction.
+inline constexpr double kShortestAxis = 1e-9;
+// Two axes of a universal hinge must not be nearly parallel (sine of their angle).
+inline constexpr double kParallelAxes = 1e-6;
+// A quaternion shorter than this has no direction either.
+inline constexpr double kShortestQuaternion = 1e-6;
+
+// Relative slack for the triangle inequality and definiteness of inertias given with few digits.
+inline constexpr double kInertiaSlack = 1e-6;
+
+inline bool finite(double x) { return std::isfinite(x); }
+inline bool finite(const Vec3d& v) { return finite(v.x) && finite(v.y) && finite(v.z); }
+inline bool finite(const Rotationd& r) {
+  return finite(r.axis(0)) && finite(r.axis(1)) && finite(r.axis(2));
+}
+inline bool finite(const Transformd& x) { return finite(x.rotation) && finite(x.translation); }
+inline bool finite(const SymMat3d& s) {
+  return finite(Vec3d{s.xx, s.xy, s.xz}) && finite(Vec3d{s.yy, s.yz, s.zz});
+}
+inline bool finite(const std::vector<double>& values) {
+  for (const double x : values)
+    if (!finite(x)) return false;
+  return true;
+}
+
+// False for NaN too.
+inline bool orthonormal(const Rotationd& r) {
+  constexpr double kTolerance = 1e-9;
+  const Mat3d p = r.matrix * transpose(r.matrix);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      if (!(std::abs(p(i, j) - (i == j ? 1.0 : 0.0)) <= kTolerance)) return false;
+  return determinant(r.matrix) > 0.0;
+}
+
+// Smallest first.
+inline Eigen::Vector3d principal_moments(const SymMat3d& inertia) {
+  return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(to_eigen(inertia), Eigen::EigenvaluesOnly)
+      .eigenvalues();
+}
+
+inline bool parallel(const Vec3d& a, const Vec3d& b) {
+  return norm(cross(normalized(a), normalized(b))) < kParallelAxes;
+}
+
+// The coordinates of a hinge that begin with a quaternion.
+inline bool has_quaternion(HingeType type) {
+  return type == HingeType::spherical || type == HingeType::free;
+}
+inline double quaternion_length(const std::vector<double>& q) {
+  return std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+}
+
+}  // namespace catena

@@ -1,0 +1,39 @@
+// case.yaml, read: the checks of one verification case, with the mechanism and state of each.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "catena/verification/quantities.h"
+
+namespace catena {
+
+struct VerificationCheck {
+  const Quantity* quantity = nullptr;
+  std::string source;
+  std::string of;
+  bool ground_axes = false;
+  double tolerance = 0.0;
+  StateInput input;
+  Eigen::MatrixXd reference;
+  std::vector<int> rows;  // which entries of the quantity the reference has; empty: all
+  std::vector<std::string> entries;
+  int line = 0;
+};
+
+struct VerificationCase {
+  std::string name;
+  std::string title;
+  bool slow = false;
+  std::unique_ptr<Mechanism> mechanism;
+  std::vector<VerificationCheck> checks;
+};
+
+// Whether the case is slow is found without reading its model. Nothing, and diagnostics, after a
+// mistake.
+std::optional<VerificationCase> read_case(const std::string& path, bool skip_slow,
+                                          std::vector<Diagnostic>& problems);
+
+}  // namespace catena

@@ -1,0 +1,87 @@
+#include "catena/verification/runner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "catena/model/validation.h"
+#include "catena/verification/case_file.h"
+
+namespace catena {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> find_cases(const std::string& path) {
+  if (!fs::exists(path)) throw Error(path + ": error: there is no such file or folder");
+  if (fs::is_regular_file(path)) return {path};
+  std::vector<std::string> found;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path))
+    if (entry.is_regular_file() && entry.path().filename() == "case.yaml")
+      found.push_back(entry.path().lexically_normal().string());
+  if (found.empty()) throw Error(path + ": error: there is no case.yaml here");
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+Eigen::MatrixXd selected(const Eigen::MatrixXd& whole, const VerificationCheck& check) {
+  if (check.rows.empty()) return whole;
+  if (check.quantity->shape == Quantity::Shape::freedom_matrix)
+    return whole(check.rows, check.rows);
+  return whole(check.rows, Eigen::all);
+}
+
+VerificationResult run_check(const VerificationCase& one, const VerificationCheck& check) {
+  VerificationResult r;
+  r.name = one.name;
+  r.title = one.title;
+  r.source = check.source;
+  r.quantity = check.quantity->name + (check.of.empty() ? "" : " of " + check.of);
+  r.reference = check.reference;
+  r.entries = check.entries;
+  r.tolerance = check.tolerance;
+  r.error = std::numeric_limits<double>::infinity();
+  try {
+    r.value = selected(
+        check.quantity->compute({*one.mechanism, check.input, check.of, check.ground_axes}), check);
+  } catch (const Error& e) {
+    r.message = e.what();
+    return r;
+  }
+  const Eigen::MatrixXd difference = (r.value - r.reference).cwiseAbs();
+  const double largest = r.reference.cwiseAbs().maxCoeff();
+  if (r.value.allFinite()) {
+    r.error = difference.maxCoeff(&r.worst_row, &r.worst_column);
+    if (largest > 0.0) r.error /= largest;
+  }
+  r.pass = r.error <= r.tolerance;
+  return r;
+}
+
+}  // namespace
+
+bool VerificationReport::passed() const {
+  return !has_error(problems) &&
+         std::all_of(results.begin(), results.end(), [](const auto& r) { return r.pass; });
+}
+
+VerificationReport run_verification(const std::string& path, const VerificationSettings& settings) {
+  VerificationReport report;
+  for (const std::string& file : find_cases(path)) {
+    const std::string name = fs::path(file).parent_path().filename().string();
+    if (name.find(settings.filter) == std::string::npos) continue;
+    const std::optional<VerificationCase> one = read_case(file, !settings.all, report.problems);
+    if (!one) continue;
+    if (one->slow && !settings.all) {
+      ++report.skipped;
+      continue;
+    }
+    ++report.cases;
+    for (const VerificationCheck& check : one->checks)
+      report.results.push_back(run_check(*one, check));
+  }
+  return report;
+}
+
+}  // namespace catena

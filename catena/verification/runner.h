@@ -1,0 +1,52 @@
+// Verification: published and independently computed numbers beside ours.
+//
+// A case is a folder with a case.yaml that says what is computed, from which source the reference
+// comes and why its tolerance is right (docs/command-line.md). A reference never comes from Catena.
+// Vectors and matrices are compared entry by entry, relative to the largest entry of the reference.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "catena/base/error.h"
+
+namespace catena {
+
+struct VerificationResult {
+  std::string name;  // of the case: its folder
+  std::string title;
+  std::string source;
+  std::string quantity;  // with the hinge or body, if there is one: "hinge_wrench of elbow"
+  Eigen::MatrixXd reference;
+  Eigen::MatrixXd value;             // the same size; empty after a failure
+  std::vector<std::string> entries;  // names of the rows of a vector or matrix; may be empty
+  double error = 0.0;
+  Eigen::Index worst_row = 0;  // the entry with the largest error
+  Eigen::Index worst_column = 0;
+  double tolerance = 0.0;
+  bool pass = false;
+  std::string message;  // why it could not be computed
+};
+
+struct VerificationSettings {
+  bool all = false;         // the slow cases too
+  std::string filter = {};  // run the cases whose name contains this
+};
+
+struct VerificationReport {
+  std::vector<VerificationResult> results;
+  std::vector<Diagnostic> problems;  // of case files, models and states
+  int cases = 0;                     // that were run
+  int skipped = 0;                   // because they are slow
+
+  bool passed() const;
+};
+
+// `path` is a case.yaml, a folder with one, or a folder of cases (searched to any depth). Throws
+// Error when it does not exist.
+VerificationReport run_verification(const std::string& path,
+                                    const VerificationSettings& settings = {});
+
+}  // namespace catena

@@ -1,0 +1,149 @@
+#include "catena/verification/runner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "catena/verification/quantities.h"
+#include "catena/verification/test_support.h"
+
+namespace catena {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* kHead =
+    "title: a case\nsource: \"a book, eq. (1)\"\nmodel: model.yaml\norigin: closed form\n"
+    "tolerance: 1e-12\nreason: double precision\n";
+
+class Runner : public testing::Test {
+ protected:
+  Runner() { folder_.write("one/model.yaml", test::kPendulumModel); }
+
+  VerificationReport run(const std::string& text, const VerificationSettings& settings = {}) {
+    folder_.write("one/case.yaml", text);
+    return run_verification(folder_.path(), settings);
+  }
+  std::vector<std::string> problems(const std::string& text) {
+    std::vector<std::string> lines;
+    for (const Diagnostic& problem : run(text).problems)
+      lines.push_back(std::to_string(problem.source.line) + ": " + problem.message);
+    return lines;
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(Runner, ComparesScalarsVectorsAndMatrices) {
+  const VerificationReport report = run(std::string(kHead) + R"(checks:
+  - {quantity: total_mass, reference: 3}
+  - {quantity: freedoms, reference: 4}
+  # A ball joint at rest below the pivot, all hanging straight down: nothing moves.
+  - {quantity: bias_effort, reference: {pivot: 0, ball: [0, 0, 0]}}
+  - {quantity: center_of_mass, reference: {y: -2.1/3}}
+  # Of the arm about the ball joint: 0.1 + 1 * 0.1² but for its own axis.
+  - quantity: mass_matrix
+    order: [ball.wy, ball.wx, ball.wz]
+    reference: [[0.1, 0, 0], [0.11, 0], [0.11]]
+  - quantity: hinge_wrench
+    of: ball
+    axes: ground
+    reference: {force: [0, 10, 0], moment: [0, 0, 0]}
+)");
+  EXPECT_THAT(report.problems, IsEmpty());
+  ASSERT_EQ(report.results.size(), 6u);
+  for (const VerificationResult& r : report.results) {
+    EXPECT_TRUE(r.pass) << r.quantity << " " << r.error << " " << r.message;
+    EXPECT_EQ(r.name, "one");
+    EXPECT_EQ(r.source, "a book, eq. (1)");
+  }
+  EXPECT_TRUE(report.passed());
+  EXPECT_EQ(report.results[5].quantity, "hinge_wrench of ball");
+}
+
+TEST_F(Runner, ErrorsAreRelativeToTheLargestEntry) {
+  // The exact mass centre is (0, -0.7, 0).
+  const VerificationReport report =
+      run(std::string(kHead) + "quantity: center_of_mass\nreference: [0.0007, -0.7, 0]\n");
+  ASSERT_EQ(report.results.size(), 1u);
+  const VerificationResult& r = report.results[0];
+  EXPECT_NEAR(r.error, 1e-3, 1e-12);
+  EXPECT_EQ(r.worst_row, 0);
+  EXPECT_FALSE(r.pass);
+  EXPECT_FALSE(report.passed());
+}
+
+TEST_F(Runner, AReferenceOfZeroIsComparedAbsolutely) {
+  const VerificationReport report =
+      run(std::string(kHead) + "quantity: kinetic_energy\nreference: 0\nstate: {v: {pivot: 2}}\n");
+  // ½ (2 · 0.5² + 0.1 + 1 · 1.1² + 0.1) · 2² = 3.82
+  EXPECT_NEAR(report.results.at(0).error, 3.82, 1e-12);
+}
+
+TEST_F(Runner, AComputationThatFailsIsAFailedCheck) {
+  const VerificationReport report = run(std::string(kHead) +
+                                        "quantity: bias_effort\nreference: {pivot: 0}\n"
+                                        "state: {q: {ball: [2, 0, 0, 0]}}\n");
+  ASSERT_EQ(report.results.size(), 1u);
+  EXPECT_FALSE(report.results[0].pass);
+  EXPECT_THAT(report.results[0].message, HasSubstr("quaternion"));
+}
+
+TEST_F(Runner, SlowCasesWaitForAll) {
+  const std::string slow = std::string(kHead) + "slow: true\nquantity: bodies\nreference: 2\n";
+  EXPECT_EQ(run(slow).cases, 0);
+  EXPECT_EQ(run(slow).skipped, 1);
+  EXPECT_EQ(run(slow, {.all = true}).cases, 1);
+}
+
+TEST_F(Runner, Filter) {
+  const std::string text = std::string(kHead) + "quantity: bodies\nreference: 2\n";
+  EXPECT_EQ(run(text, {.filter = "on"}).cases, 1);
+  EXPECT_EQ(run(text, {.filter = "two"}).cases, 0);
+}
+
+TEST_F(Runner, EveryMistakeHasItsLine) {
+  EXPECT_THAT(
+      problems("titel: x\nmodel: model.yaml\nchecks:\n"
+               "  - {quantity: acceleraton, reference: 1}\n"
+               "  - {quantity: hinge_wrench, of: pivto, reference: [1]}\n"
+               "  - {quantity: bodies, reference: many}\n"),
+      testing::AllOf(testing::Contains("1: unknown key 'titel'; did you mean 'title'?"),
+                     testing::Contains(HasSubstr("1: needs 'title:'")),
+                     testing::Contains(HasSubstr("4: checks: 1: needs 'tolerance:'")),
+                     testing::Contains(HasSubstr("unknown quantity 'acceleraton'; did you mean "
+                                                 "'acceleration'?")),
+                     testing::Contains(HasSubstr("5: checks: 2: of: no hinge is named 'pivto'")),
+                     testing::Contains(HasSubstr("6: checks: 3: reference: needs a number"))));
+  EXPECT_THAT(problems(std::string(kHead) + "quantity: mass_matrix\nreference: [[1], [2]]\n"),
+              ElementsAre(HasSubstr("8: reference: needs a list of 4 rows")));
+  EXPECT_THAT(problems(""), ElementsAre(HasSubstr("is empty")));
+}
+
+TEST_F(Runner, AModelThatCannotBeReadIsNamed) {
+  folder_.write("one/model.yaml", "catena: 1\nbodies: {a: {mass: -1}}\n");
+  const std::vector<std::string> found =
+      problems(std::string(kHead) + "quantity: bodies\nreference: 1\n");
+  ASSERT_GE(found.size(), 2u);
+  EXPECT_THAT(found[0], HasSubstr("3: model 'model.yaml' cannot be used"));
+  EXPECT_THAT(found[1], HasSubstr("mass"));
+}
+
+TEST_F(Runner, APlaceWithoutCasesIsAnError) {
+  EXPECT_THROW(run_verification(folder_.path() + "/none"), Error);
+  test::TemporaryFolder empty;
+  EXPECT_THROW(run_verification(empty.path()), Error);
+}
+
+TEST(Quantities, HaveDistinctNames) {
+  std::vector<std::string> names;
+  for (const Quantity& quantity : quantities()) {
+    EXPECT_EQ(find_quantity(quantity.name), &quantity);
+    EXPECT_NE(quantity.compute, nullptr);
+  }
+  EXPECT_EQ(find_quantity("no such"), nullptr);
+}
+
+}  // namespace
+}  // namespace catena

@@ -1,0 +1,194 @@
+#include "catena/verification/state_file.h"
+
+#include <algorithm>
+
+#include "catena/base/text.h"
+#include "catena/io/text_file.h"
+#include "catena/model/validation.h"
+#include "catena/verification/state_values.h"
+
+namespace catena {
+namespace {
+
+using yaml::Entry;
+using yaml::Values;
+
+struct Slot {
+  int first = 0;
+  int count = 0;  // 0: no such name
+};
+
+// Where a hinge's or a coordinate's numbers are.
+Slot slot_of(Values& values, int line, const Mechanism& m, const std::string& name,
+             bool positions) {
+  if (m.has_hinge(name)) {
+    const HingePlace& hinge = m.hinges()[static_cast<std::size_t>(m.hinge_index(name))];
+    switch (hinge.role) {
+      case HingePlace::Role::tree:
+        return positions ? Slot{hinge.q_index, hinge.coordinates}
+                         : Slot{hinge.v_index, hinge.freedoms};
+      case HingePlace::Role::cut:
+        values.error(line, "hinge '" + name +
+                               "' closes a loop: its motion follows from the others, so it cannot "
+                               "be given");
+        return {};
+      case HingePlace::Role::weld:
+        values.error(line, "hinge '" + name + "' is rigid and has no coordinates");
+        return {};
+    }
+  }
+  const auto names = positions ? m.position_names() : m.velocity_names();
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i] == name) return {static_cast<int>(i), 1};
+  std::vector<std::string> known(names.begin(), names.end());
+  for (const HingePlace& hinge : m.hinges())
+    if (hinge.role == HingePlace::Role::tree) known.push_back(hinge.name);
+  values.error(line, std::string("no hinge or ") + (positions ? "coordinate" : "freedom") +
+                         " is named '" + name + "'" + did_you_mean(name, known));
+  return {};
+}
+
+void read_external(Values& values, const yaml::Node& node, const Mechanism& m,
+                   std::vector<ExternalWrench>& result) {
+  static const std::vector<std::string> kKeys{"body", "force", "moment", "point", "axes"};
+  static const std::vector<std::string> kAxes{"body", "ground"};
+  if (!values.list(node, "a list of maps with body, force, moment, point, axes")) return;
+  result.clear();
+  for (const Entry& item : node.entries) {
+    const Values::Within within(values, std::to_string(result.size() + 1));
+    ExternalWrench& wrench = result.emplace_back();
+    if (!values.map(*item.value, "a map with body, force, moment, point, axes")) continue;
+    values.unknown_keys(*item.value, kKeys);
+    const auto vector = [&](const char* key, Vec3d& to) {
+      if (const Entry* entry = item.value->find(key)) {
+        const Values::Within inner(values, key);
+        values.vector(*entry->value, to);
+      }
+    };
+    vector("force", wrench.wrench.force);
+    vector("moment", wrench.wrench.moment);
+    vector("point", wrench.point);
+    if (const Entry* entry = item.value->find("axes")) {
+      const Values::Within inner(values, "axes");
+      std::size_t index = 0;
+      if (values.choice(*entry->value, kAxes, index))
+        wrench.axes = index == 0 ? ExternalWrench::Axes::body : ExternalWrench::Axes::ground;
+    }
+    const Entry* body = item.value->find("body");
+    if (body == nullptr) {
+      values.error(item.value->line, "needs 'body:'");
+      continue;
+    }
+    std::string name;
+    if (!values.text(*body->value, name)) continue;
+    try {
+      wrench.body = m.body_index(name);
+    } catch (const NameError& e) {
+      values.error(body->line, e.what());
+    }
+  }
+}
+
+}  // namespace
+
+StateInput default_input(const Mechanism& mechanism) {
+  StateInput input;
+  input.state = mechanism.default_state();
+  input.effort = Eigen::VectorXd::Zero(mechanism.freedoms());
+  input.acceleration = input.effort;
+  input.motion_driven.assign(static_cast<std::size_t>(mechanism.freedoms()), 0);
+  return input;
+}
+
+void read_named_vector(Values& values, const yaml::Node& node, const Mechanism& m, bool positions,
+                       Eigen::VectorXd& result, std::vector<std::uint8_t>* named) {
+  if (named != nullptr) named->assign(static_cast<std::size_t>(result.size()), 0);
+  if (node.is_list()) {
+    if (static_cast<Eigen::Index>(node.entries.size()) != result.size()) {
+      values.error(node.line, "has " + std::to_string(node.entries.size()) + " numbers, but " +
+                                  std::to_string(result.size()) + " are needed");
+      return;
+    }
+    for (Eigen::Index i = 0; i < result.size(); ++i)
+      values.number(*node.entries[static_cast<std::size_t>(i)].value, result[i]);
+    if (named != nullptr) named->assign(named->size(), 1);
+    return;
+  }
+  if (!values.map(node, "a map by hinge or coordinate, or a list of all in order")) return;
+  for (const Entry& entry : node.entries) {
+    const Slot slot = slot_of(values, entry.line, m, entry.key, positions);
+    if (slot.count == 0) continue;
+    const Values::Within within(values, entry.key);
+    std::vector<double> numbers;
+    if (!values.number_or_list(*entry.value, numbers)) continue;
+    if (static_cast<int>(numbers.size()) != slot.count) {
+      values.error(entry.line, "has " + std::to_string(numbers.size()) + " numbers, but " +
+                                   std::to_string(slot.count) + " are needed");
+      continue;
+    }
+    for (int k = 0; k < slot.count; ++k) {
+      result[slot.first + k] = numbers[static_cast<std::size_t>(k)];
+      if (named != nullptr) (*named)[static_cast<std::size_t>(slot.first + k)] = 1;
+    }
+  }
+}
+
+std::vector<int> read_freedoms(Values& values, const yaml::Node& node, const Mechanism& m) {
+  std::vector<int> freedoms;
+  if (!values.list(node, "a list of hinges or freedoms")) return freedoms;
+  for (const Entry& item : node.entries) {
+    std::string name;
+    if (!values.text(*item.value, name)) continue;
+    const Slot slot = slot_of(values, item.value->line, m, name, false);
+    for (int k = 0; k < slot.count; ++k) freedoms.push_back(slot.first + k);
+  }
+  return freedoms;
+}
+
+void read_state(Values& values, const yaml::Node& node, const Mechanism& m, StateInput& input) {
+  static const std::vector<std::string> kKeys{
+      "q", "v", "effort", "acceleration", "external", "motion_driven"};
+  if (!values.map(node, "a map with q, v, effort, acceleration, external, motion_driven")) return;
+  values.unknown_keys(node, kKeys);
+  const auto vector = [&](const char* key, bool positions, Eigen::VectorXd& to) {
+    if (const Entry* entry = node.find(key)) {
+      const Values::Within within(values, key);
+      read_named_vector(values, *entry->value, m, positions, to, nullptr);
+    }
+  };
+  vector("q", true, input.state.q);
+  vector("v", false, input.state.v);
+  vector("effort", false, input.effort);
+  vector("acceleration", false, input.acceleration);
+  input.acceleration_given = input.acceleration_given || node.find("acceleration") != nullptr;
+  if (const Entry* entry = node.find("external")) {
+    const Values::Within within(values, "external");
+    read_external(values, *entry->value, m, input.external);
+  }
+  if (const Entry* entry = node.find("motion_driven")) {
+    const Values::Within within(values, "motion_driven");
+    input.motion_driven.assign(input.motion_driven.size(), 0);
+    for (const int i : read_freedoms(values, *entry->value, m))
+      input.motion_driven[static_cast<std::size_t>(i)] = 1;
+  }
+}
+
+StateInput read_state_file(const std::string& path, const Mechanism& mechanism) {
+  StateInput input = default_input(mechanism);
+  std::vector<Diagnostic> problems;
+  if (const auto text = read_text_file(path, problems)) {
+    const yaml::Tree tree = yaml::parse(*text, path, problems);
+    Values values(path, problems);
+    if (tree.root != nullptr && !tree.root->is_null())
+      read_state(values, *tree.root, mechanism, input);
+  }
+  if (has_error(problems)) {
+    std::stable_sort(
+        problems.begin(), problems.end(),
+        [](const Diagnostic& a, const Diagnostic& b) { return a.source.line < b.source.line; });
+    throw ModelError(std::move(problems));
+  }
+  return input;
+}
+
+}  // namespace catena

@@ -1,0 +1,22 @@
+// A state as a part of a larger YAML file.
+#pragma once
+
+#include "catena/io/yaml_values.h"
+#include "catena/verification/state_file.h"
+
+namespace catena {
+
+// Changes what the map says and leaves the rest; reports mistakes to `values`.
+void read_state(yaml::Values& values, const yaml::Node& node, const Mechanism& mechanism,
+                StateInput& input);
+
+// A vector over all freedoms (or coordinates): by names, or a list in order. `named` gets 1 for
+// each entry that was said.
+void read_named_vector(yaml::Values& values, const yaml::Node& node, const Mechanism& mechanism,
+                       bool positions, Eigen::VectorXd& result, std::vector<std::uint8_t>* named);
+
+// The indices of the freedoms that a list of names (hinges or freedoms) says.
+std::vector<int> read_freedoms(yaml::Values& values, const yaml::Node& node,
+                               const Mechanism& mechanism);
+
+}  // namespace catena

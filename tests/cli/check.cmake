@@ -1,0 +1,201 @@
+# The command line as a user meets it: exit codes, messages, JSON keys.
+#   cmake -D CATENA=<program> -D SOURCE=<repository> -D WORK=<folder> -P check.cmake
+cmake_minimum_required(VERSION 3.25)
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
+
+function(fail message)
+  message("FAILED: ${message}")
+  set_property(GLOBAL APPEND PROPERTY failures x)
+endfunction()
+
+# expect(<exit code> OUT <regex> ERR <regex> RUN <arguments>): sets `out` and `err`. An empty regex
+# means that nothing may be printed there; `.*` that it does not matter.
+function(expect code)
+  cmake_parse_arguments(PARSE_ARGV 1 e "" "OUT;ERR" "RUN")
+  execute_process(COMMAND ${CATENA} ${e_RUN} WORKING_DIRECTORY ${WORK}
+    RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  list(JOIN e_RUN " " line)
+  set(where "catena ${line}\n  exit ${result}\n  stdout: ${out}\n  stderr: ${err}")
+  if(NOT result EQUAL ${code})
+    fail("exit code ${code} expected: ${where}")
+  endif()
+  foreach(stream OUT ERR)
+    string(TOLOWER ${stream} name)
+    if("${e_${stream}}" STREQUAL "")
+      if(NOT "${${name}}" STREQUAL "")
+        fail("nothing expected on std${name}: ${where}")
+      endif()
+    elseif(NOT "${${name}}" MATCHES "${e_${stream}}")
+      fail("std${name} should match '${e_${stream}}': ${where}")
+    endif()
+  endforeach()
+  set(out "${out}" PARENT_SCOPE)
+  set(err "${err}" PARENT_SCOPE)
+endfunction()
+
+# keys(<json> <key> ...): the object has exactly these keys.
+function(keys json)
+  string(JSON length ERROR_VARIABLE problem LENGTH "${json}")
+  set(found)
+  if(problem)
+    fail("not JSON (${problem}): ${json}")
+  elseif(length GREATER 0)
+    math(EXPR last "${length} - 1")
+    foreach(i RANGE ${last})
+      string(JSON key MEMBER "${json}" ${i})
+      list(APPEND found ${key})
+    endforeach()
+  endif()
+  set(wanted ${ARGN})
+  list(SORT found)
+  list(SORT wanted)
+  if(NOT "${found}" STREQUAL "${wanted}")
+    fail("keys ${wanted} expected, found ${found}")
+  endif()
+endfunction()
+
+# value(<json> <wanted> <path> ...)
+function(value json wanted)
+  string(JSON found ERROR_VARIABLE problem GET "${json}" ${ARGN})
+  if(NOT "${found}" STREQUAL "${wanted}")
+    fail("${ARGN}: ${wanted} expected, found ${found} ${problem}")
+  endif()
+endfunction()
+
+set(models ${SOURCE}/models)
+
+# ---- help, version, wrong usage
+expect(0 OUT "^catena [0-9]+\\.[0-9]+\\.[0-9]+\n$" RUN --version)
+expect(0 OUT "Examples:" RUN --help)
+foreach(command info check convert dynamics verify)
+  expect(0 OUT "Examples:.*catena ${command}" RUN ${command} --help)
+endforeach()
+expect(2 OUT "" ERR "error: A subcommand is required" RUN)
+expect(2 OUT "" ERR "did you mean 'info'" RUN inof)
+expect(2 OUT "" ERR "did you mean '--json'" RUN info ${models}/pendulum.yaml --jsn)
+expect(2 OUT "" ERR "FILE is required" RUN info)
+expect(2 OUT "" ERR "pendulun.yaml: error: there is no such file; did you mean 'pendulum.yaml'"
+       RUN info ${models}/pendulun.yaml)
+expect(2 OUT "" ERR "--base" RUN info ${models}/pendulum.yaml --base floating)
+expect(2 OUT "" ERR "--gravity" RUN info ${models}/pendulum.yaml --gravity 1 2)
+expect(2 OUT "" ERR "--what" RUN dynamics ${models}/pendulum.yaml --what everything)
+expect(2 OUT "" ERR "must end in .yaml" RUN convert ${models}/pendulum.yaml out.urdf)
+
+# ---- info
+expect(0 OUT "in use" RUN info --cpu)
+expect(0 OUT "." RUN info --cpu --json)
+keys("${out}" processor hardware_threads available built used)
+expect(0 OUT "mobility +1\n.*closed by +hinge C.*constraints +5, 3 redundant"
+       RUN info ${models}/four_bar.yaml)
+expect(0 OUT "." RUN info ${models}/four_bar.yaml --json)
+keys("${out}" name base gravity bodies hinges freedoms mobility loops total_mass center_of_mass
+     inertia warnings)
+value("${out}" four_bar name)
+value("${out}" fixed base)
+value("${out}" 3 bodies)
+value("${out}" 4 hinges)
+value("${out}" 3 freedoms)
+value("${out}" 1 mobility)
+value("${out}" 4.0 total_mass)
+string(JSON loop GET "${out}" loops 0)
+keys("${loop}" bodies constraints redundant treatment)
+value("${loop}" 5 constraints)
+value("${loop}" 3 redundant)
+expect(0 OUT "." RUN info ${models}/quadruped.yaml --json)
+value("${out}" free base)
+value("${out}" 18 freedoms)
+expect(0 OUT "." RUN info ${models}/pendulum.yaml --json --gravity 0 0 -1.625)
+value("${out}" -1.625 gravity 2)
+file(GLOB all_models ${models}/*.yaml ${models}/*.sdf ${models}/*.urdf)
+foreach(model IN LISTS all_models)
+  expect(0 OUT "Tree" ERR ".*" RUN info ${model})
+  expect(0 OUT "good" ERR ".*" RUN check ${model})
+endforeach()
+
+# ---- check: all problems at once, each with its line
+file(WRITE ${WORK}/broken.yaml "catena: 1
+bodies:
+  a: {mass: -1}
+  b: {mas: 1}
+hinges:
+  h: {type: revolut, parent: world, child: a}
+")
+expect(1 OUT "[0-9]+ errors" ERR "broken.yaml:[0-9]+: error: .*broken.yaml:4: error: .*did you mean 'mass'"
+       RUN check broken.yaml)
+if(NOT err MATCHES "broken.yaml:6: error: [^\n]*did you mean 'revolute'")
+  fail("check should report all problems: ${err}")
+endif()
+expect(1 OUT "" ERR "broken.yaml:4: error: " RUN info broken.yaml)
+expect(1 OUT "" ERR "error: " RUN info ${SOURCE}/LICENSE)
+expect(1 OUT "" ERR "error: " RUN info ${SOURCE})
+
+# ---- convert: the result is the same mechanism
+expect(0 OUT "converted.yaml" ERR ".*" RUN convert ${models}/quadruped.yaml converted.yaml)
+expect(0 OUT "." RUN info ${models}/quadruped.yaml --json)
+set(before "${out}")
+expect(0 OUT "." RUN info converted.yaml --json)
+if(NOT "${out}" STREQUAL "${before}")
+  fail("convert changed the mechanism: ${before} ${out}")
+endif()
+expect(1 OUT "" ERR "error: " RUN convert ${models}/pendulum.yaml no_such_folder/out.yaml)
+
+# ---- dynamics
+file(WRITE ${WORK}/state.yaml "q: {pivot: 0.6}\nv: {pivot: 1.4}\neffort: {pivot: 0.5}\n")
+expect(0 OUT "pivot +-5.479799" RUN dynamics ${models}/pendulum.yaml --state state.yaml)
+expect(0 OUT "." RUN dynamics ${models}/pendulum.yaml --state state.yaml --json)
+string(JSON found GET "${out}" acceleration pivot)
+if(NOT found MATCHES "^-5\\.47979929544")
+  fail("acceleration of the pendulum: ${found}")
+endif()
+foreach(row "forward;acceleration;effort" "inverse;acceleration;effort"
+            "hybrid;acceleration;effort" "mass-matrix;mass_matrix" "forces;acceleration;forces"
+            "energy;energy;momentum")
+  list(POP_FRONT row what)
+  expect(0 OUT "." RUN dynamics ${models}/mixed_chain.yaml --what ${what})
+  expect(0 OUT "" RUN dynamics ${models}/mixed_chain.yaml --what ${what} -o ${what}.json)
+  file(READ ${WORK}/${what}.json written)
+  keys("${written}" ${row})
+endforeach()
+expect(1 OUT "" ERR "closed loops" RUN dynamics ${models}/four_bar.yaml)
+expect(0 OUT "kinetic" RUN dynamics ${models}/four_bar.yaml --what energy)
+file(WRITE ${WORK}/wrong.yaml "q: {pivto: 0.6}\nspeed: 3\n")
+expect(1 OUT "" ERR "wrong.yaml:1: error: .*'pivto'; did you mean 'pivot'.*wrong.yaml:2: error: "
+       RUN dynamics ${models}/pendulum.yaml --state wrong.yaml)
+expect(1 OUT "" ERR "none.yaml: error: " RUN dynamics ${models}/pendulum.yaml --state none.yaml)
+
+# ---- verify
+set(cases ${SOURCE}/verification)
+expect(0 OUT "pass.*simple_pendulum.*passed" RUN verify ${cases}/simple_pendulum)
+expect(0 OUT "." RUN verify ${cases} --filter double_pendulum --json)
+keys("${out}" cases)
+string(JSON first GET "${out}" cases 0)
+keys("${first}" name source quantity reference value error tolerance pass)
+value("${first}" double_pendulum name)
+value("${first}" ON pass)
+file(COPY ${cases}/vertical_screw DESTINATION ${WORK}/cases)
+file(READ ${WORK}/cases/vertical_screw/case.yaml text)
+string(REPLACE "-13.185" "-13.186" text "${text}")
+file(WRITE ${WORK}/cases/vertical_screw/case.yaml "${text}")
+expect(1 OUT "NO" RUN verify cases)
+expect(1 OUT "." RUN verify cases --json)
+value("${out}" OFF cases 0 pass)
+file(WRITE ${WORK}/cases/vertical_screw/case.yaml "titel: x\n")
+expect(1 OUT ".*" ERR "case.yaml:1: error: unknown key 'titel'; did you mean 'title'" RUN verify cases)
+expect(2 OUT "" ERR "there is no such file or folder" RUN verify no_such_folder)
+expect(2 OUT "" ERR "has 'zebra' in its name" RUN verify ${cases} --filter zebra)
+
+# ---- the code in the README is the example that is compiled
+file(READ ${SOURCE}/README.md readme)
+file(READ ${SOURCE}/examples/pendulum.cpp example)
+string(FIND "${readme}" "${example}" place)
+if(place LESS 0)
+  fail("README.md does not contain examples/pendulum.cpp as it is")
+endif()
+
+get_property(failures GLOBAL PROPERTY failures)
+list(LENGTH failures count)
+if(count GREATER 0)
+  message(FATAL_ERROR "${count} failures")
+endif()
+message("all as expected")
