@@ -64,6 +64,13 @@ void solve_factored(const Eigen::MatrixXd& l, Eigen::VectorXd& x) {
                        "' has no inertia that the freedoms before it have not");
 }
 
+// The accelerations of the spanning tree alone would be wrong without a word.
+void refuse_loops(const Mechanism& mechanism) {
+  if (mechanism.loops().empty()) return;
+  throw NumericalError("'" + mechanism.name() +
+                       "' has closed loops; this version computes the dynamics of trees only");
+}
+
 const Eigen::VectorXd& solve_dense(const Mechanism& mechanism, const State& state,
                                    const Eigen::VectorXd& effort, Workspace& w,
                                    std::span<const ExternalWrench> external) {
@@ -83,6 +90,7 @@ const Eigen::VectorXd& solve_dense(const Mechanism& mechanism, const State& stat
 const Eigen::VectorXd& forward_dynamics(const Mechanism& mechanism, const State& state,
                                         const Eigen::VectorXd& effort, Workspace& w,
                                         std::span<const ExternalWrench> external, Route route) {
+  refuse_loops(mechanism);
   if (route == Route::dense || (route == Route::automatic && !w.remote_drives().empty()))
     return solve_dense(mechanism, state, effort, w, external);
   if (!w.remote_drives().empty())
@@ -146,6 +154,7 @@ void hybrid_dense(const Mechanism& mechanism, const State& state, const HybridIn
 
 void hybrid_dynamics(const Mechanism& mechanism, const State& state, const HybridInput& input,
                      Workspace& w, HybridResult& result, std::span<const ExternalWrench> external) {
+  refuse_loops(mechanism);
   const std::size_t n = static_cast<std::size_t>(mechanism.freedoms());
   if (input.motion_driven.size() != n)
     throw NumericalError("motion_driven has " + std::to_string(input.motion_driven.size()) +

@@ -7,6 +7,8 @@
 // hybrid_dynamics: each freedom is force-driven (its effort is given) or motion-driven (its
 // acceleration is given); one pass finds the accelerations of the former and the efforts of the
 // latter at the same cost.
+//
+// Mechanisms with closed loops are refused (NumericalError): their constraints are not imposed yet.
 #pragma once
 
 #include <cstdint>

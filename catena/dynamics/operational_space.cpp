@@ -81,7 +81,7 @@ OperationalSpace::OperationalSpace(const Mechanism& mechanism, std::vector<TaskF
   inertia_ = inverse_inertia_;
   task_vector_.resize(rows_);
   freedom_vector_.resize(mechanism.freedoms());
-  factor_ = Eigen::LLT<Eigen::MatrixXd>(rows_);
+  factor_.compute(Eigen::MatrixXd::Identity(rows_, rows_));  // takes its memory now
 }
 
 void OperationalSpace::update(Workspace& w) {

@@ -18,6 +18,10 @@ namespace catena {
 class Workspace {
  public:
   explicit Workspace(const Mechanism& mechanism);
+  Workspace(const Workspace&) = delete;  // its tables point into itself
+  Workspace& operator=(const Workspace&) = delete;
+  Workspace(Workspace&&) = default;
+  Workspace& operator=(Workspace&&) = default;
 
   const Mechanism& mechanism() const { return *mechanism_; }
 

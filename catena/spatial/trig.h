@@ -2,8 +2,8 @@
 // would cost as much as the rest of the kinematics.
 //
 // Reduction to |r| <= π/4 in three parts of π/2 (Cody & Waite), then the polynomials of the Cephes
-// library (S. Moshier). Error below 1.5e-16 of the larger of the two for |angle| < 1e5; larger
-// angles and NaN go to the C library. No branch in between, so states of all quadrants cost the
+// library (S. Moshier). Error below 3e-16 for |angle| < 1e5; larger
+// angles go to the C library. No branch in between, so states of all quadrants cost the
 // same.
 #pragma once
 
