@@ -1,9 +1,9 @@
 // One state at a time: inverse dynamics, forward dynamics and the mass matrix of an arm, a
 // quadruped and chains, over sixteen states each so that no branch predictor learns one by heart.
-#include <benchmark/benchmark.h>
-
 #include <string>
 #include <vector>
+
+#include <benchmark/benchmark.h>
 
 #include "catena/dynamics/forward.h"
 #include "catena/dynamics/inverse.h"
@@ -39,7 +39,8 @@ Mechanism chain(int links) {
 struct Subject {
   explicit Subject(Mechanism m) : mechanism(std::move(m)), workspace(mechanism) {
     for (std::size_t k = 0; k < kStates; ++k) {
-      states.push_back({random_position(mechanism, 3 * k), random_vector(mechanism.freedoms(), 3 * k + 1)});
+      states.push_back(
+          {random_position(mechanism, 3 * k), random_vector(mechanism.freedoms(), 3 * k + 1)});
       inputs.push_back(random_vector(mechanism.freedoms(), 3 * k + 2));
     }
   }

@@ -7,11 +7,11 @@
 namespace catena {
 
 struct CpuReport {
-  std::string processor;                 // as it names itself
+  std::string processor;  // as it names itself
   int hardware_threads = 0;
-  std::vector<std::string> available;    // sse2, avx2, avx512: usable here (the OS saves them too)
-  std::vector<std::string> built;        // variants this build carries
-  std::string used;                      // the one in use
+  std::vector<std::string> available;  // sse2, avx2, avx512: usable here (the OS saves them too)
+  std::vector<std::string> built;      // variants this build carries
+  std::string used;                    // the one in use
 };
 
 CpuReport cpu_report();

@@ -94,9 +94,8 @@ template <class Scalar>
 inline Wrench<Scalar> column_of(const Node& node, const CompositeScratch<Scalar>& c) {
   const Vec3<Scalar> z = c.rotation.axis(2);
   const SpatialInertia<Scalar>& i = c.composite;
-  return node.hinge == NodeHinge::revolute
-             ? Wrench<Scalar>{i.inertia * z, cross(z, i.mass_moment)}
-             : Wrench<Scalar>{cross(i.mass_moment, z), i.mass * z};
+  return node.hinge == NodeHinge::revolute ? Wrench<Scalar>{i.inertia * z, cross(z, i.mass_moment)}
+                                           : Wrench<Scalar>{cross(i.mass_moment, z), i.mass * z};
 }
 
 // Four columns of consecutive nodes of one path, carried together: what is one long chain of
@@ -148,8 +147,8 @@ template <class Scalar>
 inline void carry_path(const SweepModel& model, int n, const Scratch<Scalar>& s, Scalar* matrix) {
   int path[kColumnsTogether];
   int length = 0;
-  for (int k = n; k >= 0 && length < kColumnsTogether && model.general_index[k] < 0 &&
-                  !s.composite[k].carried;
+  for (int k = n;
+       k >= 0 && length < kColumnsTogether && model.general_index[k] < 0 && !s.composite[k].carried;
        k = model.nodes[k].parent)
     path[length++] = k;
   const int top = model.nodes[path[length - 1]].parent;
@@ -240,7 +239,8 @@ void mass_matrix_sweeps(const SweepModel& model, const Scalar* q, const Scratch<
       if (node.parent < 0) continue;
       Wrench<Scalar> carried{f.moment + cross(c.offset, f.force), f.force};
       if (node.freedoms == 1)
-        carried.moment += s.composite[node.parent].rotation * rotor_coupling<Scalar>(model, node, n);
+        carried.moment +=
+            s.composite[node.parent].rotation * rotor_coupling<Scalar>(model, node, n);
       carry_column(model, node.parent, -1, row, carried, s, matrix);
     }
     if (node.freedoms == 1) {

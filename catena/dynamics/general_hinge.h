@@ -125,8 +125,8 @@ inline bool eliminate_general(const SweepModel& model, const Node& node, int n,
     const int k = g.free[i];
     g.gain[i] = w.articulated * g.map[k];
     for (int j = 0; j <= i; ++j) g.factor[i][j] = dot(g.gain[i], g.map[g.free[j]]);
-    g.innovation[i] = (effort != nullptr ? effort[node.v_index + k] : Scalar(0.0)) -
-                      dot(w.force, g.map[k]);
+    g.innovation[i] =
+        (effort != nullptr ? effort[node.v_index + k] : Scalar(0.0)) - dot(w.force, g.map[k]);
   }
   if (g.free_count == 1 && node.freedoms == 1)
     g.factor[0][0] = g.factor[0][0] + rotor_inertia<Scalar>(model, n);
@@ -183,9 +183,9 @@ inline void accelerate_general(const SweepModel& model, const Node& node, int n,
       const int i = node.v_index + k;
       if (driven[i] != 0) {
         acceleration[i] = given_acceleration[i];
-        found_effort[i] = dot(f, g.map[k]) + rotor_pull +
-                          (node.freedoms == 1 ? rotor_inertia<Scalar>(model, n) : Scalar(0.0)) *
-                              acceleration[i];
+        found_effort[i] =
+            dot(f, g.map[k]) + rotor_pull +
+            (node.freedoms == 1 ? rotor_inertia<Scalar>(model, n) : Scalar(0.0)) * acceleration[i];
       } else {
         found_effort[i] = effort != nullptr ? effort[i] : Scalar(0.0);
       }

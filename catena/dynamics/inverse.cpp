@@ -27,8 +27,7 @@ const Eigen::VectorXd& run(const Mechanism& mechanism, const State& state,
     kernel_table().inverse(w.model(), in, &scratch, w.effort.data());
     for (const DrivePlace& drive : w.remote_drives()) {
       const Vec3d coupling = drive.gear_ratio * drive.rotor_inertia * drive.rotor_axis;
-      w.effort[drive.v_index] +=
-          dot(coupling, w.node(drive.carrier_node).acceleration.angular);
+      w.effort[drive.v_index] += dot(coupling, w.node(drive.carrier_node).acceleration.angular);
     }
   }
   if (w.has_passive_elements()) w.effort -= w.total_effort;

@@ -14,7 +14,7 @@ namespace catena {
 
 // The rotor of a drive carried by the parent of its hinge (or with armature_only: by nobody).
 struct RotorTerm {
-  double reflected = 0.0;        // ratio² · rotor inertia
+  double reflected = 0.0;          // ratio² · rotor inertia
   double coupling[3] = {0, 0, 0};  // ratio · rotor inertia · axis, in the parent node's frame
 };
 
@@ -23,8 +23,8 @@ struct SweepModel {
   int node_count = 0;
   const NodeScrew* screws = nullptr;
   const CustomHinge* const* customs = nullptr;
-  const RotorTerm* rotors = nullptr;      // by node; null: no drives
-  const int* general_index = nullptr;     // by node: which GeneralScratch, −1 for fast hinges
+  const RotorTerm* rotors = nullptr;          // by node; null: no drives
+  const int* general_index = nullptr;         // by node: which GeneralScratch, −1 for fast hinges
   const std::uint8_t* order_flags = nullptr;  // by node
   double gravity[3] = {0, 0, 0};
   int freedoms = 0;
@@ -45,9 +45,9 @@ struct SweepInput {
   const double* q = nullptr;
   const double* v = nullptr;
   const double* effort = nullptr;
-  const double* acceleration = nullptr;   // of motion-driven freedoms, or of all (inverse)
-  const std::uint8_t* driven = nullptr;   // by freedom: 1 = its acceleration is given
-  const double* external = nullptr;       // 6 per node: wrench on it, in its frame at its origin
+  const double* acceleration = nullptr;  // of motion-driven freedoms, or of all (inverse)
+  const std::uint8_t* driven = nullptr;  // by freedom: 1 = its acceleration is given
+  const double* external = nullptr;      // 6 per node: wrench on it, in its frame at its origin
 };
 
 // Returned by the forward sweeps: the node whose hinge inertia is not positive, or this.
@@ -57,14 +57,16 @@ struct KernelTable {
   const char* isa = "";
   // Forward and hybrid dynamics: accelerations of all freedoms; efforts of all freedoms (the given
   // ones, and those found for motion-driven ones). Articulated inertias stay in the scratch.
-  int (*forward)(const SweepModel&, const SweepInput&, void* scratch, double* acceleration) = nullptr;
+  int (*forward)(const SweepModel&, const SweepInput&, void* scratch,
+                 double* acceleration) = nullptr;
   int (*hybrid)(const SweepModel&, const SweepInput&, void* scratch, double* acceleration,
                 double* effort) = nullptr;
   void (*inverse)(const SweepModel&, const SweepInput&, void* scratch, double* effort) = nullptr;
   // Positions and (if v is given) velocities of all nodes, in ground axes.
   void (*kinematics)(const SweepModel&, const SweepInput&, void* scratch) = nullptr;
   // Dense, row-major, both triangles.
-  void (*mass_matrix)(const SweepModel&, const SweepInput&, void* scratch, double* matrix) = nullptr;
+  void (*mass_matrix)(const SweepModel&, const SweepInput&, void* scratch,
+                      double* matrix) = nullptr;
 };
 
 const KernelTable& kernel_table();

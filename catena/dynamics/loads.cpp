@@ -42,8 +42,7 @@ void add_springs(const Mechanism& mechanism, Workspace& w) {
     }
     const Vec3d direction = gap * (1.0 / length);
     const double rate = dot(direction, velocity_of(w, spring.b) - velocity_of(w, spring.a));
-    const double tension =
-        spring.stiffness * (length - spring.rest_length) + spring.damping * rate;
+    const double tension = spring.stiffness * (length - spring.rest_length) + spring.damping * rate;
     add_force(w, spring.a, tension * direction);
     add_force(w, spring.b, -tension * direction);
   }
@@ -60,10 +59,10 @@ void add_springs(const Mechanism& mechanism, Workspace& w) {
       worst_node = &node;
     }
   }
-  throw NumericalError(
-      "hinge '" + mechanism.hinges()[static_cast<std::size_t>(worst_node->hinge_index)].name +
-      "': the length of its quaternion is off by " + number(worst) + " (at most " +
-      number(kQuaternionTolerance) + " is mended); normalize it");
+  throw NumericalError("hinge '" +
+                       mechanism.hinges()[static_cast<std::size_t>(worst_node->hinge_index)].name +
+                       "': the length of its quaternion is off by " + number(worst) + " (at most " +
+                       number(kQuaternionTolerance) + " is mended); normalize it");
 }
 
 void check_finite(const ExternalWrench& e, const std::string& body) {
@@ -119,8 +118,7 @@ void check_vector(std::span<const std::string> names, const Eigen::VectorXd& x, 
                            "' is " + number(x[i]) + "; it must be finite");
 }
 
-PreparedInput prepare_position(const Mechanism& mechanism, const Eigen::VectorXd& q,
-                               Workspace& w) {
+PreparedInput prepare_position(const Mechanism& mechanism, const Eigen::VectorXd& q, Workspace& w) {
   check_vector(mechanism.position_names(), q, "position");
   PreparedInput in;
   in.q = q.data();
@@ -142,9 +140,8 @@ PreparedInput prepare(const Mechanism& mechanism, const State& state, const Eige
   if (effort != nullptr) in.effort = effort->data();
   const bool sprung = !mechanism.springs().empty();
   const bool ground_axes =
-      std::any_of(external.begin(), external.end(), [](const ExternalWrench& e) {
-        return e.axes == ExternalWrench::Axes::ground;
-      });
+      std::any_of(external.begin(), external.end(),
+                  [](const ExternalWrench& e) { return e.axes == ExternalWrench::Axes::ground; });
   if (sprung || ground_axes) {
     Scratch<double> scratch = w.scratch();
     kernel_table().kinematics(w.model(), in, &scratch);

@@ -5,8 +5,9 @@
 // by themselves:  M v̇ + C = effort + passive + external.
 #pragma once
 
-#include <Eigen/Core>
 #include <span>
+
+#include <Eigen/Core>
 
 #include "catena/dynamics/workspace.h"
 

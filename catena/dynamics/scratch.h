@@ -13,10 +13,10 @@ inline namespace CATENA_ISA {
 
 template <class Scalar>
 struct NodeScratch {
-  Transform<Scalar> to_parent;             // X_parent_node at q
-  Twist<Scalar> twist;                     // V
-  Twist<Scalar> bias;                      // [V, H v] + Ḣ v: acceleration at v̇ = 0, less the parent's
-  Wrench<Scalar> force;                    // inward: residual force; inverse: interbody force
+  Transform<Scalar> to_parent;  // X_parent_node at q
+  Twist<Scalar> twist;          // V
+  Twist<Scalar> bias;           // [V, H v] + Ḣ v: acceleration at v̇ = 0, less the parent's
+  Wrench<Scalar> force;         // inward: residual force; inverse: interbody force
   ArticulatedInertia<Scalar> articulated;  // P
   Wrench<Scalar> gain;                     // U = P H of a one-freedom hinge (fast hinges)
   Scalar inverse_hinge_inertia;            // 1 / D
@@ -28,22 +28,22 @@ struct NodeScratch {
 // The same for hinges of several freedoms (or with a rotor): H, U = P H, D = L Lᵀ.
 template <class Scalar>
 struct GeneralScratch {
-  Twist<Scalar> map[kMaxFreedoms];          // H, in the node's frame
-  Twist<Scalar> ground_map[kMaxFreedoms];   // H in ground axes (mass matrix)
-  Wrench<Scalar> gain[kMaxFreedoms];        // U, in the node's frame
-  Wrench<Scalar> parent_gain[kMaxFreedoms]; // Ad*⁻¹ U + rotor coupling, in the parent's frame
+  Twist<Scalar> map[kMaxFreedoms];           // H, in the node's frame
+  Twist<Scalar> ground_map[kMaxFreedoms];    // H in ground axes (mass matrix)
+  Wrench<Scalar> gain[kMaxFreedoms];         // U, in the node's frame
+  Wrench<Scalar> parent_gain[kMaxFreedoms];  // Ad*⁻¹ U + rotor coupling, in the parent's frame
   Scalar factor[kMaxFreedoms][kMaxFreedoms];
   Scalar innovation[kMaxFreedoms];
-  int free[kMaxFreedoms];                   // the force-driven freedoms
+  int free[kMaxFreedoms];  // the force-driven freedoms
   int free_count;
 };
 
 template <class Scalar>
 struct CompositeScratch {
-  Rotation<Scalar> rotation;    // R_ground_node
-  Vec3<Scalar> offset;          // from the parent's origin to this node's, ground axes
+  Rotation<Scalar> rotation;         // R_ground_node
+  Vec3<Scalar> offset;               // from the parent's origin to this node's, ground axes
   SpatialInertia<Scalar> composite;  // about the node's origin, ground axes
-  bool carried;                 // its column of the mass matrix is written
+  bool carried;                      // its column of the mass matrix is written
 };
 
 template <class Scalar>

@@ -29,8 +29,8 @@ inline ArticulatedInertia<Scalar> translated(const Vec3<Scalar>& p, const SymMat
 // so only the upper left 2 x 2 block of A and two rows of B are rotated.
 template <class Scalar>
 inline ArticulatedInertia<Scalar> shifted_about_z(const Transform<Scalar>& x,
-                                             const ArticulatedInertia<Scalar>& i,
-                                             const Scalar& inverse) {
+                                                  const ArticulatedInertia<Scalar>& i,
+                                                  const Scalar& inverse) {
   const Vec3<Scalar> f = i.coupling.row(2);  // force part of U
   const Scalar kx = inverse * i.angular.xz, ky = inverse * i.angular.yz;
   const Scalar axx = i.angular.xx - kx * i.angular.xz;
@@ -46,8 +46,8 @@ inline ArticulatedInertia<Scalar> shifted_about_z(const Transform<Scalar>& x,
   const Vec3<Scalar> t0 = x.rotation.matrix * b0;  // rows of B⁺ Rᵀ
   const Vec3<Scalar> t1 = x.rotation.matrix * b1;
   const Vec3<Scalar> r0 = x.rotation.axis(0), r1 = x.rotation.axis(1);
-  const Mat3<Scalar> b = Mat3<Scalar>::from_rows(r0.x * t0 + r1.x * t1, r0.y * t0 + r1.y * t1,
-                                                 r0.z * t0 + r1.z * t1);
+  const Mat3<Scalar> b =
+      Mat3<Scalar>::from_rows(r0.x * t0 + r1.x * t1, r0.y * t0 + r1.y * t1, r0.z * t0 + r1.z * t1);
   const Vec3<Scalar> s0 = axx * r0 + axy * r1;
   const Vec3<Scalar> s1 = axy * r0 + ayy * r1;
   const SymMat3<Scalar> a{r0.x * s0.x + r1.x * s1.x, r0.y * s0.x + r1.y * s1.x,
@@ -59,8 +59,8 @@ inline ArticulatedInertia<Scalar> shifted_about_z(const Transform<Scalar>& x,
 // The same for a hinge along z: row and column z of C and column z of B are exact zeros.
 template <class Scalar>
 inline ArticulatedInertia<Scalar> shifted_along_z(const Transform<Scalar>& x,
-                                             const ArticulatedInertia<Scalar>& i,
-                                             const Scalar& inverse) {
+                                                  const ArticulatedInertia<Scalar>& i,
+                                                  const Scalar& inverse) {
   const Vec3<Scalar> m = i.coupling.column(2);  // moment part of U
   const Scalar kx = inverse * i.linear.xz, ky = inverse * i.linear.yz;
   const Scalar cxx = i.linear.xx - kx * i.linear.xz;
@@ -70,15 +70,14 @@ inline ArticulatedInertia<Scalar> shifted_along_z(const Transform<Scalar>& x,
   const Vec3<Scalar> b1 = i.coupling.column(1) - ky * m;
   const Vec3<Scalar> g = inverse * m;
   const SymMat3<Scalar> a = congruence(
-      x.rotation.matrix,
-      SymMat3<Scalar>{i.angular.xx - g.x * m.x, i.angular.xy - g.x * m.y, i.angular.xz - g.x * m.z,
-                      i.angular.yy - g.y * m.y, i.angular.yz - g.y * m.z,
-                      i.angular.zz - g.z * m.z});
+      x.rotation.matrix, SymMat3<Scalar>{i.angular.xx - g.x * m.x, i.angular.xy - g.x * m.y,
+                                         i.angular.xz - g.x * m.z, i.angular.yy - g.y * m.y,
+                                         i.angular.yz - g.y * m.z, i.angular.zz - g.z * m.z});
   const Vec3<Scalar> t0 = x.rotation.matrix * b0;  // columns of R B⁺
   const Vec3<Scalar> t1 = x.rotation.matrix * b1;
   const Vec3<Scalar> r0 = x.rotation.axis(0), r1 = x.rotation.axis(1);
-  const Mat3<Scalar> b = Mat3<Scalar>::from_rows(t0.x * r0 + t1.x * r1, t0.y * r0 + t1.y * r1,
-                                                 t0.z * r0 + t1.z * r1);
+  const Mat3<Scalar> b =
+      Mat3<Scalar>::from_rows(t0.x * r0 + t1.x * r1, t0.y * r0 + t1.y * r1, t0.z * r0 + t1.z * r1);
   const Vec3<Scalar> s0 = cxx * r0 + cxy * r1;
   const Vec3<Scalar> s1 = cxy * r0 + cyy * r1;
   const SymMat3<Scalar> c{r0.x * s0.x + r1.x * s1.x, r0.y * s0.x + r1.y * s1.x,

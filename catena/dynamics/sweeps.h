@@ -39,8 +39,8 @@ inline Rotation<Scalar> turn_about_z(const double* r, const SinCos<Scalar>& t) {
 // X_parent_node of a hinge about or along z.
 template <class Scalar>
 inline void place_revolute(const Node& node, const Scratch<Scalar>& s, Transform<Scalar>& x) {
-  x.rotation = turn_about_z(node.rotation,
-                            SinCos<Scalar>{s.sine[node.q_index], s.cosine[node.q_index]});
+  x.rotation =
+      turn_about_z(node.rotation, SinCos<Scalar>{s.sine[node.q_index], s.cosine[node.q_index]});
   x.translation = load_vec3<Scalar>(node.translation);
 }
 template <class Scalar>
@@ -79,10 +79,10 @@ template <class Scalar>
 inline Wrench<Scalar> times_shifted(const ArticulatedInertia<Scalar>& p, const Twist<Scalar>& c) {
   const Vec3<Scalar>& l = c.linear;
   const auto& b = p.coupling.m;
-  return {{b[0][0] * l.x + b[0][1] * l.y, b[1][0] * l.x + b[1][1] * l.y,
-           b[2][0] * l.x + b[2][1] * l.y},
-          {p.linear.xx * l.x + p.linear.xy * l.y, p.linear.xy * l.x + p.linear.yy * l.y,
-           p.linear.xz * l.x + p.linear.yz * l.y}};
+  return {
+      {b[0][0] * l.x + b[0][1] * l.y, b[1][0] * l.x + b[1][1] * l.y, b[2][0] * l.x + b[2][1] * l.y},
+      {p.linear.xx * l.x + p.linear.xy * l.y, p.linear.xy * l.x + p.linear.yy * l.y,
+       p.linear.xz * l.x + p.linear.yz * l.y}};
 }
 
 // Positions, velocities and bias accelerations of one node; `general` is used by general hinges.
@@ -108,8 +108,8 @@ inline void move_node(const SweepModel& model, const Node& node, int n, const Sc
     place_revolute(node, s, w.to_parent);
   else
     place_prismatic(node, q[node.q_index], w.to_parent);
-  w.twist = node.parent < 0 ? Twist<Scalar>::zero()
-                            : Ad_inverse(w.to_parent, s.nodes[node.parent].twist);
+  w.twist =
+      node.parent < 0 ? Twist<Scalar>::zero() : Ad_inverse(w.to_parent, s.nodes[node.parent].twist);
   // [V, z v]: about z it turns ω and v, along z it turns ω alone.
   const Vec3<Scalar> turned{w.twist.angular.y * rate, -w.twist.angular.x * rate, zero};
   if (turns) {
@@ -168,8 +168,7 @@ int forward_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, co
     const Scalar residual = turns ? w.force.moment.z : w.force.force.z;
     if (!all_positive(hinge_inertia)) return n;
     const Scalar inverse = Scalar(1.0) / hinge_inertia;
-    const Scalar innovation =
-        (effort != nullptr ? effort[node.v_index] : Scalar(0.0)) - residual;
+    const Scalar innovation = (effort != nullptr ? effort[node.v_index] : Scalar(0.0)) - residual;
     w.inverse_hinge_inertia = inverse;
     w.innovation = innovation;
     // z⁺ = z + P c + U D⁻¹ (ε − Uᵀ c)
@@ -202,8 +201,8 @@ int forward_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, co
     const Twist<Scalar>& parent = node.parent < 0 ? ground : s.nodes[node.parent].acceleration;
     w.acceleration = Ad_inverse(w.to_parent, parent) + w.bias;
     if (model.general_index[n] >= 0) {
-      accelerate_general<Scalar, kHybrid>(model, node, n, parent, given_acceleration, driven, effort,
-                                          s, acceleration, found_effort);
+      accelerate_general<Scalar, kHybrid>(model, node, n, parent, given_acceleration, driven,
+                                          effort, s, acceleration, found_effort);
       continue;
     }
     const bool turns = node.hinge == NodeHinge::revolute;
@@ -216,7 +215,8 @@ int forward_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, co
     const Scalar a = w.inverse_hinge_inertia * (w.innovation - dot(w.gain, w.acceleration));
     (turns ? w.acceleration.angular.z : w.acceleration.linear.z) += a;
     acceleration[node.v_index] = a;
-    if (kHybrid) found_effort[node.v_index] = effort != nullptr ? effort[node.v_index] : Scalar(0.0);
+    if (kHybrid)
+      found_effort[node.v_index] = effort != nullptr ? effort[node.v_index] : Scalar(0.0);
   }
   return kSweepDone;
 }
@@ -256,10 +256,8 @@ void inverse_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v,
     if (model.general_index[n] >= 0)
       project_general(model, node, n, v, acceleration, s, effort);
     else
-      effort[node.v_index] =
-          node.hinge == NodeHinge::revolute ? w.force.moment.z : w.force.force.z;
-    if (node.parent >= 0)
-      s.nodes[node.parent].force += Ad_star_inverse(w.to_parent, w.force);
+      effort[node.v_index] = node.hinge == NodeHinge::revolute ? w.force.moment.z : w.force.force.z;
+    if (node.parent >= 0) s.nodes[node.parent].force += Ad_star_inverse(w.to_parent, w.force);
   }
 }
 

@@ -4,10 +4,11 @@
 // The mechanism must outlive it.
 #pragma once
 
-#include <Eigen/Core>
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include <Eigen/Core>
 
 #include "catena/dynamics/kernel_table.h"
 #include "catena/dynamics/scratch.h"
@@ -44,7 +45,7 @@ class Workspace {
     return composite_[static_cast<std::size_t>(n)];
   }
 
-  Eigen::VectorXd position;      // q with its quaternions normalized
+  Eigen::VectorXd position;  // q with its quaternions normalized
   Eigen::VectorXd acceleration;
   Eigen::VectorXd effort;        // result of inverse and hybrid dynamics
   Eigen::VectorXd total_effort;  // applied and passive

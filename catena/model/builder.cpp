@@ -118,7 +118,7 @@ MechanismBuilder& MechanismBuilder::unlock(std::string_view hinge_name) {
 }
 
 MechanismBuilder& MechanismBuilder::remove_body(std::string_view body_name) {
-  body(body_name);                  // throws if there is none
+  body(body_name);                    // throws if there is none
   const std::string name(body_name);  // the view may be into what is removed
   Description& d = description_;
   std::unordered_set<std::string> hinges;

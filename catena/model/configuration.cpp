@@ -139,7 +139,8 @@ double normalize_quaternions(const Mechanism& mechanism, Eigen::VectorXd& q) {
   for (const Node& node : mechanism.nodes()) {
     if (!has_quaternion(node)) continue;
     double* own = q.data() + node.q_index;
-    const double length = std::sqrt(load_quaternion(static_cast<const double*>(own)).squared_norm());
+    const double length =
+        std::sqrt(load_quaternion(static_cast<const double*>(own)).squared_norm());
     if (!(length > 0.0) || !std::isfinite(length))
       throw NumericalError(
           "hinge '" + mechanism.hinges()[static_cast<std::size_t>(node.hinge_index)].name +
@@ -161,9 +162,10 @@ Eigen::VectorXd random_position(const Mechanism& mechanism, std::uint64_t seed) 
       if (node.coordinates == node.freedoms) {
         low = std::max(low, settings[k].lower);
         high = std::min(high, settings[k].upper);
-        if (low > high) low = high = std::isfinite(settings[k].lower) && settings[k].lower > 1.0
-                                         ? settings[k].lower
-                                         : settings[k].upper;
+        if (low > high)
+          low = high = std::isfinite(settings[k].lower) && settings[k].lower > 1.0
+                           ? settings[k].lower
+                           : settings[k].upper;
       }
       own[k] = random.uniform(low, high);
     }

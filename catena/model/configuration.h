@@ -2,8 +2,9 @@
 // to add and subtract them. Both work on the group of each hinge (quaternion, rigid motion).
 #pragma once
 
-#include <Eigen/Core>
 #include <cstdint>
+
+#include <Eigen/Core>
 
 #include "catena/model/mechanism.h"
 

@@ -29,20 +29,20 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 struct Visual {
   enum class Shape { box, cylinder, sphere, capsule, mesh };
   Shape shape = Shape::box;
-  Transformd pose{};                      // in the body frame
-  Vec3d size{1.0, 1.0, 1.0};              // box: edges; mesh: scale
-  double radius = 0.0;                    // cylinder, sphere, capsule
-  double length = 0.0;                    // cylinder, capsule (without its caps), along z
-  std::string mesh{};                     // path or URI as written
+  Transformd pose{};          // in the body frame
+  Vec3d size{1.0, 1.0, 1.0};  // box: edges; mesh: scale
+  double radius = 0.0;        // cylinder, sphere, capsule
+  double length = 0.0;        // cylinder, capsule (without its caps), along z
+  std::string mesh{};         // path or URI as written
   std::array<double, 4> colour{0.7, 0.7, 0.7, 1.0};  // red, green, blue, opacity
   std::string name{};
 };
 
 struct BodySettings {
   double mass = 0.0;
-  Vec3d center_of_mass{};                 // in the body frame
-  SymMat3d inertia{};                     // about the centre of mass, in the inertia axes
-  Rotationd inertia_axes{};               // R_body_inertia
+  Vec3d center_of_mass{};    // in the body frame
+  SymMat3d inertia{};        // about the centre of mass, in the inertia axes
+  Rotationd inertia_axes{};  // R_body_inertia
   std::vector<Visual> visuals{};
   Source source{};
 
@@ -55,10 +55,10 @@ struct BodySettings {
 // C the sliding and S the breakaway level. The event-driven simulator uses the set-valued law
 // instead: F in [−S, S] while v = 0, and sliding otherwise.
 struct Friction {
-  double sliding = 0.0;                   // N or N m
-  double breakaway = 0.0;                 // at least `sliding`; 0 means the same as `sliding`
-  double stribeck_velocity = 0.0;         // m/s or rad/s; 0: no Stribeck effect
-  double transition_velocity = 1e-3;      // of the regularization
+  double sliding = 0.0;               // N or N m
+  double breakaway = 0.0;             // at least `sliding`; 0 means the same as `sliding`
+  double stribeck_velocity = 0.0;     // m/s or rad/s; 0: no Stribeck effect
+  double transition_velocity = 1e-3;  // of the regularization
 
   bool active() const { return sliding != 0.0 || breakaway != 0.0; }
 };
@@ -79,11 +79,12 @@ struct FreedomSettings {
 // A geared motor on a hinge of one freedom. The rotor spins about rotor_axis, fixed in the
 // carrier body, gear_ratio times as fast as the hinge, and its mass is part of the carrier's.
 struct DriveSettings {
-  double rotor_inertia = 0.0;             // about its axis, kg m²
-  double gear_ratio = 1.0;                // rotor speed relative to the carrier / hinge speed
-  std::string carrier{};                  // empty: the parent of the hinge
-  std::optional<Vec3d> rotor_axis{};      // in the carrier's frame; none: the hinge axis (on the parent)
-  bool armature_only = false;             // keep only the reflected inertia ratio² · rotor_inertia
+  double rotor_inertia = 0.0;  // about its axis, kg m²
+  double gear_ratio = 1.0;     // rotor speed relative to the carrier / hinge speed
+  std::string carrier{};       // empty: the parent of the hinge
+  std::optional<Vec3d>
+      rotor_axis{};            // in the carrier's frame; none: the hinge axis (on the parent)
+  bool armature_only = false;  // keep only the reflected inertia ratio² · rotor_inertia
 };
 
 // What to do with a hinge when it is part of a closed loop.
@@ -95,17 +96,18 @@ struct HingeSettings {
   // the normal and optionally the x direction of the plane (planar), two axes (universal), three
   // (gimbal). Empty: z; x, y; x, y, z.
   std::vector<Vec3d> axes{};
-  double pitch = 0.0;                     // screw: metres per radian
+  double pitch = 0.0;  // screw: metres per radian
   // The hinge frame on either side: X_parent_hinge and X_child_hinge. With all coordinates zero
   // the two coincide. For spherical and free hinges v is the twist of the child's hinge frame, in
   // that frame.
   Transformd frame_on_parent{};
   Transformd frame_on_child{};
-  std::vector<FreedomSettings> freedoms{};  // may be shorter than the freedoms: the rest have defaults
+  std::vector<FreedomSettings>
+      freedoms{};  // may be shorter than the freedoms: the rest have defaults
   std::optional<DriveSettings> drive{};
   std::shared_ptr<const CustomHinge> custom{};
   Cut cut = Cut::automatic;
-  std::vector<double> locked_at{};        // if given: a weld at these coordinates
+  std::vector<double> locked_at{};         // if given: a weld at these coordinates
   std::vector<double> initial_position{};  // q of the default state; empty: zero
   std::vector<double> initial_velocity{};
   Source source{};
@@ -125,7 +127,7 @@ struct Hinge : HingeSettings {
 struct Frame {
   std::string name{};
   std::string body{};
-  Transformd pose{};                      // X_body_frame
+  Transformd pose{};  // X_body_frame
   Source source{};
 };
 
@@ -146,7 +148,7 @@ struct Coupling {
   struct Term {
     std::string hinge{};
     int freedom = 0;
-    double coefficient = 1.0;             // of a linear coupling
+    double coefficient = 1.0;  // of a linear coupling
   };
   // value, gradient and (row-major) second derivatives of g at the coordinates of the terms.
   using Function = std::function<void(std::span<const double> q, double& value,
@@ -155,7 +157,7 @@ struct Coupling {
   std::string name{};
   std::vector<Term> terms{};
   double constant = 0.0;
-  Function function{};                    // none: linear
+  Function function{};  // none: linear
   Source source{};
 };
 

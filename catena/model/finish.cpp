@@ -51,8 +51,8 @@ std::vector<NodeScrew> screws_of(const Hinge& hinge) {
       const Vec3d normal = axis_or(hinge, 0, z);
       // The plane's x direction as given, less its part along the normal; by default the hinge
       // frame's x axis turned with z onto the normal.
-      const Vec3d given = hinge.axes.size() > 1 ? normalized(hinge.axes[1])
-                                                : rotation_from_z_to(normal).axis(0);
+      const Vec3d given =
+          hinge.axes.size() > 1 ? normalized(hinge.axes[1]) : rotation_from_z_to(normal).axis(0);
       const Vec3d plane_x = normalized(given - dot(given, normal) * normal);
       return {shift(plane_x, 1), shift(cross(normal, plane_x), 2), turn(normal, 0)};
     }
@@ -365,8 +365,7 @@ class Finisher {
       const HingePlace& place = at(m_.hinges_, h);
       if (!hinge.drive || place.role != HingePlace::Role::tree) continue;
       const DriveSettings& drive = *hinge.drive;
-      const int carrier =
-          drive.carrier.empty() ? place.parent_body : body_of(drive.carrier);
+      const int carrier = drive.carrier.empty() ? place.parent_body : body_of(drive.carrier);
       const Vec3d axis_on_carrier =
           drive.rotor_axis ? normalized(*drive.rotor_axis)
                            : hinge.frame_on_parent.rotation * axis_or(hinge, 0, Vec3d::unit_z());

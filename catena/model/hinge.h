@@ -109,8 +109,7 @@ std::shared_ptr<const CustomHinge> make_custom_hinge(F transform_function) {
       D x[Freedoms];
       for (int k = 0; k < Freedoms; ++k) x[k] = D::variable(q[static_cast<std::size_t>(k)], k);
       const Transform<D> t = f_(static_cast<const D*>(x));
-      for (int k = 0; k < Freedoms; ++k)
-        columns[static_cast<std::size_t>(k)] = body_twist(t, k);
+      for (int k = 0; k < Freedoms; ++k) columns[static_cast<std::size_t>(k)] = body_twist(t, k);
     }
     void motion_map_rate(std::span<const double> q, std::span<const double> v,
                          std::span<Twistd> columns) const override {

@@ -41,7 +41,8 @@ inline Transform<Scalar> load_placement(const Node& node) {
 template <class Scalar>
 inline SpatialInertia<Scalar> load_inertia(const Node& node) {
   const double* j = node.inertia;
-  return {Scalar(node.mass), load_vec3<Scalar>(node.mass_moment),
+  return {Scalar(node.mass),
+          load_vec3<Scalar>(node.mass_moment),
           {Scalar(j[0]), Scalar(j[1]), Scalar(j[2]), Scalar(j[3]), Scalar(j[4]), Scalar(j[5])}};
 }
 
@@ -66,8 +67,7 @@ inline Quaternion<Scalar> load_quaternion(const Scalar* q) {
 // −Ad(J) H is −Ad(J)(Ḣ v + [H v, H v]) = −Ad(J) Ḣ v.
 template <class Scalar>
 inline void reverse(HingeMotion<Scalar>& motion, int freedoms) {
-  for (int k = 0; k < freedoms; ++k)
-    motion.map[k] = -Ad(motion.displacement, motion.map[k]);
+  for (int k = 0; k < freedoms; ++k) motion.map[k] = -Ad(motion.displacement, motion.map[k]);
   motion.bias = -Ad(motion.displacement, motion.bias);
   motion.displacement = motion.displacement.inverse();
 }
@@ -109,9 +109,8 @@ inline void evaluate_hinge(const Node& node, const NodeScrew* screws, const Cust
           Twist<Scalar>& column = motion.map[screws[node.first_screw + m].coordinate];
           column = Ad_inverse(factor, column);
         }
-        motion.map[screw.coordinate] = screw.rotation
-                                           ? Twist<Scalar>{axis, Vec3<Scalar>::zero()}
-                                           : Twist<Scalar>{Vec3<Scalar>::zero(), axis};
+        motion.map[screw.coordinate] = screw.rotation ? Twist<Scalar>{axis, Vec3<Scalar>::zero()}
+                                                      : Twist<Scalar>{Vec3<Scalar>::zero(), axis};
       }
       Twist<Scalar> inner = Twist<Scalar>::zero();
       for (int l = 0; l < node.coordinates; ++l) {

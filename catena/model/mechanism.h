@@ -38,7 +38,7 @@ struct HingePlace {
   Role role = Role::tree;
   int parent_body = -1;  // −1: the world
   int child_body = -1;
-  int node = -1;         // the node it moves, if it is in the tree
+  int node = -1;  // the node it moves, if it is in the tree
   bool reversed = false;
   int q_index = 0;
   int coordinates = 0;

@@ -109,16 +109,15 @@ class Analysis {
   void make_groups() {
     const int n = size_of(d_.bodies);
     UnionFind joined(n + 1);  // element 0 is the world, body i is i + 1
-    std::vector<int> rigid;  // those that must not be cut first
+    std::vector<int> rigid;   // those that must not be cut first
     for (int h = 0; h < size_of(d_.hinges); ++h)
       if (is_rigid(at(d_.hinges, h))) rigid.push_back(h);
     std::stable_partition(rigid.begin(), rigid.end(),
                           [&](int h) { return at(d_.hinges, h).cut == Cut::never; });
     for (const int h : rigid) {
       const Hinge& hinge = at(d_.hinges, h);
-      const bool kept = hinge.cut != Cut::always &&
-                        joined.join(body_index_.at(hinge.parent) + 1,
-                                    body_index_.at(hinge.child) + 1);
+      const bool kept = hinge.cut != Cut::always && joined.join(body_index_.at(hinge.parent) + 1,
+                                                                body_index_.at(hinge.child) + 1);
       (kept ? t_.weld_hinges : t_.cut_hinges).push_back(h);
     }
     std::vector<int> number(static_cast<std::size_t>(n) + 1, -1);
@@ -176,8 +175,7 @@ class Analysis {
               return f.stiffness != 0.0 || f.damping != 0.0 || f.friction.active();
             });
         const int wish = hinge.cut == Cut::never || at(coupled, h) ? 0 : (loaded ? 1 : 2);
-        frontier.push(
-            {{wish, freedoms_of(hinge), reversed, at_depth + 1, h}, group, other});
+        frontier.push({{wish, freedoms_of(hinge), reversed, at_depth + 1, h}, group, other});
       }
     };
     reach(t_.world_group, 0);
@@ -230,8 +228,7 @@ class Analysis {
       edges.push_back({group_of(at(d_.hinges, h).parent), group_of(at(d_.hinges, h).child), h, -1});
     for (int r = 0; r < size_of(d_.rods); ++r)
       edges.push_back({group_of(at(d_.rods, r).body_a), group_of(at(d_.rods, r).body_b), -1, r});
-    const std::vector<int> block =
-        biconnected_components(t_.group_count, edges, t_.world_group);
+    const std::vector<int> block = biconnected_components(t_.group_count, edges, t_.world_group);
 
     std::vector<int> depth(static_cast<std::size_t>(t_.group_count), 0);
     for (const int g : t_.order) at(depth, g) = at(depth, at(t_.parent_group, g)) + 1;
@@ -244,8 +241,8 @@ class Analysis {
     std::unordered_map<int, int> first_of_block;
     for (int e = 0; e < size_of(edges); ++e) {
       const int b = at(block, e);
-      const bool tree_edge = at(edges, e).rod < 0 && at(t_.inboard, at(edges, e).b).hinge ==
-                                                         at(edges, e).hinge;
+      const bool tree_edge =
+          at(edges, e).rod < 0 && at(t_.inboard, at(edges, e).b).hinge == at(edges, e).hinge;
       if (b < 0 || edges_in[b] < 2 || !tree_edge) continue;
       const int outer = at(edges, e).b;
       at(in_loop, outer) = 1;
@@ -283,8 +280,7 @@ class Analysis {
     std::unordered_map<int, int> loop_of_root;
     for (const int g : t_.order) {
       if (!at(in_loop, g)) continue;
-      const auto [entry, inserted] =
-          loop_of_root.emplace(together.find(g), size_of(t_.loops));
+      const auto [entry, inserted] = loop_of_root.emplace(together.find(g), size_of(t_.loops));
       if (inserted) {
         t_.loops.emplace_back();
         t_.loops.back().parent_group = at(t_.parent_group, g);  // parent first: nearest the ground

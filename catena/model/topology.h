@@ -31,10 +31,10 @@ struct Topology {
   // For each group its inboard hinge; hinge −1 for the world and for groups without a path to it.
   std::vector<Edge> inboard;
   std::vector<int> parent_group;
-  std::vector<int> order;         // groups parent first (the world left out), stable in file order
-  std::vector<int> cut_hinges;    // hinges (welds included) that close a loop
-  std::vector<int> weld_hinges;   // welds that hold the groups together
-  std::vector<int> unreachable;   // bodies without a path to the world
+  std::vector<int> order;        // groups parent first (the world left out), stable in file order
+  std::vector<int> cut_hinges;   // hinges (welds included) that close a loop
+  std::vector<int> weld_hinges;  // welds that hold the groups together
+  std::vector<int> unreachable;  // bodies without a path to the world
 
   // A set of groups that move together: a biconnected component less the group nearest the
   // ground, joined with others by couplings.

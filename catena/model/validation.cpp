@@ -155,8 +155,8 @@ class Validator {
     const std::string moments =
         "(" + number(m[0]) + ", " + number(m[1]) + ", " + number(m[2]) + ")";
     if (m[0] < -slack)
-      doubtful(body.source, what + ": principal moments of inertia " + moments +
-                                " must not be negative");
+      doubtful(body.source,
+               what + ": principal moments of inertia " + moments + " must not be negative");
     else if (m[0] + m[1] < m[2] - slack)
       doubtful(body.source, what + ": principal moments of inertia " + moments +
                                 " violate the triangle inequality; no real body has them");
@@ -255,8 +255,8 @@ class Validator {
       }
       const int n = hinge.custom->freedoms();
       if (n < 1 || n > kMaxFreedoms) {
-        error(hinge.source, what + ": a custom hinge has 1 to 6 freedoms, not " +
-                                std::to_string(n));
+        error(hinge.source,
+              what + ": a custom hinge has 1 to 6 freedoms, not " + std::to_string(n));
         return;
       }
       check_custom(hinge, what);
@@ -293,8 +293,8 @@ class Validator {
   void check_drive(const Hinge& hinge, const std::string& what, std::size_t freedoms) {
     const DriveSettings& drive = *hinge.drive;
     if (freedoms != 1) {
-      error(hinge.source, what + ": a drive needs a hinge of one freedom, this has " +
-                              std::to_string(freedoms));
+      error(hinge.source,
+            what + ": a drive needs a hinge of one freedom, this has " + std::to_string(freedoms));
       return;
     }
     check_not_negative(hinge.source, what + " drive", "rotor inertia", drive.rotor_inertia);
@@ -343,7 +343,8 @@ class Validator {
       if (!(gap <= kTolerance * scale))
         error(hinge.source, what + ": column " + std::to_string(k + 1) +
                                 " of its motion map is not the derivative of its transform "
-                                "(they differ by " + number(gap) + ")");
+                                "(they differ by " +
+                                number(gap) + ")");
     }
     custom.motion_map_rate(q, v, rate);
     for (std::size_t i = 0; i < n; ++i) {
@@ -358,7 +359,8 @@ class Validator {
       if (!(gap <= kTolerance * (1.0 + to_eigen(h[k]).norm() + difference.norm())))
         error(hinge.source, what + ": column " + std::to_string(k + 1) +
                                 " of its motion map rate is not the derivative of its motion map "
-                                "(they differ by " + number(gap) + ")");
+                                "(they differ by " +
+                                number(gap) + ")");
     }
   }
 

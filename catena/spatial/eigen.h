@@ -8,7 +8,8 @@
 // Vectors that the library allocates must be aligned as this file expects them to be. Flags such as
 // -mavx2 or -march=native make Eigen expect more.
 #if EIGEN_DEFAULT_ALIGN_BYTES > EIGEN_MAX_ALIGN_BYTES
-#error "These compiler flags want larger Eigen alignment: build Catena with -DCATENA_EIGEN_ALIGNMENT=64"
+#error \
+    "These compiler flags want larger Eigen alignment: build Catena with -DCATENA_EIGEN_ALIGNMENT=64"
 #endif
 
 namespace catena {

@@ -19,8 +19,8 @@ inline namespace CATENA_ISA {
 template <class Scalar = double>
 struct SpatialInertia {
   Scalar mass{};
-  Vec3<Scalar> mass_moment{};    // mass times centre of mass
-  SymMat3<Scalar> inertia{};     // about the origin of the frame
+  Vec3<Scalar> mass_moment{};  // mass times centre of mass
+  SymMat3<Scalar> inertia{};   // about the origin of the frame
 
   static SpatialInertia zero() {
     return {Scalar(0.0), Vec3<Scalar>::zero(), SymMat3<Scalar>::zero()};

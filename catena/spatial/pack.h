@@ -20,7 +20,7 @@ struct Pack {
   Batch lanes;
 
   Pack() = default;
-  Pack(double all) : lanes(all) {}         // NOLINT: a constant is the same in every lane
+  Pack(double all) : lanes(all) {}            // NOLINT: a constant is the same in every lane
   Pack(const Batch& batch) : lanes(batch) {}  // NOLINT
 
   static Pack load(const double* from) { return Batch::load_unaligned(from); }

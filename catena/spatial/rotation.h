@@ -76,9 +76,7 @@ struct Quaternion {
   Scalar y{0.0};
   Scalar z{0.0};
 
-  static Quaternion identity() {
-    return {Scalar(1.0), Scalar(0.0), Scalar(0.0), Scalar(0.0)};
-  }
+  static Quaternion identity() { return {Scalar(1.0), Scalar(0.0), Scalar(0.0), Scalar(0.0)}; }
   Vec3<Scalar> vector() const { return {x, y, z}; }
   Scalar squared_norm() const { return w * w + x * x + y * y + z * z; }
   Quaternion conjugate() const { return {w, -x, -y, -z}; }
@@ -120,7 +118,7 @@ inline Vec3<Scalar> log(const Quaternion<Scalar>& q) {
   const Vec3<Scalar> v = select(negative, -q.vector(), q.vector());
   const Scalar s2 = squared_norm(v);
   // 2 atan2(s, w)/s = (2/w) atan(t)/t with t = s/w; series in t² below t = 0.1.
-  static constexpr double kAtan[] = {1.0,       -1.0 / 3.0,  1.0 / 5.0,   -1.0 / 7.0, 1.0 / 9.0,
+  static constexpr double kAtan[] = {1.0,       -1.0 / 3.0, 1.0 / 5.0,   -1.0 / 7.0, 1.0 / 9.0,
                                      -1.0 / 11, 1.0 / 13.0, -1.0 / 15.0, 1.0 / 17.0};
   const auto small = s2 < Scalar(0.01) * w * w;
   const Scalar safe_s = sqrt(select(small, Scalar(1.0), s2));

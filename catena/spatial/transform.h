@@ -4,7 +4,7 @@
 // axes of the frame they are given in. X_parent_child takes coordinates in the child frame to
 // coordinates in the parent frame: x_parent = R x_child + p.
 //
-//   Ad(X, V)              twist,  child -> parent      [ R      0 ] 
+//   Ad(X, V)              twist,  child -> parent      [ R      0 ]
 //   Ad_inverse(X, V)      twist,  parent -> child      [ [p]R   R ] = Ad_X
 //   Ad_star(X, F)         wrench, parent -> child      Ad_Xᵀ F
 //   Ad_star_inverse(X, F) wrench, child -> parent      Ad_X⁻ᵀ F

@@ -105,12 +105,8 @@ struct Mat3 {
   Vec3<Scalar> row(int i) const { return {m[i][0], m[i][1], m[i][2]}; }
   Vec3<Scalar> column(int j) const { return {m[0][j], m[1][j], m[2][j]}; }
 
-  Mat3& operator+=(const Mat3& b) {
-    return *this = *this + b;
-  }
-  Mat3& operator-=(const Mat3& b) {
-    return *this = *this - b;
-  }
+  Mat3& operator+=(const Mat3& b) { return *this = *this + b; }
+  Mat3& operator-=(const Mat3& b) { return *this = *this - b; }
   // Row by row and without loops: compilers then keep the nine numbers in registers.
   static Mat3 from_rows(const Vec3<Scalar>& a, const Vec3<Scalar>& b, const Vec3<Scalar>& c) {
     return {{{a.x, a.y, a.z}, {b.x, b.y, b.z}, {c.x, c.y, c.z}}};
@@ -240,12 +236,8 @@ inline Mat3<Scalar> outer(const Vec3<Scalar>& a, const Vec3<Scalar>& b) {
 template <class Scalar>
 inline SymMat3<Scalar> symmetric_part(const Mat3<Scalar>& a) {
   const Scalar half(0.5);
-  return {a.m[0][0],
-          half * (a.m[0][1] + a.m[1][0]),
-          half * (a.m[0][2] + a.m[2][0]),
-          a.m[1][1],
-          half * (a.m[1][2] + a.m[2][1]),
-          a.m[2][2]};
+  return {a.m[0][0], half * (a.m[0][1] + a.m[1][0]), half * (a.m[0][2] + a.m[2][0]),
+          a.m[1][1], half * (a.m[1][2] + a.m[2][1]), a.m[2][2]};
 }
 
 // a s aᵀ: the congruence of a symmetric matrix, 45 multiplications.

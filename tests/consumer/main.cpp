@@ -5,7 +5,8 @@
 
 int main() {
   catena::MechanismBuilder b("double pendulum");
-  const catena::BodySettings rod{.mass = 1.5, .center_of_mass = {0.0, 0.0, -0.5},
+  const catena::BodySettings rod{.mass = 1.5,
+                                 .center_of_mass = {0.0, 0.0, -0.5},
                                  .inertia = catena::SymMat3d::diagonal(0.125, 0.125, 0.0)};
   b.add_body("upper", rod).add_body("lower", rod);
   b.add_hinge("shoulder", "world", "upper", {.axes = {{0, 1, 0}}});
