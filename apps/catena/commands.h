@@ -21,6 +21,7 @@ class Failed : public Error {
   Failed() : Error("") {}
 };
 
+void add_assemble(CLI::App& app);
 void add_info(CLI::App& app);
 void add_check(CLI::App& app);
 void add_convert(CLI::App& app);

@@ -1,5 +1,7 @@
 // catena dynamics: forward, inverse and hybrid dynamics, mass matrix, forces at the hinges and
 // energy of one state.
+#include <algorithm>
+#include <functional>
 #include <memory>
 
 #include <fmt/format.h>
@@ -59,12 +61,29 @@ Result motion(const Mechanism& m, const Eigen::VectorXd& acceleration,
   return result;
 }
 
+// The state of a closed mechanism, as it was assembled.
+void add_state(const Mechanism& m, const State& state, Json& json) {
+  if (m.loops().empty()) return;
+  json["q"] = by_name(m.position_names(), state.q);
+  json["v"] = by_name(m.velocity_names(), state.v);
+}
+
 Result forward(const Mechanism& m, const StateInput& in) {
   return motion(m, forward_dynamics(m, in.state, in.effort, in.external), in.effort);
 }
 
+// In a closed mechanism the freedoms whose acceleration is given (or those of the model's own
+// choice) are independent: their efforts are found, and the other accelerations follow.
 Result inverse(const Mechanism& m, const StateInput& in) {
-  return motion(m, in.acceleration, inverse_dynamics(m, in.state, in.acceleration, in.external));
+  Workspace w(m);
+  if (!m.loops().empty() && std::any_of(in.given_acceleration.begin(), in.given_acceleration.end(),
+                                        [](std::uint8_t x) { return x != 0; }))
+    w.set_chart(choose_chart(m, in.state.q, {.pinned = in.given_acceleration}), true);
+  const Eigen::VectorXd effort = inverse_dynamics(m, in.state, in.acceleration, w, in.external);
+  if (m.loops().empty()) return motion(m, in.acceleration, effort);
+  const Eigen::VectorXd all =
+      Eigen::Map<const Eigen::VectorXd>(w.all_accelerations().data(), m.freedoms());
+  return motion(m, all, effort);
 }
 
 Result hybrid(const Mechanism& m, const StateInput& in) {
@@ -74,8 +93,11 @@ Result hybrid(const Mechanism& m, const StateInput& in) {
 }
 
 Result matrix(const Mechanism& m, const StateInput& in) {
-  const Eigen::MatrixXd mass = mass_matrix(m, in.state.q);
-  const Names names = m.velocity_names();
+  Workspace w(m);
+  const Eigen::MatrixXd mass = mass_matrix(m, in.state.q, w);
+  std::vector<std::string> names;  // of the independent freedoms: all of a tree's
+  for (const int i : w.independent())
+    names.push_back(m.velocity_names()[static_cast<std::size_t>(i)]);
   std::vector<Table::Column> columns{{"freedom"}};
   for (const std::string& name : names) columns.push_back({name, true});
   Table table(columns);
@@ -93,6 +115,13 @@ Result matrix(const Mechanism& m, const StateInput& in) {
   return result;
 }
 
+// "(1, 2, ?)": components that redundant constraints leave undetermined are not shown.
+std::string pretty_or_open(const Vec3d& v, const bool* open) {
+  std::vector<std::string> words;
+  for (int i = 0; i < 3; ++i) words.push_back(open[i] ? "?" : pretty(v[i]));
+  return "(" + words[0] + ", " + words[1] + ", " + words[2] + ")";
+}
+
 Json list_of(const HingeVector& values) {
   Json list = Json::array();
   for (const double x : values) list.push_back(x);
@@ -101,19 +130,20 @@ Json list_of(const HingeVector& values) {
 
 // For the accelerations that the state gives, or else for those that its efforts produce.
 Result forces(const Mechanism& m, const StateInput& in) {
-  const Eigen::VectorXd acceleration = in.acceleration_given
-                                           ? in.acceleration
-                                           : forward_dynamics(m, in.state, in.effort, in.external);
   Workspace workspace(m);
+  const Eigen::VectorXd acceleration =
+      in.acceleration_given ? in.acceleration
+                            : forward_dynamics(m, in.state, in.effort, workspace, in.external);
   InterbodyForces all(m);
-  all.compute(in.state, acceleration, workspace, in.external);
+  all.compute(in.state, acceleration, workspace, in.external,
+              in.acceleration_given ? nullptr : &in.effort);
   Table table({{"hinge"}, {"on body"}, {"force (ground axes)"}, {"moment (ground axes)"}});
+  bool some_undetermined = false;
   Result result;
   result.json["acceleration"] = by_name(m.velocity_names(), acceleration);
   result.json["forces"] = Json::object();
   for (int h = 0; h < static_cast<int>(m.hinges().size()); ++h) {
     const HingePlace& hinge = m.hinges()[static_cast<std::size_t>(h)];
-    if (hinge.role == HingePlace::Role::cut) continue;
     const HingeForce own = all.at(h, ForceAxes::hinge);
     const std::string child =
         hinge.child_body < 0 ? kWorld : m.bodies()[static_cast<std::size_t>(hinge.child_body)].name;
@@ -128,10 +158,29 @@ Result forces(const Mechanism& m, const StateInput& in) {
     add("hinge_axes", own.wrench);
     one["effort"] = list_of(own.effort);
     one["constraint_force"] = list_of(own.constraint_force);
+    const std::array<bool, 6> open = all.undetermined(h, ForceAxes::ground);
+    if (!m.loops().empty())
+      one["undetermined"] = {{"force", {open[3], open[4], open[5]}},
+                             {"moment", {open[0], open[1], open[2]}}};
     result.json["forces"][hinge.name] = std::move(one);
-    table.add({hinge.name, child, pretty(ground.force), pretty(ground.moment)});
+    some_undetermined = some_undetermined || std::any_of(open.begin(), open.end(), std::identity{});
+    table.add({hinge.name, child, pretty_or_open(ground.force, open.data() + 3),
+               pretty_or_open(ground.moment, open.data())});
   }
   result.text = table.text();
+  if (some_undetermined)
+    result.text += "?: redundant constraints leave this component undetermined\n";
+  const Description& d = m.description();
+  for (std::size_t i = 0; i < d.rods.size(); ++i) {
+    const double tension = all.rod_tension(static_cast<int>(i));
+    result.json["rods"][d.rods[i].name] = {{"tension", tension}};
+    result.text += "rod " + d.rods[i].name + ": tension " + digits(tension) + " N\n";
+  }
+  for (std::size_t i = 0; i < d.couplings.size(); ++i) {
+    const double multiplier = all.coupling_multiplier(static_cast<int>(i));
+    result.json["couplings"][d.couplings[i].name] = {{"multiplier", multiplier}};
+    result.text += "coupling " + d.couplings[i].name + ": multiplier " + digits(multiplier) + "\n";
+  }
   return result;
 }
 
@@ -156,11 +205,8 @@ Result energies(const Mechanism& m, const StateInput& in) {
 void dynamics(const Options& options) {
   const Mechanism m = options.model.load();
   print_warnings(m);
-  if (options.what != "energy" && !m.loops().empty())
-    throw Error("'" + m.name() +
-                "' has closed loops; this version computes the dynamics of trees only");
-  const StateInput in =
-      options.state.empty() ? default_input(m) : read_state_file(options.state, m);
+  StateInput in = options.state.empty() ? default_input(m) : read_state_file(options.state, m);
+  close_loops(m, in);
   Result result;
   if (options.what == "forward") result = forward(m, in);
   if (options.what == "inverse") result = inverse(m, in);
@@ -168,6 +214,7 @@ void dynamics(const Options& options) {
   if (options.what == "mass-matrix") result = matrix(m, in);
   if (options.what == "forces") result = forces(m, in);
   if (options.what == "energy") result = energies(m, in);
+  add_state(m, in.state, result.json);
   // A file is for machines.
   const bool json = options.json || !options.out.empty();
   write_text(json ? result.json.dump(2) + "\n" : result.text, options.out);

@@ -33,7 +33,7 @@ std::string body_name(const Mechanism& m, int body) {
 }
 
 // Loops are found, closed and counted; their dynamics comes with constraint embedding.
-constexpr const char* kTreatment = "none";
+constexpr const char* kTreatment = "embedding";  // folded into one node of the tree
 
 std::string limits_text(const Mechanism& m, const HingePlace& hinge) {
   std::string text;
@@ -163,7 +163,6 @@ std::string loops_text(const InfoReport& r) {
     else
       text += "\n     mobility     not known\n";
   }
-  text += "  The dynamics of closed loops is not part of this version.\n";
   return text;
 }
 

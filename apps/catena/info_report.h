@@ -6,7 +6,7 @@
 
 #include "apps/catena/output.h"
 #include "catena/dynamics/momentum.h"
-#include "catena/loops/mobility.h"
+#include "catena/closure/mobility.h"
 
 namespace catena::app {
 

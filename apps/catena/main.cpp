@@ -45,12 +45,14 @@ int run(int argc, char** argv) {
       "Examples:\n"
       "  catena info models/four_bar.yaml\n"
       "  catena check robot.urdf --strict\n"
+      "  catena assemble models/four_bar.sdf --fix A\n"
       "  catena dynamics models/arm6.yaml --what mass-matrix\n"
       "  catena verify\n\n"
       "`catena COMMAND --help` says more. Exit codes: 0 done, 1 failed, 2 wrong usage.");
   catena::app::add_info(app);
   catena::app::add_check(app);
   catena::app::add_convert(app);
+  catena::app::add_assemble(app);
   catena::app::add_dynamics(app);
   catena::app::add_verify(app);
   try {

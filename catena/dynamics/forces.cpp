@@ -1,9 +1,13 @@
 #include "catena/dynamics/forces.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <Eigen/Cholesky>
+#include <Eigen/QR>
 
+#include "catena/closure/assembly.h"
+#include "catena/closure/rows.h"
 #include "catena/dynamics/hinge_block.h"
 #include "catena/dynamics/inverse.h"
 
@@ -129,6 +133,9 @@ InterbodyForces::InterbodyForces(const Mechanism& mechanism) : mechanism_(&mecha
     entry(inboard_body_, anchor) = hinge.reversed ? hinge.child_body : hinge.parent_body;
     spread(anchor);
   }
+  cut_force_.resize(mechanism.hinges().size(), Wrenchd::zero());
+  rod_tension_.resize(mechanism.description().rods.size(), 0.0);
+  coupling_multiplier_.resize(mechanism.description().couplings.size(), 0.0);
   for (const DrivePlace& drive : mechanism.drives()) {
     const DriveSettings& settings = *entry(mechanism.description().hinges, drive.hinge).drive;
     carrier_body_.push_back(settings.carrier.empty()
@@ -187,69 +194,167 @@ void InterbodyForces::add_rotors(const State& state, const Eigen::VectorXd& acce
   }
 }
 
-void InterbodyForces::compute(const State& state, const Eigen::VectorXd& acceleration, Workspace& w,
-                              std::span<const ExternalWrench> external) {
-  inverse_dynamics(*mechanism_, state, acceleration, w, external);
-  collect(state, acceleration, w, external);
-}
-
-void InterbodyForces::collect(const State& state, const Eigen::VectorXd& acceleration, Workspace& w,
-                              std::span<const ExternalWrench> external) {
-  workspace_ = &w;
+void InterbodyForces::place_nodes(Workspace& w) {
   const SweepModel& model = w.model();
   NodeScratch<double>* nodes = w.scratch().nodes;
   for (int n = 0; n < model.node_count; ++n) {
     const int parent = model.nodes[n].parent;
     nodes[n].pose = parent < 0 ? nodes[n].to_parent : nodes[parent].pose * nodes[n].to_parent;
   }
-  // What each body needs by itself.
+}
+
+// What each body needs by itself.
+void InterbodyForces::start_bodies(const Workspace& w) {
   for (std::size_t b = 0; b < force_.size(); ++b) {
     const int node = mechanism_->bodies()[b].node;
     const Twistd v = twist_of(w, node);
     force_[b] = inertia_[b] * acceleration_of(*mechanism_, w, node) - ad_star(v, inertia_[b] * v);
   }
-  add_loads(external, w);
-  add_springs(w);
-  add_rotors(state, acceleration, w);
-  // Inward over the bodies.
+}
+
+// Inward over the bodies.
+void InterbodyForces::sweep_bodies(const Workspace& w, std::vector<Wrenchd>& force) const {
   for (std::size_t i = order_.size(); i-- > 0;) {
     const int body = order_[i];
     const int inner = entry(inboard_body_, body);
     if (inner < 0) continue;
     const int node = entry(mechanism_->bodies(), body).node;
-    const Wrenchd& f = entry(force_, body);
+    const Wrenchd& f = entry(force, body);
     const bool same = entry(mechanism_->bodies(), inner).node == node;
-    entry(force_, inner) += same ? f : Ad_star_inverse(w.node(node).to_parent, f);
+    entry(force, inner) += same ? f : Ad_star_inverse(w.node(node).to_parent, f);
   }
 }
 
-HingeForce InterbodyForces::at(int h, ForceAxes axes) const {
-  const HingePlace& hinge = entry(mechanism_->hinges(), h);
-  if (workspace_ == nullptr)
-    throw NumericalError("interbody forces: nothing has been computed yet");
-  const Workspace& w = *workspace_;
-  const bool outward = hinge.child_body >= 0 && entry(inboard_hinge_, hinge.child_body) == h;
-  const int outer_body = outward ? hinge.child_body : hinge.parent_body;
-  if (hinge.role == HingePlace::Role::cut || outer_body < 0 ||
-      entry(inboard_hinge_, outer_body) != h)
-    throw NumericalError("hinge '" + hinge.name +
-                         "' is cut; its force comes from the closure of its loop");
+void InterbodyForces::compute(const State& state, const Eigen::VectorXd& acceleration, Workspace& w,
+                              std::span<const ExternalWrench> external,
+                              const Eigen::VectorXd* effort) {
+  const Eigen::VectorXd& found = inverse_dynamics(*mechanism_, state, acceleration, w, external);
+  if (mechanism_->loops().empty()) {
+    collect(state, acceleration, w, external);
+    return;
+  }
+  // Beyond the actuators' efforts, damping, friction and springs of the hinges act.
+  Eigen::VectorXd open = effort != nullptr ? *effort : found;
+  check_vector(mechanism_->velocity_names(), open, "effort");
+  const PreparedInput in = prepare(*mechanism_, state, &open, external, w);
+  if (in.effort != nullptr) open = Eigen::Map<const Eigen::VectorXd>(in.effort, open.size());
+  const Eigen::VectorXd all =
+      Eigen::Map<const Eigen::VectorXd>(w.all_accelerations().data(), open.size());
+  SweepInput tree = in;
+  tree.acceleration = all.data();
+  Scratch<double> scratch = w.scratch();
+  kernel_table().inverse(w.tree_model(), tree, &scratch, w.vector.data());
+  open = w.vector - open;
 
-  // The wrench on the user's child and the motion of the child against its parent, both in the
-  // frame of the child's node.
-  const int node = entry(mechanism_->bodies(), outer_body).node;
-  const bool moves = hinge.role == HingePlace::Role::tree;
-  Wrenchd f = entry(force_, outer_body);
-  HingeMatrix map = moves ? map_of(w, node) : HingeMatrix(6, 0);
-  if (!outward) {
-    f = -f;
-    if (moves) {
-      f = Ad_star_inverse(w.node(node).to_parent, f);
-      const Matrix6d shift = matrix_Ad(w.node(node).to_parent);
-      for (Eigen::Index k = 0; k < map.cols(); ++k) map.col(k) = -(shift * map.col(k)).eval();
+  workspace_ = &w;
+  place_nodes(w);
+  start_bodies(w);
+  add_loads(external, w);
+  add_springs(w);
+  add_rotors(state, all, w);
+  add_closures(state, open, w);
+  sweep_bodies(w, force_);
+}
+
+void InterbodyForces::collect(const State& state, const Eigen::VectorXd& acceleration, Workspace& w,
+                              std::span<const ExternalWrench> external) {
+  if (!mechanism_->loops().empty())
+    throw NumericalError("the forces of a closed mechanism need the efforts: use compute()");
+  workspace_ = &w;
+  place_nodes(w);
+  start_bodies(w);
+  add_loads(external, w);
+  add_springs(w);
+  add_rotors(state, acceleration, w);
+  sweep_bodies(w, force_);
+}
+
+void InterbodyForces::apply_closure(const Closure& c, const Wrenchd& on_child, const Workspace& w,
+                                    std::vector<Wrenchd>& force) const {
+  int parent_body = -1, child_body = -1;
+  Transformd child_frame;
+  if (c.kind == ClosureKind::rod) {
+    const Rod& rod = entry(mechanism_->description().rods, c.place);
+    parent_body = mechanism_->body_index(rod.body_a);
+    child_body = mechanism_->body_index(rod.body_b);
+    child_frame = Transformd::from_translation(rod.point_b);
+  } else {
+    const HingePlace& hinge = entry(mechanism_->hinges(), c.place);
+    parent_body = hinge.parent_body;
+    child_body = hinge.child_body;
+    child_frame = entry(mechanism_->description().hinges, c.place).frame_on_child;
+  }
+  const auto node_of = [&](int body) {
+    return body < 0 ? -1 : entry(mechanism_->bodies(), body).node;
+  };
+  if (child_body >= 0)
+    child_frame = entry(mechanism_->bodies(), child_body).X_node_body * child_frame;
+  const Wrenchd at_child = Ad_star_inverse(child_frame, on_child);
+  if (child_body >= 0) entry(force, child_body) -= at_child;
+  if (parent_body >= 0)
+    entry(force, parent_body) += Ad_star_inverse(
+        pose_of(w, node_of(parent_body)).inverse() * pose_of(w, node_of(child_body)), at_child);
+}
+
+void InterbodyForces::add_closures(const State& state, const Eigen::VectorXd& open,
+                                   const Workspace& w) {
+  const AggregateTables& t = w.aggregate_tables();
+  self_stress_.clear();
+  for (int i = 0; i < static_cast<int>(t.aggregates.size()); ++i) {
+    const LoopClosure loop(*mechanism_, t, i);
+    const Aggregate& a = loop.aggregate();
+    if (a.freedoms == 0 || a.rows == 0) continue;
+    Eigen::VectorXd own(a.freedoms);
+    for (int k = 0; k < a.freedoms; ++k) own[k] = open[loop.freedom(k)];
+    const Eigen::MatrixXd y = loop.velocity_rows(state.q).transpose();
+    // Columns are rows of the closure: scaled by comparable units on the other side.
+    const Eigen::VectorXd unit = loop.unit_steps(state.q);
+    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver;
+    solver.setThreshold(kRankThreshold);
+    solver.compute(unit.asDiagonal() * y);
+    const Eigen::VectorXd lambda = solver.solve(unit.cwiseProduct(own));
+    const std::vector<Wrenchd> wrenches = loop.wrenches_on_child(state.q, lambda);
+    int row = 0;
+    for (int c = 0; c < a.closure_count; ++c) {
+      const Closure& closure = entry(t.closures, a.first_closure + c);
+      if (closure.kind == ClosureKind::coupling) {
+        entry(coupling_multiplier_, closure.place) =
+            lambda[row] * loop.coupling_scale(state.q, a.first_closure + c);
+      } else {
+        if (closure.kind == ClosureKind::rod)
+          entry(rod_tension_, closure.place) = -lambda[row] / a.length;
+        else
+          entry(cut_force_, closure.place) = entry(wrenches, c);
+        apply_closure(closure, entry(wrenches, c), w, force_);
+      }
+      row += closure.rows;
+    }
+    // States of self-stress: the null space of Yᵀ.
+    const Eigen::Index rank = solver.rank();
+    if (rank == y.cols()) continue;
+    const Eigen::MatrixXd z = solver.matrixZ();
+    const Eigen::MatrixXd basis =
+        solver.colsPermutation() * Eigen::MatrixXd(z.adjoint()).rightCols(y.cols() - rank);
+    for (Eigen::Index k = 0; k < basis.cols(); ++k) {
+      SelfStress stress{std::vector<Wrenchd>(force_.size(), Wrenchd::zero()),
+                        std::vector<Wrenchd>(cut_force_.size(), Wrenchd::zero())};
+      const std::vector<Wrenchd> parts = loop.wrenches_on_child(state.q, basis.col(k));
+      for (int c = 0; c < a.closure_count; ++c) {
+        const Closure& closure = entry(t.closures, a.first_closure + c);
+        if (closure.kind == ClosureKind::coupling) continue;
+        if (closure.kind == ClosureKind::pair || closure.kind == ClosureKind::universal)
+          entry(stress.cuts, closure.place) = entry(parts, c);
+        apply_closure(closure, entry(parts, c), w, stress.force);
+      }
+      sweep_bodies(w, stress.force);
+      self_stress_.push_back(std::move(stress));
     }
   }
-  // To the hinge frame on the child, then into the axes asked for.
+}
+
+// From the frame of the child's node to the hinge frame on the child, in the axes asked for.
+Transformd InterbodyForces::hinge_axes(int h, ForceAxes axes) const {
+  const HingePlace& hinge = entry(mechanism_->hinges(), h);
   Transformd X_node_body;
   int child_node = -1;
   if (hinge.child_body >= 0) {
@@ -259,10 +364,94 @@ HingeForce InterbodyForces::at(int h, ForceAxes axes) const {
   }
   Transformd x = X_node_body * entry(mechanism_->description().hinges, h).frame_on_child;
   if (axes == ForceAxes::body) x.rotation = X_node_body.rotation;
-  if (axes == ForceAxes::ground) x.rotation = pose_of(w, child_node).rotation.inverse();
-  const Matrix6d back = matrix_Ad(x.inverse());
+  if (axes == ForceAxes::ground) x.rotation = pose_of(*workspace_, child_node).rotation.inverse();
+  return x;
+}
+
+Wrenchd InterbodyForces::wrench_on_child(int h, const std::vector<Wrenchd>& force,
+                                         const std::vector<Wrenchd>& cuts, ForceAxes axes) const {
+  const HingePlace& hinge = entry(mechanism_->hinges(), h);
+  if (hinge.role == HingePlace::Role::cut) {
+    const Rotationd turn =
+        hinge_axes(h, axes).rotation.inverse() * hinge_axes(h, ForceAxes::hinge).rotation;
+    return {turn * entry(cuts, h).moment, turn * entry(cuts, h).force};
+  }
+  const bool outward = hinge.child_body >= 0 && entry(inboard_hinge_, hinge.child_body) == h;
+  const int outer_body = outward ? hinge.child_body : hinge.parent_body;
+  const int node = entry(mechanism_->bodies(), outer_body).node;
+  Wrenchd f = entry(force, outer_body);
+  if (!outward) {
+    f = -f;
+    if (hinge.role == HingePlace::Role::tree)
+      f = Ad_star_inverse(workspace_->node(node).to_parent, f);
+  }
+  return Ad_star(hinge_axes(h, axes), f);
+}
+
+HingeForce InterbodyForces::at(int h, ForceAxes axes) const {
+  const HingePlace& hinge = entry(mechanism_->hinges(), h);
+  if (workspace_ == nullptr)
+    throw NumericalError("interbody forces: nothing has been computed yet");
+  const Workspace& w = *workspace_;
+  const Wrenchd wrench = wrench_on_child(h, force_, cut_force_, axes);
+  if (hinge.role == HingePlace::Role::cut) return split_force(wrench, cut_map(h, axes));
+
+  // The motion of the child against its parent, in the frame of the child's node.
+  const bool outward = hinge.child_body >= 0 && entry(inboard_hinge_, hinge.child_body) == h;
+  const int outer_body = outward ? hinge.child_body : hinge.parent_body;
+  const int node = entry(mechanism_->bodies(), outer_body).node;
+  const bool moves = hinge.role == HingePlace::Role::tree;
+  HingeMatrix map = moves ? map_of(w, node) : HingeMatrix(6, 0);
+  if (!outward && moves) {
+    const Matrix6d shift = matrix_Ad(w.node(node).to_parent);
+    for (Eigen::Index k = 0; k < map.cols(); ++k) map.col(k) = -(shift * map.col(k)).eval();
+  }
+  const Matrix6d back = matrix_Ad(hinge_axes(h, axes).inverse());
   for (Eigen::Index k = 0; k < map.cols(); ++k) map.col(k) = (back * map.col(k)).eval();
-  return split_force(Ad_star(x, f), map);
+  return split_force(wrench, map);
+}
+
+// The directions in which the rows of a cut hinge do no work, at the child's hinge point.
+HingeMatrix InterbodyForces::cut_map(int h, ForceAxes axes) const {
+  const AggregateTables& t = workspace_->aggregate_tables();
+  for (const Closure& c : t.closures) {
+    if (c.place != h || (c.kind != ClosureKind::pair && c.kind != ClosureKind::universal)) continue;
+    const HingePlace& hinge = entry(mechanism_->hinges(), h);
+    const Hinge& settings = entry(mechanism_->description().hinges, h);
+    const auto frame = [&](int body, const Transformd& on_body) {
+      if (body < 0) return on_body;
+      const BodyPlace& place = entry(mechanism_->bodies(), body);
+      return pose_of(*workspace_, place.node) * place.X_node_body * on_body;
+    };
+    ClosureMotion<double> motion;
+    motion.parent.pose = frame(hinge.parent_body, settings.frame_on_parent * hinge.displacement);
+    motion.child.pose = frame(hinge.child_body, settings.frame_on_child);
+    Transformd axes_at_child = motion.child.pose;
+    const Rotationd turn =
+        hinge_axes(h, ForceAxes::hinge).rotation.inverse() * hinge_axes(h, axes).rotation;
+    axes_at_child.rotation = motion.child.pose.rotation * turn;
+    HingeMatrix rows(6, c.rows);
+    for (int i = 0; i < c.rows; ++i)
+      rows.col(i) = to_eigen(Ad_star(axes_at_child, row_covector(c, i, motion)));
+    return hinge_complement(rows);
+  }
+  return HingeMatrix(6, 0);
+}
+
+std::array<bool, 6> InterbodyForces::undetermined(int h, ForceAxes axes) const {
+  std::array<bool, 6> result{};
+  // A cut within one rigid group closes a ring of welds.
+  if (entry(mechanism_->hinges(), h).role == HingePlace::Role::cut)
+    for (const Aggregate& a : workspace_->aggregate_tables().aggregates)
+      for (int c = a.first_closure; c < a.first_closure + a.closure_count && a.freedoms == 0; ++c)
+        if (entry(workspace_->aggregate_tables().closures, c).place == h) result.fill(true);
+  for (const SelfStress& stress : self_stress_) {
+    const Wrenchd f = wrench_on_child(h, stress.force, stress.cuts, axes);
+    for (int i = 0; i < 6; ++i)
+      result[static_cast<std::size_t>(i)] =
+          result[static_cast<std::size_t>(i)] || std::abs(f[i]) > 1e-9;
+  }
+  return result;
 }
 
 Wrenchd interbody_force_after_forward(const Workspace& w, int n) {

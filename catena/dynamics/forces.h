@@ -18,11 +18,13 @@
 // beyond.
 #pragma once
 
+#include <array>
 #include <span>
 #include <vector>
 
 #include <Eigen/Core>
 
+#include "catena/closure/structure.h"
 #include "catena/dynamics/loads.h"
 #include "catena/spatial/eigen.h"
 
@@ -61,16 +63,28 @@ class InterbodyForces {
   explicit InterbodyForces(const Mechanism& mechanism);
 
   // For any state and acceleration, whatever route found it: runs inverse dynamics, then collects.
+  // In a closed mechanism: for these efforts of the actuators, which must produce the acceleration;
+  // without them, for those that inverse dynamics finds at the independent freedoms.
   void compute(const State& state, const Eigen::VectorXd& acceleration, Workspace& workspace,
-               std::span<const ExternalWrench> external = {});
+               std::span<const ExternalWrench> external = {},
+               const Eigen::VectorXd* effort = nullptr);
   // Right after forward (recursive route), hybrid or inverse dynamics on the same workspace, with
-  // the same state and loads and the accelerations given or found.
+  // the same state and loads and the accelerations given or found. Trees only.
   void collect(const State& state, const Eigen::VectorXd& acceleration, Workspace& workspace,
                std::span<const ExternalWrench> external = {});
 
-  // Of a hinge of the tree or a weld, by index into mechanism.hinges(). A cut hinge has no force
-  // here (NumericalError): that of a closed loop comes from its closure.
+  // Of any hinge or weld, by index into mechanism.hinges(). The free map of a cut hinge is an
+  // orthonormal basis of its free directions.
   HingeForce at(int hinge, ForceAxes axes = ForceAxes::hinge) const;
+  // The moment and force components of at(hinge, axes).wrench that redundant constraints leave
+  // undetermined.
+  std::array<bool, 6> undetermined(int hinge, ForceAxes axes = ForceAxes::hinge) const;
+  // Tension is positive.
+  double rod_tension(int rod) const { return rod_tension_[static_cast<std::size_t>(rod)]; }
+  // The effort λ · coefficient acts at the hinges of a coupling.
+  double coupling_multiplier(int coupling) const {
+    return coupling_multiplier_[static_cast<std::size_t>(coupling)];
+  }
 
   // The wrench through the hinge or weld that holds a body on its inboard side, on that body, in
   // the frame of its node (ground: the ground's) at the node's origin.
@@ -84,6 +98,17 @@ class InterbodyForces {
   void add_rotors(const State& state, const Eigen::VectorXd& acceleration,
                   const Workspace& workspace);
   void add_to_body(int body, const Wrenchd& needed);
+  void place_nodes(Workspace& workspace);
+  void start_bodies(const Workspace& workspace);
+  void sweep_bodies(const Workspace& workspace, std::vector<Wrenchd>& force) const;
+  void add_closures(const State& state, const Eigen::VectorXd& open, const Workspace& workspace);
+  void apply_closure(const Closure& closure, const Wrenchd& on_child, const Workspace& workspace,
+                     std::vector<Wrenchd>& force) const;
+  // Of the wrench through a hinge that bodies with these forces have.
+  Wrenchd wrench_on_child(int hinge, const std::vector<Wrenchd>& force,
+                          const std::vector<Wrenchd>& cuts, ForceAxes axes) const;
+  Transformd hinge_axes(int hinge, ForceAxes axes) const;
+  HingeMatrix cut_map(int hinge, ForceAxes axes) const;
 
   const Mechanism* mechanism_;
   const Workspace* workspace_ = nullptr;  // of the last collect()
@@ -93,6 +118,14 @@ class InterbodyForces {
   std::vector<int> carrier_body_;         // by drive
   std::vector<SpatialInertiad> inertia_;  // of a body in its node's frame
   std::vector<Wrenchd> force_;            // by body
+  std::vector<Wrenchd> cut_force_;        // by hinge: on the child's side of a cut, in its frame
+  std::vector<double> rod_tension_;
+  std::vector<double> coupling_multiplier_;
+  struct SelfStress {
+    std::vector<Wrenchd> force;  // as force_
+    std::vector<Wrenchd> cuts;   // as cut_force_
+  };
+  std::vector<SelfStress> self_stress_;
 };
 
 // Armstrong's form of the force at the hinge of a node (text 000): with A the acceleration of the

@@ -5,6 +5,8 @@
 #include <Eigen/Cholesky>
 
 #include "catena/base/text.h"
+#include "catena/closure/loop_closure.h"
+#include "catena/dynamics/embedding.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/mass_matrix.h"
 
@@ -15,6 +17,11 @@ namespace {
   const Node& node = mechanism.nodes()[static_cast<std::size_t>(n)];
   const std::string& name = mechanism.hinges()[static_cast<std::size_t>(node.hinge_index)].name;
   std::string value;
+  const int loop = w.aggregate_tables().aggregate_of_node[static_cast<std::size_t>(n)];
+  if (loop >= 0)
+    throw NumericalError("the " + LoopClosure(mechanism, w.aggregate_tables(), loop).name() +
+                         ": the inertia of its independent freedoms is not positive definite in "
+                         "this position; one of them moves no mass");
   if (!w.is_general(n)) {
     const ArticulatedInertiad& p = w.node(n).articulated;
     value = " (" + number(node.hinge == NodeHinge::revolute ? p.angular.zz : p.linear.zz) + ")";
@@ -57,18 +64,18 @@ void solve_factored(const Eigen::MatrixXd& l, Eigen::VectorXd& x) {
   l.triangularView<Eigen::Lower>().transpose().solveInPlace(x);
 }
 
-[[noreturn]] void throw_indefinite(const Mechanism& mechanism, const Eigen::MatrixXd& m) {
+[[noreturn]] void throw_indefinite(const Mechanism& mechanism, const Workspace& w,
+                                   const Eigen::MatrixXd& m) {
+  const int freedom = w.independent()[static_cast<std::size_t>(lost_freedom(m))];
   throw NumericalError("the mass matrix of '" + mechanism.name() +
                        "' is not positive definite in this position: freedom '" +
-                       mechanism.velocity_names()[static_cast<std::size_t>(lost_freedom(m))] +
+                       mechanism.velocity_names()[static_cast<std::size_t>(freedom)] +
                        "' has no inertia that the freedoms before it have not");
 }
 
-// The accelerations of the spanning tree alone would be wrong without a word.
-void refuse_loops(const Mechanism& mechanism) {
-  if (mechanism.loops().empty()) return;
-  throw NumericalError("'" + mechanism.name() +
-                       "' has closed loops; this version computes the dynamics of trees only");
+// The entries of the independent freedoms, and back. All of them in a tree.
+Eigen::VectorXd independent_part(const Eigen::VectorXd& x, const Workspace& w) {
+  return x(w.independent());
 }
 
 const Eigen::VectorXd& solve_dense(const Mechanism& mechanism, const State& state,
@@ -76,12 +83,27 @@ const Eigen::VectorXd& solve_dense(const Mechanism& mechanism, const State& stat
                                    std::span<const ExternalWrench> external) {
   check_vector(mechanism.velocity_names(), effort, "effort");
   w.vector = effort;  // before anything else: it may be a result that lives in this workspace
-  w.vector -= bias_effort(mechanism, state, w, external);
+  w.acceleration = bias_effort(mechanism, state, w, external);
+  const bool closed = !mechanism.loops().empty();
+  if (closed) w.reduce(w.vector);
+  w.vector -= w.acceleration;
+  // The accelerations at v̇ = 0 of the independent freedoms.
+  if (closed)
+    w.acceleration =
+        Eigen::Map<const Eigen::VectorXd>(w.all_accelerations().data(), mechanism.freedoms());
   mass_matrix(mechanism, state.q, w);
   if (!factor_in_place(w.mass_matrix))
-    throw_indefinite(mechanism, mass_matrix(mechanism, state.q, w));
-  solve_factored(w.mass_matrix, w.vector);
-  w.acceleration = w.vector;
+    throw_indefinite(mechanism, w, mass_matrix(mechanism, state.q, w));
+  if (!closed) {
+    solve_factored(w.mass_matrix, w.vector);
+    w.acceleration = w.vector;
+    return w.acceleration;
+  }
+  Eigen::VectorXd own = independent_part(w.vector, w);
+  solve_factored(w.mass_matrix, own);
+  w.vector(w.independent()) = own;
+  w.expand(w.vector);
+  w.acceleration += w.vector;
   return w.acceleration;
 }
 
@@ -90,7 +112,6 @@ const Eigen::VectorXd& solve_dense(const Mechanism& mechanism, const State& stat
 const Eigen::VectorXd& forward_dynamics(const Mechanism& mechanism, const State& state,
                                         const Eigen::VectorXd& effort, Workspace& w,
                                         std::span<const ExternalWrench> external, Route route) {
-  refuse_loops(mechanism);
   if (route == Route::dense || (route == Route::automatic && !w.remote_drives().empty()))
     return solve_dense(mechanism, state, effort, w, external);
   if (!w.remote_drives().empty())
@@ -100,8 +121,11 @@ const Eigen::VectorXd& forward_dynamics(const Mechanism& mechanism, const State&
         "' is carried by a body that is not its parent; use Route::dense");
   const PreparedInput in = prepare(mechanism, state, &effort, external, w);
   Scratch<double> scratch = w.scratch();
-  const int failed = kernel_table().forward(w.model(), in, &scratch, w.acceleration.data());
+  const int failed = run_embedded(mechanism, w.has_quaternion ? w.position : state.q, {}, w, [&] {
+    return kernel_table().forward(w.model(), in, &scratch, w.acceleration.data());
+  });
   if (failed != kSweepDone) throw_singular_hinge(mechanism, w, failed);
+  check_closed(mechanism, state, w);
   return w.acceleration;
 }
 
@@ -129,6 +153,11 @@ Eigen::MatrixXd& free_part(const HybridInput& input, Eigen::MatrixXd& m) {
 // freedoms are those of inverse dynamics at the accelerations found.
 void hybrid_dense(const Mechanism& mechanism, const State& state, const HybridInput& input,
                   Workspace& w, HybridResult& result, std::span<const ExternalWrench> external) {
+  if (!mechanism.loops().empty())
+    throw NumericalError(
+        "hybrid dynamics of a closed mechanism with a drive on a distant carrier (hinge '" +
+        mechanism.hinges()[static_cast<std::size_t>(w.remote_drives().front().hinge)].name +
+        "') is not supported; model the rotor as a body with a coupling");
   const auto driven = [&](Eigen::Index i) {
     return input.motion_driven[static_cast<std::size_t>(i)] != 0;
   };
@@ -141,7 +170,7 @@ void hybrid_dense(const Mechanism& mechanism, const State& state, const HybridIn
   mass_matrix(mechanism, state.q, w);
   if (!factor_in_place(free_part(input, w.mass_matrix))) {
     mass_matrix(mechanism, state.q, w);
-    throw_indefinite(mechanism, free_part(input, w.mass_matrix));
+    throw_indefinite(mechanism, w, free_part(input, w.mass_matrix));
   }
   solve_factored(w.mass_matrix, w.vector);
   result.acceleration += w.vector;
@@ -154,7 +183,6 @@ void hybrid_dense(const Mechanism& mechanism, const State& state, const HybridIn
 
 void hybrid_dynamics(const Mechanism& mechanism, const State& state, const HybridInput& input,
                      Workspace& w, HybridResult& result, std::span<const ExternalWrench> external) {
-  refuse_loops(mechanism);
   const std::size_t n = static_cast<std::size_t>(mechanism.freedoms());
   if (input.motion_driven.size() != n)
     throw NumericalError("motion_driven has " + std::to_string(input.motion_driven.size()) +
@@ -186,9 +214,13 @@ void hybrid_dynamics(const Mechanism& mechanism, const State& state, const Hybri
   result.acceleration.resize(static_cast<Eigen::Index>(n));
   result.effort.resize(static_cast<Eigen::Index>(n));
   Scratch<double> scratch = w.scratch();
-  const int failed = kernel_table().hybrid(w.model(), in, &scratch, result.acceleration.data(),
-                                           result.effort.data());
+  const int failed =
+      run_embedded(mechanism, w.has_quaternion ? w.position : state.q, input.motion_driven, w, [&] {
+        return kernel_table().hybrid(w.model(), in, &scratch, result.acceleration.data(),
+                                     result.effort.data());
+      });
   if (failed != kSweepDone) throw_singular_hinge(mechanism, w, failed);
+  check_closed(mechanism, state, w);
   // What the passive elements already give, the actuators need not.
   if (w.has_passive_elements()) result.effort -= w.total_effort - w.vector;
 }

@@ -8,7 +8,10 @@
 // acceleration is given); one pass finds the accelerations of the former and the efforts of the
 // latter at the same cost.
 //
-// Mechanisms with closed loops are refused (NumericalError): their constraints are not imposed yet.
+// Closed loops are folded into the tree (aggregate.h): the state is that of the whole spanning tree
+// and must be closed (closure/assembly.h), efforts act at every hinge of it, and the accelerations
+// of all freedoms are found. A motion-driven freedom is independent in its loop; others of the
+// loop's freedoms follow it.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ GibbsFunction gibbs_function(const Mechanism& mechanism, const State& state,
                              Workspace& w, std::span<const ExternalWrench> external) {
   check_vector(mechanism.velocity_names(), acceleration, "acceleration");
   const PreparedInput in = prepare(mechanism, state, &effort, external, w);
-  const SweepModel& model = w.model();
+  const SweepModel& model = w.tree_model();  // all accelerations are given
   Scratch<double> scratch = w.scratch();
   // Positions and velocities, and the accelerations at v̇ = 0 (less gravity).
   kernel_table().inverse(model, in, &scratch, w.effort.data());

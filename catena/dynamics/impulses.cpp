@@ -2,6 +2,7 @@
 
 #include <Eigen/Cholesky>
 
+#include "catena/dynamics/embedding.h"
 #include "catena/dynamics/mass_matrix.h"
 #include "catena/dynamics/operators.h"
 
@@ -101,9 +102,13 @@ void apply_impulse(const Mechanism& mechanism, const State& state, const Impulse
     SweepModel model = w.model();  // without gravity
     for (double& g : model.gravity) g = 0.0;
     const int failed =
-        in.driven == nullptr
-            ? kernel_table().forward(model, in, &scratch, result.jump.data())
-            : kernel_table().hybrid(model, in, &scratch, result.jump.data(), result.impulse.data());
+        run_embedded(mechanism, w.has_quaternion ? w.position : state.q, input.locked, w, [&] {
+          // The chart is part of the model's tables; a fresh one keeps their addresses.
+          return in.driven == nullptr
+                     ? kernel_table().forward(model, in, &scratch, result.jump.data())
+                     : kernel_table().hybrid(model, in, &scratch, result.jump.data(),
+                                             result.impulse.data());
+        });
     if (failed != kSweepDone) {
       const Node& node = mechanism.nodes()[static_cast<std::size_t>(failed)];
       throw NumericalError("hinge '" +

@@ -1,5 +1,7 @@
 #include "catena/dynamics/inverse.h"
 
+#include "catena/dynamics/embedding.h"
+
 namespace catena {
 namespace {
 
@@ -10,7 +12,10 @@ const Eigen::VectorXd& run(const Mechanism& mechanism, const State& state,
   PreparedInput in = prepare(mechanism, state, nullptr, external, w);
   if (acceleration != nullptr) in.acceleration = acceleration->data();
   Scratch<double> scratch = w.scratch();
-  kernel_table().inverse(w.model(), in, &scratch, w.effort.data());
+  const bool closed = !mechanism.loops().empty();
+  run_embedded(mechanism, w.has_quaternion ? w.position : state.q, {}, w,
+               [&] { return kernel_table().inverse(w.model(), in, &scratch, w.effort.data()); });
+  check_closed(mechanism, state, w);
 
   if (!w.remote_drives().empty()) {
     // The carriers' motion is known now; their rotors act on them like external moments.
@@ -19,7 +24,9 @@ const Eigen::VectorXd& run(const Mechanism& mechanism, const State& state,
     for (const DrivePlace& drive : w.remote_drives()) {
       const NodeScratch<double>& carrier = w.node(drive.carrier_node);
       const Vec3d coupling = drive.gear_ratio * drive.rotor_inertia * drive.rotor_axis;
-      const double a = acceleration != nullptr ? (*acceleration)[drive.v_index] : 0.0;
+      const double a = closed ? w.all_accelerations()[static_cast<std::size_t>(drive.v_index)]
+                       : acceleration != nullptr ? (*acceleration)[drive.v_index]
+                                                 : 0.0;
       const Vec3d moment =
           a * coupling + cross(carrier.twist.angular, state.v[drive.v_index] * coupling);
       for (int i = 0; i < 3; ++i) w.external[6 * drive.carrier_node + i] -= moment[i];
@@ -31,6 +38,7 @@ const Eigen::VectorXd& run(const Mechanism& mechanism, const State& state,
     }
   }
   if (w.has_passive_elements()) w.effort -= w.total_effort;
+  if (closed) w.reduce(w.effort);
   return w.effort;
 }
 

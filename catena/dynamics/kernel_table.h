@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "catena/closure/structure.h"
 #include "catena/model/node.h"
 
 namespace catena {
@@ -29,6 +30,18 @@ struct SweepModel {
   double gravity[3] = {0, 0, 0};
   int freedoms = 0;
   int coordinates = 0;
+  // Closed loops (closure/structure.h).
+  int aggregate_count = 0;
+  const Aggregate* aggregates = nullptr;
+  const AggregateMember* members = nullptr;
+  const Closure* closures = nullptr;
+  const PathColumn* paths = nullptr;
+  const CouplingTerm* terms = nullptr;
+  const int* order = nullptr;
+  const ChartRow* chart_rows = nullptr;
+  const double* constant_map = nullptr;
+  const int* freedom_of_column = nullptr;
+  const int* aggregate_of_node = nullptr;
   bool is_deep = false;  // some path from the ground has more than kDeepPath nodes
 };
 
@@ -39,6 +52,10 @@ inline constexpr int kDeepPath = 16;
 // starts the parent's sum. So no sum needs to be cleared or set beforehand.
 inline constexpr std::uint8_t kLeaf = 1;
 inline constexpr std::uint8_t kFirstAtParent = 2;
+// A member of an aggregate, and the one of its members that comes first in the order of nodes.
+// A member whose children are all of its own aggregate counts as a leaf.
+inline constexpr std::uint8_t kMember = 4;
+inline constexpr std::uint8_t kFirstMember = 8;
 
 // Inputs of one evaluation; null pointers stand for zeros.
 struct SweepInput {
@@ -50,8 +67,10 @@ struct SweepInput {
   const double* external = nullptr;      // 6 per node: wrench on it, in its frame at its origin
 };
 
-// Returned by the forward sweeps: the node whose hinge inertia is not positive, or this.
+// Returned by the sweeps: the node whose hinge inertia is not positive, or this, or kLoopFailed − i
+// if the chart of loop i is singular in this position.
 inline constexpr int kSweepDone = -1;
+inline constexpr int kLoopFailed = -2;
 
 struct KernelTable {
   const char* isa = "";
@@ -61,10 +80,12 @@ struct KernelTable {
                  double* acceleration) = nullptr;
   int (*hybrid)(const SweepModel&, const SweepInput&, void* scratch, double* acceleration,
                 double* effort) = nullptr;
-  void (*inverse)(const SweepModel&, const SweepInput&, void* scratch, double* effort) = nullptr;
+  int (*inverse)(const SweepModel&, const SweepInput&, void* scratch, double* effort) = nullptr;
   // Positions and (if v is given) velocities of all nodes, in ground axes.
   void (*kinematics)(const SweepModel&, const SweepInput&, void* scratch) = nullptr;
-  // Dense, row-major, both triangles.
+  // X of every loop, and γ if v is given.
+  int (*embed)(const SweepModel&, const SweepInput&, void* scratch) = nullptr;
+  // Of the spanning tree: dense, row-major, both triangles.
   void (*mass_matrix)(const SweepModel&, const SweepInput&, void* scratch,
                       double* matrix) = nullptr;
 };

@@ -1,5 +1,6 @@
 #include "catena/dynamics/mass_matrix.h"
 
+#include "catena/dynamics/embedding.h"
 #include "catena/dynamics/loads.h"
 
 namespace catena {
@@ -29,16 +30,48 @@ void add_remote_rotors(const Workspace& w, Eigen::MatrixXd& matrix) {
   }
 }
 
+// Xᵀ M X, the rows and columns of the independent freedoms in order.
+void embed(const Workspace& w, Eigen::MatrixXd& m, Eigen::MatrixXd& reduced) {
+  const AggregateTables& t = w.aggregate_tables();
+  for (std::size_t i = 0; i < t.aggregates.size(); ++i) {
+    const Aggregate& a = t.aggregates[i];
+    const double* map = w.aggregate(static_cast<int>(i)).map;
+    const int* order = t.order.data() + a.first_order;
+    const int* freedom = t.freedom_of_column.data() + a.first_order;
+    for (int k = 0; k < a.independents; ++k)
+      for (int d = 0; d < a.rank; ++d)
+        m.col(freedom[order[a.rank + k]]) +=
+            map[order[d] * a.independents + k] * m.col(freedom[order[d]]);
+    for (int k = 0; k < a.independents; ++k)
+      for (int d = 0; d < a.rank; ++d)
+        m.row(freedom[order[a.rank + k]]) +=
+            map[order[d] * a.independents + k] * m.row(freedom[order[d]]);
+  }
+  const std::vector<int>& own = w.independent();
+  const auto size = static_cast<Eigen::Index>(own.size());
+  if (reduced.rows() != size) reduced.resize(size, size);
+  for (Eigen::Index i = 0; i < size; ++i)
+    for (Eigen::Index k = 0; k < size; ++k)
+      reduced(i, k) = m(own[static_cast<std::size_t>(i)], own[static_cast<std::size_t>(k)]);
+}
+
 }  // namespace
 
 const Eigen::MatrixXd& mass_matrix(const Mechanism& mechanism, const Eigen::VectorXd& q,
                                    Workspace& w) {
+  const bool closed = !mechanism.loops().empty();
+  Eigen::MatrixXd& whole = closed ? w.tree_mass_matrix : w.mass_matrix;
   const int n = mechanism.freedoms();
-  if (w.mass_matrix.rows() != n) w.mass_matrix.resize(n, n);
+  if (whole.rows() != n) whole.resize(n, n);
   const PreparedInput in = prepare_position(mechanism, q, w);
   Scratch<double> scratch = w.scratch();
-  kernel_table().mass_matrix(w.model(), in, &scratch, w.mass_matrix.data());
-  add_remote_rotors(w, w.mass_matrix);
+  kernel_table().mass_matrix(w.model(), in, &scratch, whole.data());
+  add_remote_rotors(w, whole);
+  if (closed) {
+    run_embedded(mechanism, w.has_quaternion ? w.position : q, {}, w,
+                 [&] { return kernel_table().embed(w.model(), in, &scratch); });
+    embed(w, whole, w.mass_matrix);
+  }
   return w.mass_matrix;
 }
 

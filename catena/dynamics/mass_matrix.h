@@ -5,7 +5,8 @@
 
 namespace catena {
 
-// Both triangles; the rotors of drives included. O(N · depth).
+// Both triangles; the rotors of drives included. O(N · depth). With closed loops: of the
+// independent freedoms, in the order of workspace.independent().
 const Eigen::MatrixXd& mass_matrix(const Mechanism& mechanism, const Eigen::VectorXd& q,
                                    Workspace& workspace);
 Eigen::MatrixXd mass_matrix(const Mechanism& mechanism, const Eigen::VectorXd& q);

@@ -27,6 +27,9 @@ void match(const Workspace& w, const Eigen::VectorXd& x, Eigen::VectorXd& y) {
 }  // namespace
 
 void articulate(const Mechanism& mechanism, const Eigen::VectorXd& q, Workspace& w) {
+  if (!mechanism.loops().empty())
+    throw NumericalError("'" + mechanism.name() +
+                         "' has closed loops; the factors of the mass matrix are for trees");
   if (!w.remote_drives().empty())
     throw NumericalError(
         "the drive of hinge '" +

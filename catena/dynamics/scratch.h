@@ -5,6 +5,7 @@
 // the node's own frame (body-frame recursion); `pose` is in the ground frame.
 #pragma once
 
+#include "catena/closure/rows.h"
 #include "catena/model/node.h"
 #include "catena/spatial/inertia.h"
 
@@ -46,6 +47,38 @@ struct CompositeScratch {
   bool carried;                      // its column of the mass matrix is written
 };
 
+// An aggregate (aggregate.h). Twists, wrenches and inertias are in its frame (closure/structure.h);
+// matrices are row by row.
+template <class Scalar>
+struct AggregateScratch {
+  // By member:
+  MemberMotion<Scalar>* members = nullptr;
+  Twist<Scalar>* acceleration = nullptr;  // at v̇_r = 0 and the base at rest
+  Wrench<Scalar>* force = nullptr;
+  ArticulatedInertia<Scalar>* composite = nullptr;
+  // By column (freedom of a member):
+  Twist<Scalar>* columns = nullptr;    // S
+  Wrench<Scalar>* momentum = nullptr;  // U = R S
+  Scalar* bias = nullptr;              // γ
+  Scalar* needed = nullptr;            // Sᵀ F: effort of the spanning tree at v̇_r = 0
+  int* place_of_column = nullptr;      // in the order of the chart
+  Scalar* rows = nullptr;              // rank by columns and right-hand side
+  Scalar* map = nullptr;               // X, columns by independents
+  Scalar* mass = nullptr;              // M, columns by columns
+  // By independent freedom that is force-driven:
+  int* free = nullptr;
+  int free_count = 0;
+  Scalar* factor = nullptr;           // of D
+  Scalar* innovation = nullptr;       // ε
+  Wrench<Scalar>* gain = nullptr;     // U X
+  Wrench<Scalar>* reduced = nullptr;  // L⁻¹ of it
+  Scalar* work = nullptr;
+  // Squares of how far positions and velocities are from the closure, as far as the rows of the
+  // chart tell; radians, or fractions of the loop's length.
+  Scalar gap{};
+  Scalar rate{};
+};
+
 template <class Scalar>
 struct Scratch {
   NodeScratch<Scalar>* nodes = nullptr;
@@ -53,6 +86,8 @@ struct Scratch {
   CompositeScratch<Scalar>* composite = nullptr;
   Scalar* sine = nullptr;  // of every coordinate
   Scalar* cosine = nullptr;
+  AggregateScratch<Scalar>* aggregates = nullptr;
+  Scalar* acceleration = nullptr;  // by freedom
 };
 
 }  // namespace CATENA_ISA

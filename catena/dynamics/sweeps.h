@@ -17,6 +17,7 @@
 // and its effort is read off in the last sweep.
 #pragma once
 
+#include "catena/dynamics/aggregate.h"
 #include "catena/dynamics/general_hinge.h"
 #include "catena/dynamics/kernel_table.h"
 #include "catena/dynamics/scratch.h"
@@ -85,15 +86,26 @@ inline Wrench<Scalar> times_shifted(const ArticulatedInertia<Scalar>& p, const T
        p.linear.xz * l.x + p.linear.yz * l.y}};
 }
 
-// Positions, velocities and bias accelerations of one node; `general` is used by general hinges.
+// X_parent_node; for general hinges also the motion map, H v (as twist) and Ḣ v (as bias).
 template <class Scalar>
-inline void move_node(const SweepModel& model, const Node& node, int n, const Scalar* q,
-                      const Scalar* v, const Scratch<Scalar>& s) {
+inline void place_node(const SweepModel& model, const Node& node, int n, const Scalar* q,
+                       const Scalar* own_v, const Scratch<Scalar>& s) {
+  NodeScratch<Scalar>& w = s.nodes[n];
+  if (model.general_index[n] >= 0)
+    place_general(model, node, n, q + node.q_index, own_v, w, s.general[model.general_index[n]]);
+  else if (node.hinge == NodeHinge::revolute)
+    place_revolute(node, s, w.to_parent);
+  else
+    place_prismatic(node, q[node.q_index], w.to_parent);
+}
+
+// Velocities and bias accelerations of a node that is placed.
+template <class Scalar>
+inline void turn_node(const SweepModel& model, const Node& node, int n, const Scalar* v,
+                      const Scratch<Scalar>& s) {
   NodeScratch<Scalar>& w = s.nodes[n];
   const Scalar zero(0.0);
   if (model.general_index[n] >= 0) {
-    place_general(model, node, n, q + node.q_index, v + node.v_index, w,
-                  s.general[model.general_index[n]]);
     if (node.parent >= 0) {
       const Twist<Scalar> relative = w.twist;  // H v
       const Twist<Scalar> carried = Ad_inverse(w.to_parent, s.nodes[node.parent].twist);
@@ -104,10 +116,6 @@ inline void move_node(const SweepModel& model, const Node& node, int n, const Sc
   }
   const Scalar rate = v[node.v_index];
   const bool turns = node.hinge == NodeHinge::revolute;
-  if (turns)
-    place_revolute(node, s, w.to_parent);
-  else
-    place_prismatic(node, q[node.q_index], w.to_parent);
   w.twist =
       node.parent < 0 ? Twist<Scalar>::zero() : Ad_inverse(w.to_parent, s.nodes[node.parent].twist);
   // [V, z v]: about z it turns ω and v, along z it turns ω alone.
@@ -121,6 +129,50 @@ inline void move_node(const SweepModel& model, const Node& node, int n, const Sc
   }
 }
 
+// Both. Members of loops are placed already (embed_loops).
+template <class Scalar>
+inline void move_node(const SweepModel& model, const Node& node, int n, const Scalar* q,
+                      const Scalar* v, const Scratch<Scalar>& s) {
+  if (!(model.order_flags[n] & kMember)) place_node(model, node, n, q, v + node.v_index, s);
+  turn_node(model, node, n, v, s);
+}
+
+// w.acceleration += H v̇, the freedoms' accelerations taken from `acceleration`.
+template <class Scalar>
+inline void add_hinge_acceleration(const SweepModel& model, const Node& node, int n,
+                                   const Scalar* acceleration, const Scratch<Scalar>& s) {
+  NodeScratch<Scalar>& w = s.nodes[n];
+  if (model.general_index[n] >= 0) {
+    const GeneralScratch<Scalar>& g = s.general[model.general_index[n]];
+    for (int k = 0; k < node.freedoms; ++k)
+      w.acceleration += acceleration[node.v_index + k] * g.map[k];
+  } else {
+    (node.hinge == NodeHinge::revolute ? w.acceleration.angular.z : w.acceleration.linear.z) +=
+        acceleration[node.v_index];
+  }
+}
+
+// X and γ of every closed loop, from the poses of its members relative to its base. v null: X only.
+// Returns kSweepDone or kLoopFailed − loop.
+template <class Scalar>
+int embed_loops(const SweepModel& model, const Scalar* q, const Scalar* v,
+                const Scratch<Scalar>& s) {
+  const Scalar zero(0.0);
+  const Scalar still[kMaxFreedoms] = {zero, zero, zero, zero, zero, zero};
+  for (int i = 0; i < model.aggregate_count; ++i) {
+    const Aggregate& a = model.aggregates[i];
+    AggregateScratch<Scalar>& g = s.aggregates[i];
+    move_members(
+        model, a, v,
+        [&](const Node& node, int n) {
+          place_node(model, node, n, q, v != nullptr ? v + node.v_index : still, s);
+        },
+        s, g);
+    if (!solve_closure(model, a, q, v, g)) return kLoopFailed - i;
+  }
+  return kSweepDone;
+}
+
 // Forward (hybrid = false) and hybrid dynamics. Returns the first node, from the tips, whose hinge
 // inertia is not positive, or kSweepDone.
 template <class Scalar, bool kHybrid>
@@ -129,6 +181,8 @@ int forward_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, co
                    const Scalar* external, const Scratch<Scalar>& s, Scalar* acceleration,
                    Scalar* found_effort) {
   sincos_of_all(q, model.coordinates, s.sine, s.cosine);
+  if (model.aggregate_count > 0)
+    if (const int failed = embed_loops(model, q, v, s); failed != kSweepDone) return failed;
   // Outward: velocities, bias accelerations, and what each body needs to keep moving.
   for (int n = 0; n < model.node_count; ++n) {
     const Node& node = model.nodes[n];
@@ -146,6 +200,14 @@ int forward_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, co
     NodeScratch<Scalar>& w = s.nodes[n];
     if (model.order_flags[n] & kLeaf)
       w.articulated = ArticulatedInertia<Scalar>::from(load_inertia<Scalar>(node));
+    if (model.order_flags[n] & kMember) {  // its loop is eliminated as a whole, at the last member
+      if (!(model.order_flags[n] & kFirstMember)) continue;
+      const int a = model.aggregate_of_node[n];
+      if (!eliminate_aggregate<Scalar, kHybrid>(model, model.aggregates[a], effort,
+                                                given_acceleration, driven, v, s, s.aggregates[a]))
+        return n;
+      continue;
+    }
     const bool is_driven = kHybrid && driven[node.v_index] != 0;
     if (model.general_index[n] >= 0) {
       if (!eliminate_general<Scalar, kHybrid>(model, node, n, effort, given_acceleration, driven, v,
@@ -200,6 +262,15 @@ int forward_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, co
     NodeScratch<Scalar>& w = s.nodes[n];
     const Twist<Scalar>& parent = node.parent < 0 ? ground : s.nodes[node.parent].acceleration;
     w.acceleration = Ad_inverse(w.to_parent, parent) + w.bias;
+    if (model.order_flags[n] & kMember) {
+      const int a = model.aggregate_of_node[n];
+      if (model.order_flags[n] & kFirstMember)
+        accelerate_aggregate<Scalar, kHybrid>(model, model.aggregates[a], parent,
+                                              given_acceleration, driven, effort, s.aggregates[a],
+                                              acceleration, found_effort);
+      add_hinge_acceleration(model, node, n, acceleration, s);
+      continue;
+    }
     if (model.general_index[n] >= 0) {
       accelerate_general<Scalar, kHybrid>(model, node, n, parent, given_acceleration, driven,
                                           effort, s, acceleration, found_effort);
@@ -221,12 +292,40 @@ int forward_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, co
   return kSweepDone;
 }
 
-// Inverse dynamics: two loops (text 001, algorithm 3.1). `acceleration` null means zero.
+// The accelerations of all freedoms that go with those of the independent ones.
 template <class Scalar>
-void inverse_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v,
-                    const Scalar* acceleration, const Scalar* external, const Scratch<Scalar>& s,
-                    Scalar* effort) {
+inline void complete_accelerations(const SweepModel& model, const Scalar* acceleration,
+                                   const Scratch<Scalar>& s) {
+  for (int i = 0; i < model.freedoms; ++i)
+    s.acceleration[i] = acceleration != nullptr ? acceleration[i] : Scalar(0.0);
+  for (int i = 0; i < model.aggregate_count; ++i) {
+    const Aggregate& a = model.aggregates[i];
+    const AggregateScratch<Scalar>& g = s.aggregates[i];
+    const int* order = model.order + a.first_order;
+    const int* freedom = model.freedom_of_column + a.first_order;
+    const int independents = a.independents;
+    for (int d = 0; d < a.rank; ++d) {
+      Scalar sum = g.bias[order[d]];
+      for (int k = 0; k < independents; ++k)
+        sum = sum + g.map[order[d] * independents + k] * s.acceleration[freedom[order[a.rank + k]]];
+      s.acceleration[freedom[order[d]]] = sum;
+    }
+  }
+}
+
+// Inverse dynamics: two loops (text 001, algorithm 3.1). `acceleration` null means zero. With
+// closed loops the accelerations of the independent freedoms are read, and the efforts are those of
+// the spanning tree: Xᵀ of them act on the independent freedoms. Returns as forward_sweeps.
+template <class Scalar>
+int inverse_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v,
+                   const Scalar* acceleration, const Scalar* external, const Scratch<Scalar>& s,
+                   Scalar* effort) {
   sincos_of_all(q, model.coordinates, s.sine, s.cosine);
+  if (model.aggregate_count > 0) {
+    if (const int failed = embed_loops(model, q, v, s); failed != kSweepDone) return failed;
+    complete_accelerations(model, acceleration, s);
+    acceleration = s.acceleration;
+  }
   const Twist<Scalar> ground = gravity_acceleration<Scalar>(model);
   for (int n = 0; n < model.node_count; ++n) {
     const Node& node = model.nodes[n];
@@ -235,16 +334,7 @@ void inverse_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v,
     w.acceleration =
         Ad_inverse(w.to_parent, node.parent < 0 ? ground : s.nodes[node.parent].acceleration) +
         w.bias;
-    if (acceleration != nullptr) {
-      if (model.general_index[n] >= 0) {
-        const GeneralScratch<Scalar>& g = s.general[model.general_index[n]];
-        for (int k = 0; k < node.freedoms; ++k)
-          w.acceleration += acceleration[node.v_index + k] * g.map[k];
-      } else {
-        (node.hinge == NodeHinge::revolute ? w.acceleration.angular.z : w.acceleration.linear.z) +=
-            acceleration[node.v_index];
-      }
-    }
+    if (acceleration != nullptr) add_hinge_acceleration(model, node, n, acceleration, s);
     const SpatialInertia<Scalar> inertia = load_inertia<Scalar>(node);
     w.force = inertia * w.acceleration + gyroscopic_force(inertia, w.twist);
     if (external != nullptr)
@@ -259,6 +349,7 @@ void inverse_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v,
       effort[node.v_index] = node.hinge == NodeHinge::revolute ? w.force.moment.z : w.force.force.z;
     if (node.parent >= 0) s.nodes[node.parent].force += Ad_star_inverse(w.to_parent, w.force);
   }
+  return kSweepDone;
 }
 
 // Poses in the ground frame; twists too if v is given.
@@ -271,14 +362,8 @@ void kinematics_sweep(const SweepModel& model, const Scalar* q, const Scalar* v,
   for (int n = 0; n < model.node_count; ++n) {
     const Node& node = model.nodes[n];
     NodeScratch<Scalar>& w = s.nodes[n];
-    if (v != nullptr)
-      move_node(model, node, n, q, v, s);
-    else if (model.general_index[n] >= 0)
-      place_general(model, node, n, q + node.q_index, still, w, s.general[model.general_index[n]]);
-    else if (node.hinge == NodeHinge::revolute)
-      place_revolute(node, s, w.to_parent);
-    else
-      place_prismatic(node, q[node.q_index], w.to_parent);
+    place_node(model, node, n, q, v != nullptr ? v + node.v_index : still, s);
+    if (v != nullptr) turn_node(model, node, n, v, s);
     w.pose = node.parent < 0 ? w.to_parent : s.nodes[node.parent].pose * w.to_parent;
   }
 }

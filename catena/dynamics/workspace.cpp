@@ -2,8 +2,88 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace catena {
+
+// The arrays of one aggregate's scratch.
+struct Workspace::AggregateStore {
+  std::vector<MemberMotion<double>> members;
+  std::vector<Twistd> twists;
+  std::vector<Wrenchd> wrenches;
+  std::vector<ArticulatedInertiad> inertias;
+  std::vector<double> numbers;
+  std::vector<int> integers;
+
+  AggregateStore(const Aggregate& a, int most_terms) {
+    const auto n = static_cast<std::size_t>(a.freedoms);
+    const auto m = static_cast<std::size_t>(a.member_count);
+    const auto t = static_cast<std::size_t>(most_terms);
+    members.resize(m);
+    twists.resize(m + n);
+    wrenches.resize(m + 3 * n);
+    inertias.resize(m);
+    numbers.resize(3 * n + n * (n + 1) + 3 * n * n + std::max(n, t * (2 + t)));
+    integers.resize(2 * n);
+  }
+
+  AggregateScratch<double> scratch(const Aggregate& a) {
+    const auto n = static_cast<std::size_t>(a.freedoms);
+    AggregateScratch<double> g;
+    g.members = members.data();
+    g.acceleration = twists.data();
+    g.columns = g.acceleration + a.member_count;
+    g.force = wrenches.data();
+    g.momentum = g.force + a.member_count;
+    g.gain = g.momentum + n;
+    g.reduced = g.gain + n;
+    g.composite = inertias.data();
+    g.place_of_column = integers.data();
+    g.free = g.place_of_column + n;
+    g.bias = numbers.data();
+    g.needed = g.bias + n;
+    g.innovation = g.needed + n;
+    g.rows = g.innovation + n;
+    g.map = g.rows + n * (n + 1);
+    g.mass = g.map + n * n;
+    g.factor = g.mass + n * n;
+    g.work = g.factor + n * n;
+    return g;
+  }
+};
+
+namespace {
+
+// Inward, the last child of a node is the first to reach it. An aggregate reaches its base with its
+// first member; its members do not reach each other.
+std::vector<std::uint8_t> order_flags(const Mechanism& mechanism, const AggregateTables& tables) {
+  const std::size_t count = mechanism.nodes().size();
+  std::vector<std::uint8_t> result(count, kLeaf);
+  for (std::size_t n = count; n-- > 0;) {
+    const int own = tables.aggregate_of_node.empty() ? -1 : tables.aggregate_of_node[n];
+    if (own >= 0) {
+      const Aggregate& a = tables.aggregates[static_cast<std::size_t>(own)];
+      const int first = tables.members[static_cast<std::size_t>(a.first_member)].node;
+      result[n] |= kMember;
+      if (first != static_cast<int>(n)) continue;
+      result[n] |= kFirstMember;
+    }
+    const int parent = mechanism.nodes()[n].parent;
+    if (parent < 0) continue;
+    std::uint8_t& flags = result[static_cast<std::size_t>(parent)];
+    if (flags & kLeaf) {
+      result[n] |= kFirstAtParent;
+      flags = static_cast<std::uint8_t>(flags & ~kLeaf);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+Workspace::~Workspace() = default;
+Workspace::Workspace(Workspace&&) noexcept = default;
+Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 
 Workspace::Workspace(const Mechanism& mechanism) : mechanism_(&mechanism) {
   const std::size_t count = mechanism.nodes().size();
@@ -20,17 +100,9 @@ Workspace::Workspace(const Mechanism& mechanism) : mechanism_(&mechanism) {
   general_index_.assign(count, -1);
   sine_.resize(static_cast<std::size_t>(mechanism.coordinates()));
   cosine_.resize(sine_.size());
-  // Inward, the last child of a node is the first to reach it.
-  order_flags_.assign(count, kLeaf);
-  for (std::size_t n = count; n-- > 0;) {
-    const int parent = mechanism.nodes()[n].parent;
-    if (parent < 0) continue;
-    std::uint8_t& flags = order_flags_[static_cast<std::size_t>(parent)];
-    if (flags & kLeaf) {
-      order_flags_[n] |= kFirstAtParent;
-      flags = static_cast<std::uint8_t>(flags & ~kLeaf);
-    }
-  }
+  tables_ = make_aggregate_tables(mechanism);
+  order_flags_ = order_flags(mechanism, tables_);
+  tree_flags_ = order_flags(mechanism, {});
 
   bool any_rotor = false;
   rotors_.resize(count);
@@ -73,6 +145,17 @@ Workspace::Workspace(const Mechanism& mechanism) : mechanism_(&mechanism) {
                     return f.damping != 0.0 || f.stiffness != 0.0 || f.friction.active();
                   });
 
+  int most_terms = 0;
+  for (const Closure& c : tables_.closures) most_terms = std::max(most_terms, c.term_count);
+  stores_.reserve(tables_.aggregates.size());
+  for (const Aggregate& a : tables_.aggregates) {
+    stores_.emplace_back(a, most_terms);
+    aggregates_.push_back(stores_.back().scratch(a));
+  }
+  all_accelerations_.resize(static_cast<std::size_t>(freedoms));
+  independent_.resize(static_cast<std::size_t>(freedoms));
+  std::iota(independent_.begin(), independent_.end(), 0);
+
   model_.nodes = mechanism.nodes().data();
   model_.node_count = static_cast<int>(count);
   model_.screws = mechanism.screws().data();
@@ -83,6 +166,54 @@ Workspace::Workspace(const Mechanism& mechanism) : mechanism_(&mechanism) {
   model_.coordinates = mechanism.coordinates();
   for (int i = 0; i < 3; ++i) model_.gravity[i] = mechanism.gravity()[i];
   model_.freedoms = mechanism.freedoms();
+  tree_model_ = model_;
+  tree_model_.order_flags = tree_flags_.data();
+  model_.aggregate_count = static_cast<int>(tables_.aggregates.size());
+  model_.aggregates = tables_.aggregates.data();
+  model_.members = tables_.members.data();
+  model_.closures = tables_.closures.data();
+  model_.paths = tables_.paths.data();
+  model_.terms = tables_.terms.data();
+  model_.order = tables_.order.data();
+  model_.chart_rows = tables_.chart_rows.data();
+  model_.constant_map = tables_.map.data();
+  model_.freedom_of_column = tables_.freedom_of_column.data();
+  model_.aggregate_of_node = tables_.aggregate_of_node.data();
+}
+
+void Workspace::set_chart(Chart chart, bool pinned) {
+  chart_ = std::move(chart);
+  chart_pinned_ = pinned;
+  store_chart(chart_, tables_);
+  independent_ = chart_.independent(mechanism_->freedoms());
+}
+
+void Workspace::reduce(Eigen::VectorXd& x) const {
+  for (std::size_t i = 0; i < aggregates_.size(); ++i) {
+    const Aggregate& a = tables_.aggregates[i];
+    const int* order = model_.order + a.first_order;
+    const int* freedom = model_.freedom_of_column + a.first_order;
+    for (int k = 0; k < a.independents; ++k) {
+      double& sum = x[freedom[order[a.rank + k]]];
+      for (int d = 0; d < a.rank; ++d)
+        sum += aggregates_[i].map[order[d] * a.independents + k] * x[freedom[order[d]]];
+    }
+    for (int d = 0; d < a.rank; ++d) x[freedom[order[d]]] = 0.0;
+  }
+}
+
+void Workspace::expand(Eigen::VectorXd& x) const {
+  for (std::size_t i = 0; i < aggregates_.size(); ++i) {
+    const Aggregate& a = tables_.aggregates[i];
+    const int* order = model_.order + a.first_order;
+    const int* freedom = model_.freedom_of_column + a.first_order;
+    for (int d = 0; d < a.rank; ++d) {
+      double sum = 0.0;
+      for (int k = 0; k < a.independents; ++k)
+        sum += aggregates_[i].map[order[d] * a.independents + k] * x[freedom[order[a.rank + k]]];
+      x[freedom[order[d]]] = sum;
+    }
+  }
 }
 
 }  // namespace catena

@@ -10,6 +10,7 @@
 
 #include <Eigen/Core>
 
+#include "catena/closure/chart.h"
 #include "catena/dynamics/kernel_table.h"
 #include "catena/dynamics/scratch.h"
 #include "catena/model/mechanism.h"
@@ -19,10 +20,11 @@ namespace catena {
 class Workspace {
  public:
   explicit Workspace(const Mechanism& mechanism);
+  ~Workspace();
   Workspace(const Workspace&) = delete;  // its tables point into itself
   Workspace& operator=(const Workspace&) = delete;
-  Workspace(Workspace&&) = default;
-  Workspace& operator=(Workspace&&) = default;
+  Workspace(Workspace&&) noexcept;
+  Workspace& operator=(Workspace&&) noexcept;
 
   const Mechanism& mechanism() const { return *mechanism_; }
 
@@ -33,11 +35,34 @@ class Workspace {
   }
   bool is_general(int n) const { return general_index_[static_cast<std::size_t>(n)] >= 0; }
 
+  // The independent freedoms of closed loops. Without a chart the first call that needs one chooses
+  // it at its position; later calls choose again only where the chart is singular. A pinned chart
+  // is never changed. Choosing allocates.
+  bool has_chart() const { return !mechanism_->loops().empty() && !chart_.loops.empty(); }
+  const Chart& chart() const { return chart_; }
+  void set_chart(Chart chart, bool pinned = false);
+  bool chart_is_pinned() const { return chart_pinned_; }
+  // The independent freedoms of the whole mechanism (all of a tree's), v indices ascending.
+  const std::vector<int>& independent() const { return independent_; }
+  const AggregateTables& aggregate_tables() const { return tables_; }
+  const AggregateScratch<double>& aggregate(int i) const {
+    return aggregates_[static_cast<std::size_t>(i)];
+  }
+
   // ---- For the algorithms of this room. ----
   Scratch<double> scratch() {
-    return {nodes_.data(), general_.data(), composite_.data(), sine_.data(), cosine_.data()};
+    return {nodes_.data(),  general_.data(),    composite_.data(),        sine_.data(),
+            cosine_.data(), aggregates_.data(), all_accelerations_.data()};
   }
+  // After a sweep that embedded the loops. x has all freedoms: x := (Xᵀ x) at the independent
+  // freedoms, zero at the others; and x := X x, its independent entries read.
+  void reduce(Eigen::VectorXd& x) const;
+  void expand(Eigen::VectorXd& x) const;
+  // All accelerations of the last inverse dynamics, dependent ones included.
+  std::span<const double> all_accelerations() const { return all_accelerations_; }
   const SweepModel& model() const { return model_; }
+  // The spanning tree as if its loops were open.
+  const SweepModel& tree_model() const { return tree_model_; }
   // Drives whose carrier is not the parent of their hinge: outside the O(N) recursion.
   std::span<const DrivePlace> remote_drives() const { return remote_drives_; }
   bool has_passive_elements() const { return has_passive_elements_; }
@@ -47,11 +72,12 @@ class Workspace {
 
   Eigen::VectorXd position;  // q with its quaternions normalized
   Eigen::VectorXd acceleration;
-  Eigen::VectorXd effort;        // result of inverse and hybrid dynamics
-  Eigen::VectorXd total_effort;  // applied and passive
-  Eigen::VectorXd external;      // 6 per node
-  Eigen::VectorXd vector;        // any freedom-sized intermediate
-  Eigen::MatrixXd mass_matrix;   // sized on first use by the dense route
+  Eigen::VectorXd effort;            // result of inverse and hybrid dynamics
+  Eigen::VectorXd total_effort;      // applied and passive
+  Eigen::VectorXd external;          // 6 per node
+  Eigen::VectorXd vector;            // any freedom-sized intermediate
+  Eigen::MatrixXd mass_matrix;       // sized on first use
+  Eigen::MatrixXd tree_mass_matrix;  // of the spanning tree of a closed mechanism
   bool has_quaternion = false;
 
  private:
@@ -66,7 +92,17 @@ class Workspace {
   std::vector<RotorTerm> rotors_;
   std::vector<DrivePlace> remote_drives_;
   bool has_passive_elements_ = false;
+  AggregateTables tables_;
+  Chart chart_;
+  bool chart_pinned_ = false;
+  std::vector<int> independent_;
+  std::vector<AggregateScratch<double>> aggregates_;
+  struct AggregateStore;
+  std::vector<AggregateStore> stores_;
+  std::vector<double> all_accelerations_;
   SweepModel model_;
+  SweepModel tree_model_;
+  std::vector<std::uint8_t> tree_flags_;
 };
 
 }  // namespace catena

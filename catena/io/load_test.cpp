@@ -9,6 +9,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace catena {
 namespace {
@@ -24,7 +25,7 @@ std::string first_problem(const std::string& path) {
 
 class LoadFiles : public testing::Test {
  protected:
-  LoadFiles() : folder_(testing::TempDir() + "catena_load_test/") {
+  LoadFiles() : folder_(testing::TempDir() + "catena_load_test_" + std::to_string(getpid()) + "/") {
     std::filesystem::create_directories(folder_);
   }
   ~LoadFiles() override { std::filesystem::remove_all(folder_); }

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "catena/io/yaml.h"
 #include "catena/model/validation.h"
@@ -257,7 +258,8 @@ TEST(YamlErrors, LimitsWithoutEffectAreAWarning) {
 
 class YamlFileErrors : public testing::Test {
  protected:
-  YamlFileErrors() : folder_(testing::TempDir() + "catena_yaml_error_test/") {
+  YamlFileErrors()
+      : folder_(testing::TempDir() + "catena_yaml_error_test_" + std::to_string(getpid()) + "/") {
     std::filesystem::create_directories(folder_);
   }
   ~YamlFileErrors() override { std::filesystem::remove_all(folder_); }

@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "catena/io/yaml_values.h"
 #include "catena/model/validation.h"
@@ -28,7 +29,7 @@ Description read(const std::string& text, const LoadSettings& settings = {}) {
 // A folder of files that is gone after the test.
 class Folder {
  public:
-  Folder() : path_(testing::TempDir() + "catena_yaml_test") {
+  Folder() : path_(testing::TempDir() + "catena_yaml_test_" + std::to_string(getpid())) {
     std::filesystem::create_directories(path_);
   }
   ~Folder() { std::filesystem::remove_all(path_); }

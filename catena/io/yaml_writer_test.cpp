@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "catena/io/description_equality.h"
 #include "catena/io/yaml.h"
@@ -264,7 +265,8 @@ TEST(YamlWriter, CodeCannotBeWritten) {
 }
 
 TEST(YamlWriter, Save) {
-  const std::string path = testing::TempDir() + "catena_saved.yaml";
+  const std::string path =
+      testing::TempDir() + "catena_saved_" + std::to_string(getpid()) + ".yaml";
   Description d;
   d.name = "saved";
   save_yaml(d, path);

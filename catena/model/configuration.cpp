@@ -56,24 +56,24 @@ Eigen::VectorXd integrate(const Mechanism& mechanism, const Eigen::VectorXd& q,
   check_size(q.size(), mechanism.coordinates(), "position q");
   check_size(v.size(), mechanism.freedoms(), "velocity v");
   Eigen::VectorXd next = q;
-  for (const Node& node : mechanism.nodes()) {
-    const double* from = q.data() + node.q_index;
-    const double* w = v.data() + node.v_index;
-    double* to = next.data() + node.q_index;
-    if (!has_quaternion(node)) {
-      for (int k = 0; k < node.coordinates; ++k) to[k] += w[k];
-      continue;
-    }
-    const Quaterniond a = load_quaternion(from);
-    const Vec3d angular{w[0], w[1], w[2]};
-    store(normalized(a * exp_quaternion(angular)), to);
-    if (node.hinge == NodeHinge::free) {
-      const Vec3d shift = Rotationd::from_quaternion(a) *
-                          exp_transform(Twistd{angular, {w[3], w[4], w[5]}}).translation;
-      for (int k = 0; k < 3; ++k) to[4 + k] += shift[k];
-    }
-  }
+  for (const Node& node : mechanism.nodes())
+    integrate_node(node, v.data() + node.v_index, next.data() + node.q_index);
   return next;
+}
+
+void integrate_node(const Node& node, const double* v, double* q) {
+  if (!has_quaternion(node)) {
+    for (int k = 0; k < node.coordinates; ++k) q[k] += v[k];
+    return;
+  }
+  const Quaterniond a = load_quaternion(static_cast<const double*>(q));
+  const Vec3d angular{v[0], v[1], v[2]};
+  if (node.hinge == NodeHinge::free) {
+    const Vec3d shift = Rotationd::from_quaternion(a) *
+                        exp_transform(Twistd{angular, {v[3], v[4], v[5]}}).translation;
+    for (int k = 0; k < 3; ++k) q[4 + k] += shift[k];
+  }
+  store(normalized(a * exp_quaternion(angular)), q);
 }
 
 Eigen::VectorXd difference(const Mechanism& mechanism, const Eigen::VectorXd& q1,
@@ -111,22 +111,23 @@ Eigen::VectorXd position_rate(const Mechanism& mechanism, const Eigen::VectorXd&
   check_size(q.size(), mechanism.coordinates(), "position q");
   check_size(v.size(), mechanism.freedoms(), "velocity v");
   Eigen::VectorXd rate(mechanism.coordinates());
-  for (const Node& node : mechanism.nodes()) {
-    const double* w = v.data() + node.v_index;
-    double* to = rate.data() + node.q_index;
-    if (!has_quaternion(node)) {
-      for (int k = 0; k < node.coordinates; ++k) to[k] = w[k];
-      continue;
-    }
-    const Quaterniond a = load_quaternion(q.data() + node.q_index);
-    const Quaterniond half = a * Quaterniond{0.0, 0.5 * w[0], 0.5 * w[1], 0.5 * w[2]};
-    store(half, to);
-    if (node.hinge == NodeHinge::free) {
-      const Vec3d linear = Rotationd::from_quaternion(a) * Vec3d{w[3], w[4], w[5]};
-      for (int k = 0; k < 3; ++k) to[4 + k] = linear[k];
-    }
-  }
+  for (const Node& node : mechanism.nodes())
+    node_position_rate(node, q.data() + node.q_index, v.data() + node.v_index,
+                       rate.data() + node.q_index);
   return rate;
+}
+
+void node_position_rate(const Node& node, const double* q, const double* v, double* rate) {
+  if (!has_quaternion(node)) {
+    for (int k = 0; k < node.coordinates; ++k) rate[k] = v[k];
+    return;
+  }
+  const Quaterniond a = load_quaternion(q);
+  store(a * Quaterniond{0.0, 0.5 * v[0], 0.5 * v[1], 0.5 * v[2]}, rate);
+  if (node.hinge == NodeHinge::free) {
+    const Vec3d linear = Rotationd::from_quaternion(a) * Vec3d{v[3], v[4], v[5]};
+    for (int k = 0; k < 3; ++k) rate[4 + k] = linear[k];
+  }
 }
 
 void normalize_quaternion(double* q) {

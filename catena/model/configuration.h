@@ -17,6 +17,11 @@ Eigen::VectorXd zero_position(const Mechanism& mechanism);
 Eigen::VectorXd integrate(const Mechanism& mechanism, const Eigen::VectorXd& q,
                           const Eigen::VectorXd& v);
 
+// The same for one node's own coordinates, in place.
+void integrate_node(const Node& node, const double* v, double* q);
+// And its coordinates' rates.
+void node_position_rate(const Node& node, const double* q, const double* v, double* rate);
+
 // The v that leads from q1 to q2 in unit time: integrate(q1, difference(q1, q2)) = q2. Rotations
 // take the short way round.
 Eigen::VectorXd difference(const Mechanism& mechanism, const Eigen::VectorXd& q1,

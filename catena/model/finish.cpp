@@ -287,6 +287,7 @@ class Finisher {
       place.role = HingePlace::Role::weld;
       place.parent_body = body_of(hinge.parent);
       place.child_body = body_of(hinge.child);
+      if (is_rigid(hinge)) place.displacement = locked_displacement(hinge);
     }
     for (const int h : t_.cut_hinges) at(m_.hinges_, h).role = HingePlace::Role::cut;
 

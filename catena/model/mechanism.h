@@ -44,6 +44,7 @@ struct HingePlace {
   int coordinates = 0;
   int v_index = 0;
   int freedoms = 0;
+  Transformd displacement;  // of a locked hinge, from its parent side to its child side
 };
 
 // A frame or point of interest.

@@ -136,9 +136,6 @@ class CaseReader {
       values_.error(map.find("quantity")->line, "unknown quantity '" + text + "'" + hint);
       return;
     }
-    if (check.quantity->open_only && !result_.mechanism->loops().empty())
-      values_.error(map.find("quantity")->line,
-                    check.quantity->name + " is for mechanisms without loops yet");
     read_of(map, check);
     check.input = base_input_;
     if (const Entry* state = map.find("state"); state != nullptr && &map != root_) {

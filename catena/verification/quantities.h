@@ -33,7 +33,6 @@ struct Quantity {
   Shape shape = Shape::scalar;
   std::vector<std::string> parts;
   Of of = Of::nothing;
-  bool open_only = false;  // the dynamics of closed mechanisms is not there yet
   Eigen::MatrixXd (*compute)(const QuantityRequest& request) = nullptr;
 };
 

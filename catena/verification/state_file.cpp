@@ -94,10 +94,16 @@ void read_external(Values& values, const yaml::Node& node, const Mechanism& m,
 StateInput default_input(const Mechanism& mechanism) {
   StateInput input;
   input.state = mechanism.default_state();
+  input.given = given_by_description(mechanism);
   input.effort = Eigen::VectorXd::Zero(mechanism.freedoms());
   input.acceleration = input.effort;
   input.motion_driven.assign(static_cast<std::size_t>(mechanism.freedoms()), 0);
   return input;
+}
+
+void close_loops(const Mechanism& mechanism, StateInput& input) {
+  if (mechanism.loops().empty()) return;
+  input.state = assemble_near(mechanism, input.state, input.given);
 }
 
 void read_named_vector(Values& values, const yaml::Node& node, const Mechanism& m, bool positions,
@@ -150,16 +156,28 @@ void read_state(Values& values, const yaml::Node& node, const Mechanism& m, Stat
       "q", "v", "effort", "acceleration", "external", "motion_driven"};
   if (!values.map(node, "a map with q, v, effort, acceleration, external, motion_driven")) return;
   values.unknown_keys(node, kKeys);
-  const auto vector = [&](const char* key, bool positions, Eigen::VectorXd& to) {
+  const auto vector = [&](const char* key, bool positions, Eigen::VectorXd& to,
+                          std::vector<std::uint8_t>* named = nullptr) {
     if (const Entry* entry = node.find(key)) {
       const Values::Within within(values, key);
-      read_named_vector(values, *entry->value, m, positions, to, nullptr);
+      read_named_vector(values, *entry->value, m, positions, to, named);
     }
   };
-  vector("q", true, input.state.q);
-  vector("v", false, input.state.v);
+  // What the state names counts more than what the model says.
+  std::vector<std::uint8_t> named;
+  vector("q", true, input.state.q, &named);
+  if (!named.empty())
+    for (const Node& moved : m.nodes())
+      for (int k = 0; k < moved.freedoms; ++k) {
+        const int own = m.coordinate_of_freedom()[static_cast<std::size_t>(moved.v_index + k)];
+        input.given.position[static_cast<std::size_t>(moved.v_index + k)] =
+            named[static_cast<std::size_t>(own >= 0 ? own : moved.q_index)];
+      }
+  named.clear();
+  vector("v", false, input.state.v, &named);
+  if (!named.empty()) input.given.velocity = named;
   vector("effort", false, input.effort);
-  vector("acceleration", false, input.acceleration);
+  vector("acceleration", false, input.acceleration, &input.given_acceleration);
   input.acceleration_given = input.acceleration_given || node.find("acceleration") != nullptr;
   if (const Entry* entry = node.find("external")) {
     const Values::Within within(values, "external");

@@ -16,18 +16,24 @@
 #include <string>
 #include <vector>
 
+#include "catena/closure/assembly.h"
 #include "catena/dynamics/loads.h"
 
 namespace catena {
 
 struct StateInput {
   State state;
+  GivenFreedoms given;  // what the file or the model said of it
   Eigen::VectorXd effort;
   Eigen::VectorXd acceleration;
-  bool acceleration_given = false;          // said in the file, not only zero by default
-  std::vector<std::uint8_t> motion_driven;  // by freedom
+  bool acceleration_given = false;               // said in the file, not only zero by default
+  std::vector<std::uint8_t> given_acceleration;  // by freedom
+  std::vector<std::uint8_t> motion_driven;       // by freedom
   std::vector<ExternalWrench> external;
 };
+
+// The state brought to a position and velocity that close the loops; nothing happens in a tree.
+void close_loops(const Mechanism& mechanism, StateInput& input);
 
 StateInput default_input(const Mechanism& mechanism);
 

@@ -17,7 +17,7 @@
 
 #include <Eigen/Core>
 
-#include "catena/model/mechanism.h"
+#include "catena/closure/loop_closure.h"
 
 namespace catena {
 
@@ -30,6 +30,7 @@ struct LoopMobility {
   bool closed = false;      // a closed position was found; otherwise the two below are not known
   int mobility = 0;
   int redundant = 0;
+  bool singular = false;  // the closed position found is singular
 };
 
 struct MobilityReport {
@@ -38,6 +39,10 @@ struct MobilityReport {
   Eigen::VectorXd q;                // a position that closes all loops that can be closed
   std::vector<std::string> warnings;
 };
+
+// The rank that the loop's closure equations have near the closed position q, singular positions
+// aside.
+int generic_rank(const Mechanism& mechanism, const LoopClosure& loop, const Eigen::VectorXd& q);
 
 // Starts from q. A tree's mobility is its freedoms.
 MobilityReport analyse_mobility(const Mechanism& mechanism, const Eigen::VectorXd& q);

@@ -1,11 +1,11 @@
-#include "catena/loops/mobility.h"
+#include "catena/closure/mobility.h"
 
 #include <numbers>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "catena/model/builder.h"
+#include "catena/closure/test_support.h"
 
 namespace catena {
 namespace {
@@ -14,35 +14,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr double kPi = std::numbers::pi;
-
-BodySettings some_body() { return {.mass = 1.0, .inertia = SymMat3d::diagonal(1.0, 1.0, 1.0)}; }
-
-Transformd moved(double x, double y, double z) { return Transformd::from_translation({x, y, z}); }
-
-struct FourBar {
-  double crank = 1.0, coupler = 4.8, rocker = 2.0, ground = 4.0;
-  double guess[3] = {kPi / 2.0, -1.389516618263327, 1.2018068856833};
-  HingeType closing = HingeType::revolute;
-  Vec3d axis = Vec3d::unit_z();  // of the closing hinge
-
-  Mechanism build() const {
-    MechanismBuilder b("four_bar");
-    for (const char* name : {"crank", "coupler", "rocker"}) b.add_body(name, some_body());
-    b.add_hinge("A", kWorld, "crank", {.initial_position = {guess[0]}});
-    b.add_hinge("B", "crank", "coupler",
-                {.frame_on_parent = moved(crank, 0, 0), .initial_position = {guess[1]}});
-    b.add_hinge("D", kWorld, "rocker",
-                {.frame_on_parent = moved(ground, 0, 0), .initial_position = {guess[2]}});
-    b.add_hinge(
-        "C", "coupler", "rocker",
-        {.type = closing,
-         .axes = closing == HingeType::revolute ? std::vector<Vec3d>{axis} : std::vector<Vec3d>{},
-         .frame_on_parent = moved(coupler, 0, 0),
-         .frame_on_child = moved(rocker, 0, 0),
-         .cut = Cut::always});
-    return b.finish();
-  }
-};
 
 MobilityReport report_of(const Mechanism& m) { return analyse_mobility(m, m.default_state().q); }
 

@@ -1,0 +1,129 @@
+// catena assemble: a closed mechanism from a rough position to one that closes its loops.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "apps/catena/model_options.h"
+#include "apps/catena/output.h"
+#include "catena/base/text.h"
+#include "catena/closure/assembly.h"
+#include "catena/closure/chart.h"
+#include "catena/verification/state_file.h"
+
+namespace catena::app {
+namespace {
+
+struct Options {
+  ModelOptions model;
+  std::string state;
+  std::vector<std::string> fix;
+  bool closest = false;
+  bool ignore_limits = false;
+  bool json = false;
+  std::string out;
+};
+
+// The freedoms of the hinges or freedoms named.
+std::vector<std::uint8_t> mask_of(const Mechanism& m, const std::vector<std::string>& names) {
+  std::vector<std::uint8_t> mask(static_cast<std::size_t>(m.freedoms()), 0);
+  for (const std::string& name : names) {
+    if (m.has_hinge(name)) {
+      const HingePlace& hinge = m.hinges()[static_cast<std::size_t>(m.hinge_index(name))];
+      if (hinge.role != HingePlace::Role::tree)
+        throw Error(
+            "hinge '" + name + "' is " +
+            (hinge.role == HingePlace::Role::cut ? "cut: it has no coordinate to fix" : "rigid"));
+      for (int k = 0; k < hinge.freedoms; ++k)
+        mask[static_cast<std::size_t>(hinge.v_index + k)] = 1;
+    } else {
+      mask[static_cast<std::size_t>(m.velocity_index(name))] = 1;
+    }
+  }
+  return mask;
+}
+
+std::string state_yaml(const Mechanism& m, const State& state) {
+  std::string text = "q:\n";
+  const auto add = [&](std::span<const std::string> names, const Eigen::VectorXd& x) {
+    for (std::size_t i = 0; i < names.size(); ++i)
+      text += "  " + names[i] + ": " + number(x[static_cast<Eigen::Index>(i)]) + "\n";
+  };
+  add(m.position_names(), state.q);
+  text += "v:\n";
+  add(m.velocity_names(), state.v);
+  return text;
+}
+
+void assemble_command(const Options& options) {
+  const Mechanism m = options.model.load();
+  print_warnings(m);
+  const StateInput in =
+      options.state.empty() ? default_input(m) : read_state_file(options.state, m);
+  AssemblySettings settings;
+  settings.closest = options.closest;
+  settings.keep_limits = !options.ignore_limits;
+  if (!options.fix.empty()) settings.fixed = mask_of(m, options.fix);
+  Assembly found = find_assembly(m, in.state.q, settings);
+  if (!found.closed) assemble(m, in.state.q, settings);  // says what is open
+  State state{found.q, consistent_velocity(m, found.q, in.state.v, settings.fixed)};
+  const Chart chart = choose_chart(m, state.q);
+
+  if (options.json) {
+    Json json;
+    json["closed"] = true;
+    json["closure_residual"] = found.gap();
+    json["q"] = Json::object();
+    json["v"] = Json::object();
+    for (int i = 0; i < m.coordinates(); ++i)
+      json["q"][m.position_names()[static_cast<std::size_t>(i)]] = state.q[i];
+    for (int i = 0; i < m.freedoms(); ++i)
+      json["v"][m.velocity_names()[static_cast<std::size_t>(i)]] = state.v[i];
+    json["independent"] = Json::array();
+    for (const int i : chart.independent(m.freedoms()))
+      json["independent"].push_back(m.velocity_names()[static_cast<std::size_t>(i)]);
+    json["loops"] = Json::array();
+    for (const LoopAssembly& loop : found.loops)
+      json["loops"].push_back({{"given_residual", loop.given_gap}, {"residual", loop.gap}});
+    write_text(json.dump(2) + "\n", "");
+  } else {
+    Table table({{"coordinate"}, {"given", true}, {"assembled", true}, {"change", true}});
+    for (int i = 0; i < m.coordinates(); ++i)
+      table.add({m.position_names()[static_cast<std::size_t>(i)], pretty(in.state.q[i]),
+                 fmt::format("{:.12g}", state.q[i]), pretty(state.q[i] - in.state.q[i])});
+    std::string text = table.text();
+    for (std::size_t i = 0; i < found.loops.size(); ++i) {
+      const LoopAssembly& loop = found.loops[i];
+      text += fmt::format("loop {}: residual {:.2g}, was {:.2g} (rad, or fractions of its size)\n",
+                          i + 1, loop.gap, loop.given_gap);
+    }
+    if (m.loops().empty()) text += "no loops: nothing to assemble\n";
+    write_text(text, "");
+  }
+  if (!options.out.empty()) write_text(state_yaml(m, state), options.out);
+}
+
+}  // namespace
+
+void add_assemble(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "assemble", "Close the loops of a mechanism, starting from a rough position");
+  const auto options = std::make_shared<Options>();
+  options->model.add(*command);
+  command->add_option("--state", options->state, "Start from this state (YAML), not the model's");
+  command->add_option("--fix", options->fix, "Hinges or freedoms to leave as they are");
+  command->add_flag("--closest", options->closest,
+                    "The closed position nearest to the given one, not just one near it");
+  command->add_flag("--ignore-limits", options->ignore_limits, "Do not keep to hinge limits");
+  command->add_flag("--json", options->json, "Machine-readable output");
+  command->add_option("-o,--out", options->out, "Write the assembled state to this YAML file");
+  command->footer(
+      "Another assembly mode is reached from another start (--state).\n\n"
+      "Examples:\n"
+      "  catena assemble models/four_bar.sdf\n"
+      "  catena assemble models/four_bar.yaml --fix A --json\n"
+      "  catena assemble linkage.sdf -o closed.yaml && catena dynamics linkage.sdf --state "
+      "closed.yaml");
+  command->callback([options] { assemble_command(*options); });
+}
+
+}  // namespace catena::app

@@ -1,0 +1,100 @@
+// Assembly: from a rough position to one in which every loop is closed, and from a rough velocity
+// to one that keeps it so.
+//
+// Each loop is solved on its own (its equations do not depend on the rest): Levenberg-Marquardt
+// with bounded steps, which keeps to the branch of the guess where plain Newton jumps through whole
+// turns, then Newton with the step of least norm. Hinge limits and fixed freedoms are respected. A
+// loop that does not close from the guess is tried again from positions around it, a fixed list.
+// Another assembly mode is reached from another guess.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "catena/closure/loop_closure.h"
+
+namespace catena {
+
+struct AssemblySettings {
+  std::vector<std::uint8_t> fixed{};  // by freedom: 1 keeps it as given; empty: none
+  bool keep_limits = true;            // of the hinges
+  bool closest = false;               // the closed position nearest to the guess, not just one near
+};
+
+struct LoopAssembly {
+  double given_gap = 0.0;  // radians, or fractions of the loop's size
+  double gap = 0.0;        // after assembly
+  bool closed = false;
+  std::string remains;  // if not closed: what is open, in words
+};
+
+struct Assembly {
+  Eigen::VectorXd q;  // the best position found
+  bool closed = false;
+  std::vector<LoopAssembly> loops;  // in the order of Mechanism::loops()
+  double gap() const;               // the largest
+};
+
+Assembly find_assembly(const Mechanism& mechanism, const Eigen::VectorXd& guess,
+                       const AssemblySettings& settings = {});
+
+// The same, but a NumericalError with the best residual and the open joint if it cannot be closed.
+Eigen::VectorXd assemble(const Mechanism& mechanism, const Eigen::VectorXd& guess,
+                         const AssemblySettings& settings = {});
+
+// The velocity nearest to v (in the sense of least squares over each loop's freedoms; those that
+// only shift count by the loop's length) that keeps the loops of the closed position q closed.
+// Fixed freedoms keep their velocity; a NumericalError if they contradict a loop.
+Eigen::VectorXd consistent_velocity(const Mechanism& mechanism, const Eigen::VectorXd& q,
+                                    const Eigen::VectorXd& v,
+                                    const std::vector<std::uint8_t>& fixed = {});
+
+// Position and velocity.
+State assemble(const Mechanism& mechanism, const State& guess,
+               const AssemblySettings& settings = {});
+
+// Which freedoms of a guess somebody meant, rather than left at zero. By freedom.
+struct GivenFreedoms {
+  std::vector<std::uint8_t> position;
+  std::vector<std::uint8_t> velocity;
+};
+// Those of hinges for which the description has an initial position or velocity.
+GivenFreedoms given_by_description(const Mechanism& mechanism);
+
+// Position and velocity near a guess: keeps what was given if the loops can be closed that way, and
+// otherwise moves everything. A state that is closed to rounding is returned as it is.
+State assemble_near(const Mechanism& mechanism, const State& guess, const GivenFreedoms& given);
+
+// The largest residual of all loops at q, and of Y v at (q, v).
+double closure_gap(const Mechanism& mechanism, const AggregateTables& tables,
+                   const Eigen::VectorXd& q);
+double closure_rate(const Mechanism& mechanism, const AggregateTables& tables, const State& state);
+
+// ---- One loop at a time, for mobility and charts. ----
+
+// A loop is closed when its residual is below this. Files are often written with six digits, and
+// over-constrained loops then close no better than that.
+inline constexpr double kClosed = 1e-5;
+// Pivots below this fraction of the largest are dependent rows. It stands above the errors of files
+// with six digits (parallel axes typed as 1.5708), and below what a loop 0.02 rad away from a
+// singular position has.
+inline constexpr double kRankThreshold = 1e-5;
+
+struct Closing {
+  Eigen::VectorXd q;
+  double gap = kInfinity;
+};
+
+// `free` lists the columns that may move.
+Closing close_loop(const LoopClosure& loop, const Eigen::VectorXd& q, const std::vector<int>& free,
+                   bool keep_limits, const Mechanism& mechanism);
+// The same, from positions around q if it does not close from q itself.
+Closing close_from_around(const LoopClosure& loop, const Eigen::VectorXd& q,
+                          const std::vector<int>& free, bool keep_limits,
+                          const Mechanism& mechanism);
+std::vector<int> all_columns(const LoopClosure& loop);
+
+}  // namespace catena

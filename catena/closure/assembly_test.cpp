@@ -1,0 +1,87 @@
+#include "catena/closure/assembly.h"
+
+#include <numbers>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "catena/closure/test_support.h"
+#include "catena/model/configuration.h"
+
+namespace catena {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr double kPi = std::numbers::pi;
+
+Eigen::Vector3d q_of(double a, double b, double c) { return {a, b, c}; }
+
+AssemblySettings driver_fixed() { return {.fixed = {1, 0, 0}}; }
+
+// Numbers of the constraint-embedding digest, case V15 (four-bar, relative coordinates).
+TEST(Assembly, KeepsTheBranchOfTheGuess) {
+  const Mechanism m = FourBar{}.build();
+  const Eigen::VectorXd open = assemble(m, q_of(kPi / 3.0, 0.0, kPi / 4.0), driver_fixed());
+  EXPECT_NEAR(open[0], kPi / 3.0, 0.0);
+  EXPECT_NEAR(open[1], -0.9017306763859, 1e-12);
+  EXPECT_NEAR(open[2], 0.8961104962995, 1e-12);
+  const Eigen::VectorXd crossed = assemble(m, q_of(kPi / 3.0, -2.5, -1.0), driver_fixed());
+  EXPECT_NEAR(crossed[1], -1.6777921741983, 1e-12);
+  EXPECT_NEAR(crossed[2], -1.3812382444905, 1e-12);
+}
+
+TEST(Assembly, TheClosestPositionIsClosest) {
+  const Mechanism m = FourBar{}.build();
+  const Eigen::VectorXd guess = q_of(1.0, -0.5, 1.0);
+  const Eigen::VectorXd q = assemble(m, guess, {.closest = true});
+  EXPECT_NEAR(q[0], 0.8773871401828, 1e-9);
+  EXPECT_NEAR(q[1], -0.7381150587072, 1e-9);
+  EXPECT_NEAR(q[2], 0.8005069676082, 1e-9);
+  EXPECT_NEAR((q - guess).norm(), 0.3339613219350, 1e-12);
+}
+
+TEST(Assembly, AnImpossibleLoopNamesTheJointAndTheGap) {
+  const Mechanism m = FourBar{.ground = 9.0}.build();
+  const Assembly a = find_assembly(m, q_of(0.3, -0.2, 2.8));
+  EXPECT_FALSE(a.closed);
+  // The smallest gap is 1.2 m, at (0, 0, pi); the residual is divided by the
+  // loop's length, that of the coupler.
+  EXPECT_NEAR(a.loops[0].gap * 4.8, 1.2, 1e-6);
+  try {
+    assemble(m, q_of(0.3, -0.2, 2.8));
+    FAIL();
+  } catch (const NumericalError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("'crank', 'coupler' and 'rocker'"));
+    EXPECT_THAT(e.what(), HasSubstr("hinge 'C' is open by 1.2 m"));
+  }
+}
+
+TEST(Assembly, LimitsAreKept) {
+  MechanismBuilder b = FourBar{}.builder();
+  Description d = b.description();
+  d.hinges[2].freedoms = {{.lower = -2.0, .upper = -0.5}};  // the rocker, below the ground line
+  const Mechanism m = MechanismBuilder(d).finish();
+  const Eigen::VectorXd q = assemble(m, q_of(kPi / 3.0, -0.9, -0.6));
+  EXPECT_LE(q[2], -0.5);
+  EXPECT_GE(q[2], -2.0);
+  const AggregateTables tables = make_aggregate_tables(m);
+  EXPECT_LT(closure_gap(m, tables, q), 1e-12);
+}
+
+TEST(Assembly, VelocitiesAreProjected) {
+  const Mechanism m = FourBar{}.build();
+  const Eigen::VectorXd q = assemble(m, q_of(kPi / 3.0, -0.9, 0.9), driver_fixed());
+  const Eigen::VectorXd free = consistent_velocity(m, q, q_of(1.0, 0.5, -0.2));
+  EXPECT_NEAR(free[0], 0.1820747046065, 1e-12);
+  EXPECT_NEAR(free[1], -0.1737046566044, 1e-12);
+  EXPECT_NEAR(free[2], 0.1046896932449, 1e-12);
+  const Eigen::VectorXd driven = consistent_velocity(m, q, q_of(2.0, 0.0, 0.0), {1, 0, 0});
+  EXPECT_NEAR(driven[0], 2.0, 0.0);
+  EXPECT_NEAR(driven[1], 2.0 * -0.9540295944999, 1e-12);
+  EXPECT_NEAR(driven[2], 2.0 * 0.574982084805, 1e-12);
+  EXPECT_THROW(consistent_velocity(m, q, q_of(1.0, 1.0, 1.0), {1, 1, 0}), NumericalError);
+}
+
+}  // namespace
+}  // namespace catena

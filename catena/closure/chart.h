@@ -1,0 +1,70 @@
+// Charts: which freedoms of a closed loop are independent.
+//
+// A loop of n tree freedoms whose closure equations have rank r has n − r independent freedoms; the
+// others follow, v = X v_independent. The r dependent columns and the r rows that determine them
+// are picked by pivoted QR factorizations, so that the block of the two is as well conditioned as
+// it can be made (constraint embedding: Jain, DETC2009-87663, section 5.2; the choice of rows is
+// our own: redundant rows say nothing new and are left out, and no least squares is left for the
+// kernels to solve).
+//
+// The rank is the generic one (mobility.h) and stays what it is: in a singular position the rank
+// drops, but a mechanism does not gain coordinates there, and accelerations computed with the
+// dropped rank are wrong. A position in which a chart cannot be chosen at that rank is singular.
+//
+// Accelerations and forces do not depend on the chart; reduced quantities (the mass matrix, the
+// efforts of inverse dynamics) refer to its independent freedoms.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "catena/closure/table.h"
+
+namespace catena {
+
+struct LoopChart {
+  std::vector<int> independent;  // v indices, ascending
+  std::vector<int> dependent;    // v indices, in the order of the pivots
+  int rank = 0;
+  int redundant = 0;     // rows that say nothing new
+  double quality = 1.0;  // smallest over largest singular value of the block that is solved
+  // For the kernels:
+  std::vector<int> order;  // columns: dependent, then independent
+  std::vector<ChartRow> rows;
+  std::vector<double> map;  // of a constant loop
+};
+
+struct Chart {
+  std::vector<LoopChart> loops;  // in the order of Mechanism::loops()
+
+  // By freedom: 1 if it is independent (freedoms outside loops always are).
+  std::vector<std::uint8_t> independent_mask(int freedoms) const;
+  // All independent freedoms of the mechanism, v indices ascending.
+  std::vector<int> independent(int freedoms) const;
+  bool is_independent(int freedom) const;
+};
+
+struct ChartSettings {
+  // By freedom: 1 if it must be independent (motion-driven, or pinned by the user); empty: none.
+  std::vector<std::uint8_t> pinned{};
+  // Keeps the ranks of this chart instead of finding the generic ones again.
+  const Chart* previous = nullptr;
+};
+
+// q must be closed. Throws NumericalError if q is singular, or if the pinned freedoms of a loop
+// cannot all be independent.
+Chart choose_chart(const Mechanism& mechanism, const Eigen::VectorXd& q,
+                   const ChartSettings& settings = {});
+
+// The quality that each loop's block has at q, over the best that a fresh choice would have there;
+// the least of all loops. Choose again when it falls below kPoorChart.
+double chart_quality(const Mechanism& mechanism, const AggregateTables& tables, const Chart& chart,
+                     const Eigen::VectorXd& q);
+inline constexpr double kPoorChart = 0.3;
+
+// Writes the chart into the tables that kernels read.
+void store_chart(const Chart& chart, AggregateTables& tables);
+
+}  // namespace catena

@@ -1,0 +1,272 @@
+// Closed loops as nodes of the tree, against the numbers of the constraint-embedding digest (its
+// routes: position-only Lagrangian in 60 digits, closed forms, dense equations in absolute
+// coordinates).
+#include "catena/dynamics/embedding.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "catena/dynamics/closed_cases.h"
+#include "catena/dynamics/energy.h"
+#include "catena/dynamics/forward.h"
+#include "catena/dynamics/inverse.h"
+#include "catena/dynamics/mass_matrix.h"
+
+namespace catena {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr double kDigits = 1e-11;  // the digest prints 11 to 14 digits
+
+TEST(Embedding, FourBarAtOneRadian) {
+  for (const HingeType cut : {HingeType::revolute, HingeType::spherical, HingeType::cylindrical}) {
+    const Mechanism m = four_bar(cut);
+    const State s = four_bar_state(m, 1.0, 2.0);
+    expect_near(s.q, {1.0, -0.8565862828828, 0.86910229004484}, kDigits);
+    expect_near(s.v, {2.0, -1.9180516266456, 1.1385672239739}, kDigits);
+    Workspace w(m);
+    w.set_chart(choose_chart(m, s.q, {.pinned = {1, 0, 0}}), true);
+    expect_near(forward_dynamics(m, s, vector({3.0, 0.0, 0.0}), w),
+                {-6.1870216231659, 6.3721298185805, -2.9850732313188}, kDigits);
+    EXPECT_NEAR(w.aggregate(0).bias[1], 0.438616374378, 1e-11);
+    EXPECT_NEAR(w.aggregate(0).bias[2], 0.5370967857583, 1e-11);
+    EXPECT_NEAR(mass_matrix(m, s.q, w)(0, 0), 2.33927762963, 1e-11);
+    // The dense route, and other charts.
+    expect_near(forward_dynamics(m, s, vector({3.0, 0.0, 0.0}), w, {}, Route::dense),
+                {-6.1870216231659, 6.3721298185805, -2.9850732313188}, kDigits);
+    for (int k = 1; k < 3; ++k) {
+      std::vector<std::uint8_t> pinned(3, 0);
+      pinned[static_cast<std::size_t>(k)] = 1;
+      w.set_chart(choose_chart(m, s.q, {.pinned = pinned}), true);
+      expect_near(forward_dynamics(m, s, vector({3.0, 0.0, 0.0}), w),
+                  {-6.1870216231659, 6.3721298185805, -2.9850732313188}, 1e-10);
+    }
+  }
+}
+
+TEST(Embedding, FourBarInverseDynamics) {
+  const Mechanism m = four_bar();
+  const struct {
+    double angle, effort;
+  } cases[] = {{kPi / 3.0, 20.110682218866}, {7.0 * kPi / 6.0, -7.3514499370643}};
+  for (const auto& c : cases) {
+    const State s = four_bar_state(m, c.angle, 2.0);
+    Workspace w(m);
+    w.set_chart(choose_chart(m, s.q, {.pinned = {1, 0, 0}}), true);
+    expect_near(inverse_dynamics(m, s, vector({1.5, 0.0, 0.0}), w), {c.effort, 0.0, 0.0}, kDigits);
+  }
+}
+
+// V4 table, open branch, rate 2, effort 3: absolute accelerations of driver, coupler and rocker.
+TEST(Embedding, FourBarTable) {
+  const Mechanism m = four_bar();
+  const struct {
+    double degrees, a1, a2, a3;
+  } cases[] = {{0.0, 10.50557952523, -0.786187586925, 4.082547531273},
+               {30.0, -13.03983081733, 1.826586708811, -2.391817319892},
+               {90.0, -0.9353644439163, 0.1975337561487, -0.8460560402024},
+               {150.0, 11.10661418372, 2.138379070927, 2.991260786675},
+               {300.0, -1.010178052307, -1.848821018724, -1.292782958009}};
+  for (const auto& c : cases) {
+    const State s = four_bar_state(m, c.degrees * kPi / 180.0, 2.0);
+    const Eigen::VectorXd a = forward_dynamics(m, s, vector({3.0, 0.0, 0.0}));
+    expect_near(vector({a[0], a[0] + a[1], a[2]}), {c.a1, c.a2, c.a3}, kDigits);
+  }
+}
+
+// V6: a child on the coupler.
+TEST(Embedding, FourBarWithAnOutboardLink) {
+  const Mechanism m = four_bar(HingeType::revolute, true);
+  State guess{vector({kPi / 3.0, -0.9, 0.9, -1.0}), vector({2.0, 0.0, 0.0, -1.5})};
+  const State s = assemble(m, guess, {.fixed = {1, 0, 0, 1}});
+  expect_near(s.v, {2.0, -1.9080591889999, 1.14996416961, -1.5}, kDigits);
+  const Eigen::VectorXd effort = vector({3.0, 0.0, 0.0, 0.4});
+  Workspace w(m);
+  w.set_chart(choose_chart(m, s.q, {.pinned = {1, 0, 0, 0}}), true);
+  expect_near(forward_dynamics(m, s, effort, w),
+              {-6.0875402453769, 6.2167393535106, -3.0695387070423, -3.7923619384691}, kDigits);
+  expect_near(forward_dynamics(m, s, effort, w, {}, Route::dense),
+              {-6.0875402453769, 6.2167393535106, -3.0695387070423, -3.7923619384691}, kDigits);
+  const Eigen::MatrixXd mass = mass_matrix(m, s.q, w);
+  EXPECT_NEAR(mass(0, 0), 2.95182893734, 1e-11);
+  EXPECT_NEAR(mass(0, 1), -0.0895075493125, 1e-12);
+  EXPECT_NEAR(mass(1, 1), 0.375, 1e-14);
+  // The same with the link's acceleration given: it asks for the effort that was applied.
+  const HybridInput input{{0, 0, 0, 1}, effort, vector({0.0, 0.0, 0.0, -3.7923619384691})};
+  const HybridResult hybrid = hybrid_dynamics(m, s, input);
+  expect_near(hybrid.acceleration,
+              {-6.0875402453769, 6.2167393535106, -3.0695387070423, -3.7923619384691}, kDigits);
+  EXPECT_NEAR(hybrid.effort[3], 0.4, 1e-11);
+  // And with the rocker's: no effort was applied there.
+  const HybridInput rocker{{0, 0, 1, 0}, effort, vector({0.0, 0.0, -3.0695387070423, 0.0})};
+  const HybridResult driven = hybrid_dynamics(m, s, rocker);
+  expect_near(driven.acceleration,
+              {-6.0875402453769, 6.2167393535106, -3.0695387070423, -3.7923619384691}, kDigits);
+  EXPECT_NEAR(driven.effort[2], 0.0, 1e-10);
+}
+
+// V5: offset slider-crank.
+TEST(Embedding, SliderCrank) {
+  MechanismBuilder b("slider_crank");
+  b.set_gravity({0.0, -9.81, 0.0});
+  b.add_body("crank", rod(1.0, 0.3)).add_body("rod", rod(2.0, 1.0));
+  b.add_body("slider", body(3.0, {}, {0.01, 0.01, 0.01}));
+  b.add_hinge("crank", kWorld, "crank", {});
+  b.add_hinge("rod", "crank", "rod", {.frame_on_parent = shift(0.3, 0, 0)});
+  b.add_hinge(
+      "slider", kWorld, "slider",
+      {.type = HingeType::prismatic, .axes = {{1, 0, 0}}, .frame_on_parent = shift(0, 0.05, 0)});
+  b.add_hinge("pin", "rod", "slider", {.frame_on_parent = shift(1, 0, 0), .cut = Cut::always});
+  const Mechanism m = b.finish();
+  const State s =
+      assemble(m, State{vector({0.7, -0.8, 1.2}), vector({10.0, 0.0, 0.0})}, {.fixed = {1, 0, 0}});
+  expect_near(s.q, {0.7, -0.84375997429018, 1.2191369755759}, kDigits);
+  expect_near(s.v, {10.0, -12.318442878095, -2.264805490484}, kDigits);
+  expect_near(forward_dynamics(m, s, vector({4.0, 0.0, -50.0})),
+              {-41.248199374645, 69.561230656007, -16.236873408146}, kDigits);
+}
+
+// V3: a geared motor with its gyroscopic effect.
+TEST(Embedding, GearedMotorInSpace) {
+  MechanismBuilder b("geared");
+  b.add_body("0", body(3.0, {0, 0, 0.1}, {0.05, 0.05, 0.04}));
+  b.add_body("1", body(1.5, {0, 0, 0.05}, {0.01, 0.012, 0.008}));
+  b.add_body("2", body(0.8, {0.25, 0, 0}, {0.001, 0.006, 0.006}));
+  b.add_body("3", body(0.2, {0, 0.02, 0}, {2e-5, 4e-5, 2e-5}));
+  b.add_hinge("0", kWorld, "0", {});
+  b.add_hinge("1", "0", "1", {.axes = {{1, 0, 0}}, .frame_on_parent = shift(0, 0, 0.3)});
+  b.add_hinge("2", "1", "2", {.axes = {{0, 1, 0}}, .frame_on_parent = shift(0.1, 0, 0.1)});
+  b.add_hinge("3", "1", "3", {.axes = {{0, 1, 0}}, .frame_on_parent = shift(-0.05, 0, 0.05)});
+  b.add_coupling({.name = "gear", .terms = {{"3", 0, 1.0}, {"2", 0, -80.0}}});
+  const Mechanism m = b.finish();
+  const State s{vector({0.3, 0.4, 0.5, 40.0}), vector({0.7, -0.5, 2.0, 160.0})};
+  Workspace w(m);
+  w.set_chart(choose_chart(m, s.q, {.pinned = {0, 0, 1, 0}}), true);
+  expect_near(forward_dynamics(m, s, vector({0, 0, 0, 0.05}), w),
+              {-2.4897547798903, 16.16360164714, 18.077290608851, 1446.183248708}, kDigits);
+  const Eigen::MatrixXd mass = mass_matrix(m, s.q, w);
+  EXPECT_NEAR(mass(0, 2), 0.0261545588244, 1e-12);
+  EXPECT_NEAR(mass(2, 2), 0.312, 1e-14);
+  // The motor as the independent freedom.
+  w.set_chart(choose_chart(m, s.q, {.pinned = {0, 0, 0, 1}}), true);
+  expect_near(forward_dynamics(m, s, vector({0, 0, 0, 0.05}), w),
+              {-2.4897547798903, 16.16360164714, 18.077290608851, 1446.183248708}, kDigits);
+}
+
+TEST(Embedding, TwoFourBarsInSeries) {
+  const auto [m, s] = two_four_bars();
+  ASSERT_EQ(m.loops().size(), 2u);
+  expect_near(by_name(m, s.v),
+              {0.9, 1.5, -1.7026358608146, 0.68665251088456, -0.8, 1.3, 2, -2.5073340135364,
+               0.73856695187282, 0.25},
+              kDigits);
+  const Eigen::VectorXd effort = from_names(m, {1, 2, 0, 0, 0.3, -0.2, 0.5, 0, 0, 0.1});
+  Workspace w(m);
+  for (const Route route : {Route::recursive, Route::dense})
+    expect_near(
+        by_name(m, forward_dynamics(m, s, effort, w, {}, route)),
+        {2.2991482087043, -13.719905302976, 16.195576592889, -5.2885630834333, 6.0660036593142,
+         -33.465494827904, 11.25193874893, -12.552167593531, 6.754595725008, -1.6025050073455},
+        kDigits);
+  std::vector<std::uint8_t> pinned(10, 0);
+  for (const int i : {1, 6})
+    pinned[static_cast<std::size_t>(m.velocity_index(std::to_string(i)))] = 1;
+  w.set_chart(choose_chart(m, s.q, {.pinned = pinned}), true);
+  const Eigen::VectorXd a = from_names(m, {0.5, -1.0, 0, 0, 0.7, 0.2, -0.4, 0, 0, 0.3});
+  expect_near(by_name(m, inverse_dynamics(m, s, a, w)),
+              {-0.63033238760567, 4.3157348908021, 0, 0, -1.920197404484, 0.51781467990252,
+               0.50247599792044, 0, 0, 0.49345580281294},
+              kDigits);
+}
+
+// V8: a differential on a turning base.
+TEST(Embedding, Differential) {
+  MechanismBuilder b("differential");
+  b.add_body("0", body(4, {0.2, 0, 0}, {0.02, 0.08, 0.09}));
+  for (const char* motor : {"1", "2"}) b.add_body(motor, body(0.25, {}, {1.5e-5, 3e-5, 1.5e-5}));
+  b.add_body("3", body(0.5, {0.02, 0, 0}, {0.0006, 0.0008, 0.0007}));
+  b.add_body("4", body(1.2, {0.15, 0.03, -0.02}, {0.004, 0.011, 0.012}));
+  b.add_hinge("0", kWorld, "0", {});
+  b.add_hinge("1", "0", "1", {.axes = {{0, 1, 0}}, .frame_on_parent = shift(0.1, 0.1, 0)});
+  b.add_hinge("2", "0", "2", {.axes = {{0, 1, 0}}, .frame_on_parent = shift(0.1, -0.1, 0)});
+  b.add_hinge("3", "0", "3", {.axes = {{0, 1, 0}}, .frame_on_parent = shift(0.4, 0, 0)});
+  b.add_hinge("4", "3", "4", {.axes = {{1, 0, 0}}, .frame_on_parent = shift(0.05, 0, 0)});
+  b.add_coupling({.name = "sum", .terms = {{"1", 0, 1.0}, {"3", 0, -10.0}, {"4", 0, -10.0}}});
+  b.add_coupling({.name = "gap", .terms = {{"2", 0, 1.0}, {"3", 0, -10.0}, {"4", 0, 10.0}}});
+  const Mechanism m = b.finish();
+  const State s{from_names(m, {0.2, 11, -3, 0.4, 0.7}), from_names(m, {0.8, 5, 17, 1.1, -0.6})};
+  expect_near(by_name(m, forward_dynamics(m, s, from_names(m, {0.5, 0.05, 0.02, 0, 0}))),
+              {0.7998607282552, 772.78294029221, 188.23069356336, 48.050681692778, 29.227612336443},
+              kDigits);
+}
+
+TEST(Embedding, AnOpenPositionIsRefused) {
+  const Mechanism m = four_bar();
+  State s = four_bar_state(m, 1.0, 2.0);
+  Workspace w(m);
+  forward_dynamics(m, s, Eigen::Vector3d::Zero(), w);
+  s.q[1] += 1e-3;
+  try {
+    forward_dynamics(m, s, Eigen::Vector3d::Zero(), w);
+    FAIL();
+  } catch (const NumericalError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("hinge 'C' is open by"));
+  }
+  s = four_bar_state(m, 1.0, 2.0);
+  s.v[2] += 1e-3;
+  EXPECT_THROW(forward_dynamics(m, s, Eigen::Vector3d::Zero(), w), NumericalError);
+}
+
+// The four-bar's rod as a distance: the coupler without mass, so without a body.
+TEST(Embedding, ARodReplacesAMasslessCoupler) {
+  const auto build = [](bool with_rod) {
+    MechanismBuilder b("rod");
+    b.set_gravity({0.0, -9.81, 0.0});
+    b.add_body("driver", rod(1.0, 1.0)).add_body("rocker", rod(2.0, 2.0));
+    b.add_hinge("A", kWorld, "driver", {});
+    b.add_hinge("D", kWorld, "rocker", {.frame_on_parent = shift(4, 0, 0)});
+    if (with_rod) {
+      b.add_rod({.name = "coupler",
+                 .body_a = "driver",
+                 .point_a = {1, 0, 0},
+                 .body_b = "rocker",
+                 .point_b = {2, 0, 0},
+                 .length = 4.8});
+    } else {
+      b.add_body("coupler", {});
+      b.add_hinge("B", "driver", "coupler", {.frame_on_parent = shift(1, 0, 0)});
+      b.add_hinge("C", "coupler", "rocker",
+                  {.frame_on_parent = shift(4.8, 0, 0),
+                   .frame_on_child = shift(2, 0, 0),
+                   .cut = Cut::always});
+    }
+    return b.finish();
+  };
+  const Mechanism with_rod = build(true), with_body = build(false);
+  const State r =
+      assemble(with_rod, State{vector({1.0, 1.0}), vector({2.0, 0.0})}, {.fixed = {1, 0}});
+  Eigen::VectorXd q(3), v(3);
+  const int driver = with_body.velocity_index("A"), coupler = with_body.velocity_index("B"),
+            rocker = with_body.velocity_index("D");
+  q[driver] = r.q[0];
+  q[coupler] = -0.85;
+  q[rocker] = r.q[1];
+  v[driver] = 2.0;
+  v[coupler] = v[rocker] = 0.0;
+  std::vector<std::uint8_t> fixed(3, 0);
+  fixed[static_cast<std::size_t>(driver)] = 1;
+  const State s = assemble(with_body, State{q, v}, {.fixed = fixed});
+  EXPECT_NEAR(s.q[rocker], r.q[1], 1e-12);
+  EXPECT_NEAR(s.v[rocker], r.v[1], 1e-12);
+  const Eigen::VectorXd by_rod = forward_dynamics(with_rod, r, vector({3.0, 0.0}));
+  Eigen::VectorXd effort = Eigen::VectorXd::Zero(3);
+  effort[driver] = 3.0;
+  const Eigen::VectorXd by_body = forward_dynamics(with_body, s, effort);
+  EXPECT_NEAR(by_rod[0], by_body[driver], 1e-11);
+  EXPECT_NEAR(by_rod[1], by_body[rocker], 1e-11);
+}
+
+}  // namespace
+}  // namespace catena
