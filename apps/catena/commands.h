@@ -26,6 +26,7 @@ void add_info(CLI::App& app);
 void add_check(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_dynamics(CLI::App& app);
+void add_simulate(CLI::App& app);
 void add_verify(CLI::App& app);
 
 }  // namespace catena::app

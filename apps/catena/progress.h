@@ -1,0 +1,33 @@
+// A progress bar with the remaining time on a terminal, nothing in a pipe; and Ctrl-C as a wish to
+// stop in good order.
+#pragma once
+
+#include <chrono>
+
+namespace catena::app {
+
+class Progress {
+ public:
+  // Draws on stderr if that is a terminal and `wanted`. While it lives, SIGINT and SIGTERM only set
+  // interrupted(); a second one ends the program at once.
+  Progress(double duration, bool wanted);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress();
+
+  // Cheap; draws a few times a second.
+  void update(double t);
+  bool interrupted() const;
+
+ private:
+  void draw(double t);
+
+  double duration_;
+  bool visible_;
+  double first_ = -1.0;  // the time of the first update
+  std::chrono::steady_clock::time_point start_;
+  std::chrono::steady_clock::time_point drawn_;
+  int since_drawn_ = 0;
+};
+
+}  // namespace catena::app

@@ -1,0 +1,83 @@
+// What acts on a mechanism in a simulation, as the user says it: efforts at freedoms, controllers,
+// prescribed motions, wrenches on bodies, stops and friction, and functions whose zeros are events.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "catena/dynamics/loads.h"
+#include "catena/simulation/table.h"
+
+namespace catena {
+
+// A function of time, or of time and state. Give one of the three.
+struct SignalSettings {
+  std::string expression = {};  // expression.h
+  std::string table = {};       // a CSV file
+  std::function<double(double t, const State& state)> function = {};
+
+  std::string column = {};  // of the table
+  Interpolation interpolation = Interpolation::linear;
+  double cutoff = 0.0;  // Hz, of a smoothed spline
+};
+
+// An effort (N or N m) at a freedom. Several at one freedom add up.
+struct InputSettings {
+  std::string freedom;
+  SignalSettings signal = {};
+};
+
+// effort = kp (target − q) + kd (d target/dt − v) + ki ∫ (target − q) dt, of a freedom with a
+// coordinate. The target is a function of time alone.
+struct ControllerSettings {
+  std::string freedom;
+  double kp = 0.0;
+  double kd = 0.0;
+  double ki = 0.0;
+  SignalSettings target = {.expression = "0"};
+};
+
+// The coordinate of a freedom as a function of time alone; for a freedom without a coordinate of
+// its own (rotations by quaternion, velocity of a free body) its velocity. Efforts follow.
+struct MotionSettings {
+  std::string freedom;
+  SignalSettings signal = {};
+};
+
+// An event where the function passes through zero.
+struct EventSettings {
+  enum class Action { record, stop };
+  std::string name;
+  SignalSettings signal = {};
+  int direction = 0;  // +1: only upward, −1: only downward
+  Action action = Action::record;
+  // Called at the event; may change the state (the velocities, usually).
+  std::function<void(double t, State& state)> respond = {};
+};
+
+enum class FrictionLaw {
+  set_valued,  // sticks at zero velocity until the breakaway level is reached: events
+  smooth       // the regularized law of description.h
+};
+
+struct StopSettings {
+  std::string freedom;
+  double restitution = 0.0;  // velocity after / before an impact at its limits
+};
+
+struct ActionSettings {
+  std::vector<InputSettings> inputs = {};
+  std::vector<ControllerSettings> controllers = {};
+  std::vector<MotionSettings> motions = {};
+  std::vector<ExternalWrench> external = {};
+  std::vector<EventSettings> events = {};
+
+  bool stops = true;         // position limits of the model are stops
+  double restitution = 0.0;  // at stops that `stop_settings` does not name
+  std::vector<StopSettings> stop_settings = {};
+  FrictionLaw friction = FrictionLaw::set_valued;
+  bool limit_efforts = false;  // inputs and controllers do not exceed the model's effort limits
+};
+
+}  // namespace catena

@@ -1,0 +1,59 @@
+// Stops and dry friction: which freedoms stick, slide, rest against a limit or bounce off it.
+//
+// A freedom that reaches a limit with velocity v leaves it with −e v (Newton's restitution e), by
+// an impulse at that freedom; all others jump with it (impulses.h). With e = 0, or when its bounces
+// become shorter than kShortestBounce (they would accumulate: Zeno), it rests there, held by the
+// stop, which can only push. A freedom with dry friction that comes to rest is held as long as what
+// holds it is within the breakaway level.
+//
+// Which of the freedoms at rest are held is found by releasing the most violated one until none is
+// (an active set; it ends, for each release makes the held set smaller).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "catena/dynamics/impulses.h"
+#include "catena/io/run_file.h"
+#include "catena/simulation/equations.h"
+
+namespace catena {
+
+// A bounce shorter than this, in seconds, is not followed any more.
+inline constexpr double kShortestBounce = 1e-6;
+
+class Contacts {
+ public:
+  Contacts(Equations& equations, const ActionSettings& actions);
+
+  struct Stop {
+    int freedom;
+    int coordinate;
+    double lower, upper;
+    double restitution;
+  };
+  const std::vector<Stop>& stops() const { return stops_; }
+  bool has_friction() const { return has_friction_; }
+
+  // Modes of the first instant. Appends what is worth knowing to `log`.
+  void begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log);
+  // After something happened at t (impacts: the freedoms that reached a limit; ended: those whose
+  // sliding came to an end): impacts, then the modes of all freedoms at rest.
+  void settle(double t, Eigen::VectorXd& y, const std::vector<int>& impacts,
+              const std::vector<int>& ended, std::vector<RunEvent>& log);
+
+ private:
+  const Stop* stop_of(int freedom) const;
+  void strike(double t, Eigen::VectorXd& y, int freedom, std::vector<RunEvent>& log,
+              bool inelastic);
+  void release_until_consistent(double t, const Eigen::VectorXd& y, std::vector<RunEvent>& log);
+  ImpulseResult jump(const Eigen::VectorXd& y, int freedom, double target);
+
+  Equations& equations_;
+  Workspace workspace_;
+  std::vector<Stop> stops_;
+  std::vector<int> stop_index_;  // by freedom, −1: none
+  bool has_friction_ = false;
+};
+
+}  // namespace catena

@@ -1,0 +1,82 @@
+#include "catena/simulation/coordinates.h"
+
+#include "catena/model/configuration.h"
+#include "catena/model/hinge_kinematics.h"
+
+namespace catena {
+namespace {
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+class TreeCoordinates final : public Coordinates {
+ public:
+  explicit TreeCoordinates(const Mechanism& mechanism) : mechanism_(mechanism) {
+    for (const Node& node : mechanism.nodes())
+      if (node.coordinates != node.freedoms) has_quaternions_ = true;
+  }
+
+  int size() const override { return mechanism_.coordinates() + mechanism_.freedoms(); }
+
+  std::string name(int entry) const override {
+    const int n = mechanism_.coordinates();
+    return entry < n ? "q." + mechanism_.position_names()[index(entry)]
+                     : "v." + mechanism_.velocity_names()[index(entry - n)];
+  }
+
+  void pack(const State& state, std::span<double> y) const override {
+    std::copy(state.q.begin(), state.q.end(), y.begin());
+    std::copy(state.v.begin(), state.v.end(), y.begin() + mechanism_.coordinates());
+  }
+
+  void unpack(std::span<const double> y, State& state) override {
+    const auto split = y.begin() + mechanism_.coordinates();
+    std::copy(y.begin(), split, state.q.begin());
+    std::copy(split, split + mechanism_.freedoms(), state.v.begin());
+    if (has_quaternions_) normalize_quaternions(mechanism_, state.q);
+  }
+
+  void rate(const State& state, const Eigen::VectorXd& acceleration,
+            std::span<double> dy) const override {
+    for (const Node& node : mechanism_.nodes()) {
+      const double* v = state.v.data() + node.v_index;
+      double* to = dy.data() + node.q_index;
+      if (node.coordinates == node.freedoms) {
+        for (int k = 0; k < node.coordinates; ++k) to[k] = v[k];
+        continue;
+      }
+      const Quaterniond a = load_quaternion(state.q.data() + node.q_index);
+      const Quaterniond turn = a * Quaterniond{0.0, 0.5 * v[0], 0.5 * v[1], 0.5 * v[2]};
+      to[0] = turn.w;
+      to[1] = turn.x;
+      to[2] = turn.y;
+      to[3] = turn.z;
+      if (node.hinge != NodeHinge::free) continue;
+      const Vec3d shift = Rotationd::from_quaternion(a) * Vec3d{v[3], v[4], v[5]};
+      for (int k = 0; k < 3; ++k) to[4 + k] = shift[k];
+    }
+    std::copy(acceleration.begin(), acceleration.end(), dy.begin() + mechanism_.coordinates());
+  }
+
+  void prescribe(int freedom, double position, double velocity,
+                 std::span<double> y) const override {
+    const int coordinate = mechanism_.coordinate_of_freedom()[index(freedom)];
+    if (coordinate >= 0) y[index(coordinate)] = position;
+    y[index(mechanism_.coordinates() + freedom)] = velocity;
+  }
+
+  bool accepted(const State&) override { return false; }
+
+  double closure_residual(const State&) const override { return 0.0; }
+
+ private:
+  const Mechanism& mechanism_;
+  bool has_quaternions_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Coordinates> make_coordinates(const Mechanism& mechanism) {
+  return std::make_unique<TreeCoordinates>(mechanism);
+}
+
+}  // namespace catena

@@ -1,0 +1,47 @@
+// Coordinates: what an integrator sees of a mechanism. It integrates a vector y; the rooms above
+// work with a State. This is the seam between the two, and the place where y meets its manifold.
+//
+// Of a tree y is (q, v), with quaternions as they are: their rate is ½ q (0, ω), unpack() brings
+// them back to length one, so that neither their length drifts nor any rotation is singular. Of a
+// closed mechanism y would hold independent coordinates only and unpack() would close the loops.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "catena/model/mechanism.h"
+
+namespace catena {
+
+class Coordinates {
+ public:
+  virtual ~Coordinates() = default;
+
+  virtual int size() const = 0;
+  // What entry i is, for messages: "q.elbow".
+  virtual std::string name(int entry) const = 0;
+
+  virtual void pack(const State& state, std::span<double> y) const = 0;
+  // May project, starting from what `state` holds; throws NumericalError if that fails.
+  virtual void unpack(std::span<const double> y, State& state) = 0;
+  // ẏ at a state that unpack() gave.
+  virtual void rate(const State& state, const Eigen::VectorXd& acceleration,
+                    std::span<double> dy) const = 0;
+  // Makes the next unpack() give this position and velocity of a freedom whose motion is
+  // prescribed. `position` is not used where the freedom has no coordinate of its own.
+  virtual void prescribe(int freedom, double position, double velocity,
+                         std::span<double> y) const = 0;
+
+  // After each accepted step. True: the coordinates are others now, so y must be packed anew and
+  // an integrator must forget what it remembers.
+  virtual bool accepted(const State& state) = 0;
+
+  // How far the loops are from being closed.
+  virtual double closure_residual(const State& state) const = 0;
+};
+
+// The coordinates that suit a mechanism, which must outlive them.
+std::unique_ptr<Coordinates> make_coordinates(const Mechanism& mechanism);
+
+}  // namespace catena

@@ -1,0 +1,414 @@
+#include "catena/simulation/equations.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "catena/base/text.h"
+#include "catena/dynamics/kinematics.h"
+
+namespace catena {
+
+int freedom_index(const Mechanism& mechanism, const std::string& name) {
+  if (mechanism.has_hinge(name)) {
+    const HingePlace& hinge =
+        mechanism.hinges()[static_cast<std::size_t>(mechanism.hinge_index(name))];
+    if (hinge.role == HingePlace::Role::weld)
+      throw NameError("hinge '" + name + "' is rigid and has no freedom");
+    if (hinge.role == HingePlace::Role::cut)
+      throw NameError("hinge '" + name +
+                      "' closes a loop: its motion follows from the others, so nothing can act "
+                      "there; cut the loop elsewhere (cut: never) to drive it");
+    if (hinge.freedoms > 1) {
+      const auto first = mechanism.velocity_names().begin() + hinge.v_index;
+      throw NameError("hinge '" + name + "' has " + std::to_string(hinge.freedoms) +
+                      " freedoms; name one of them: " +
+                      listed({std::vector<std::string>(first, first + hinge.freedoms)}));
+    }
+    return hinge.v_index;
+  }
+  return mechanism.velocity_index(name);
+}
+
+double breakaway_level(const Friction& friction) {
+  return std::max(friction.breakaway, friction.sliding);
+}
+
+double sliding_level(const Friction& friction, double v) {
+  if (friction.stribeck_velocity <= 0.0) return friction.sliding;
+  const double ratio = v / friction.stribeck_velocity;
+  return friction.sliding +
+         (breakaway_level(friction) - friction.sliding) * std::exp(-ratio * ratio);
+}
+
+Equations::Equations(const Mechanism& mechanism, Coordinates& coordinates,
+                     const ActionSettings& actions)
+    : mechanism_(mechanism),
+      coordinates_(coordinates),
+      workspace_(mechanism),
+      mechanical_(coordinates.size()),
+      external_(actions.external),
+      friction_law_(actions.friction),
+      limit_efforts_(actions.limit_efforts),
+      state_(mechanism.default_state()) {
+  const std::size_t n = index(mechanism.freedoms());
+  prescribed_.assign(n, 0);
+  frictional_.assign(n, 0);
+  modes_.assign(n, {});
+  impact_element_.assign(n, -1);
+  for (const InputSettings& input : actions.inputs)
+    inputs_.push_back({freedom_index(mechanism, input.freedom), "input " + input.freedom,
+                       Signal(input.signal, mechanism, "input '" + input.freedom + "'", false)});
+  for (const ControllerSettings& pid : actions.controllers) {
+    const int freedom = freedom_index(mechanism, pid.freedom);
+    const int coordinate = mechanism.coordinate_of_freedom()[index(freedom)];
+    if (coordinate < 0)
+      throw Error("controller '" + pid.freedom +
+                  "': this freedom has no coordinate that could follow a target");
+    const int integral = pid.ki != 0.0 ? mechanical_ + controllers_++ : -1;
+    pids_.push_back(
+        {freedom, coordinate, pid.kp, pid.kd, pid.ki, integral, "controller " + pid.freedom,
+         Signal(pid.target, mechanism, "target of controller '" + pid.freedom + "'", true)});
+  }
+  for (const MotionSettings& motion : actions.motions) {
+    const int freedom = freedom_index(mechanism, motion.freedom);
+    if (prescribed(freedom)) throw Error("motion '" + motion.freedom + "' is prescribed twice");
+    prescribed_[index(freedom)] = 1;
+    motions_.push_back({freedom, mechanism.coordinate_of_freedom()[index(freedom)] >= 0,
+                        "motion " + motion.freedom,
+                        Signal(motion.signal, mechanism, "motion '" + motion.freedom + "'", true)});
+  }
+  const auto refuse_both = [&](int freedom, const std::string& what) {
+    if (prescribed(freedom))
+      throw Error(what +
+                  ": the motion of this freedom is prescribed, so its effort follows and "
+                  "cannot be given");
+  };
+  for (const Input& input : inputs_) refuse_both(input.freedom, input.name);
+  for (const Controller& pid : pids_) refuse_both(pid.freedom, pid.name);
+
+  add_elements(actions);
+  find_if_floating(actions);
+  for_each_signal([this](const Signal& s) { switches_ += s.switches(); });
+  imposed_ = Eigen::VectorXd::Zero(size());
+  effort_ = friction_ = reaction_ = acceleration_ = Eigen::VectorXd::Zero(mechanism.freedoms());
+  hybrid_.motion_driven = prescribed_;
+  hybrid_.effort = hybrid_.acceleration = effort_;
+}
+
+template <class F>
+void Equations::for_each_signal(F f) {
+  for (Input& input : inputs_) f(input.signal);
+  for (Controller& pid : pids_) f(pid.target);
+  for (Motion& motion : motions_) f(motion.signal);
+}
+template <class F>
+void Equations::for_each_signal(F f) const {
+  for (const Input& input : inputs_) f(input.signal);
+  for (const Controller& pid : pids_) f(pid.target);
+  for (const Motion& motion : motions_) f(motion.signal);
+}
+
+void Equations::add_elements(const ActionSettings& actions) {
+  using Kind = Element::Kind;
+  const auto names = mechanism_.velocity_names();
+  for (std::size_t k = 0; k < inputs_.size(); ++k)
+    elements_.push_back({Kind::input, inputs_[k].name, inputs_[k].freedom, static_cast<int>(k)});
+  for (std::size_t k = 0; k < pids_.size(); ++k)
+    elements_.push_back({Kind::controller, pids_[k].name, pids_[k].freedom, static_cast<int>(k)});
+  for (std::size_t k = 0; k < motions_.size(); ++k)
+    elements_.push_back({Kind::motion, motions_[k].name, motions_[k].freedom, static_cast<int>(k)});
+  const auto settings = mechanism_.freedom_settings();
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    const int freedom = static_cast<int>(i);
+    if (settings[i].damping != 0.0)
+      elements_.push_back({Kind::damping, "damping " + names[i], freedom, 0});
+    if (settings[i].friction.active()) {
+      elements_.push_back({Kind::friction, "friction " + names[i], freedom, 0});
+      frictional_[i] = friction_law_ == FrictionLaw::set_valued && !prescribed(freedom);
+      if (frictional_[i]) modes_[i].friction = FreedomMode::Friction::stuck;
+    }
+    const bool limited = std::isfinite(settings[i].lower) || std::isfinite(settings[i].upper);
+    if (actions.stops && limited && mechanism_.coordinate_of_freedom()[i] >= 0) {
+      impact_element_[i] = elements();
+      elements_.push_back({Kind::impact, "impacts " + names[i], freedom, 0});
+    }
+  }
+  for (std::size_t k = 0; k < external_.size(); ++k) {
+    const int body = external_[k].body;
+    const std::string name = body < 0 ? kWorld : mechanism_.bodies()[index(body)].name;
+    elements_.push_back({Kind::external, "wrench on " + name, static_cast<int>(k), 0});
+  }
+  for (std::size_t k = 0; k < mechanism_.springs().size(); ++k)
+    if (mechanism_.springs()[k].damping != 0.0)
+      elements_.push_back(
+          {Kind::spring, "damper " + mechanism_.springs()[k].name, static_cast<int>(k), 0});
+  for (const EventSettings& event : actions.events)
+    if (event.respond && response_element_ < 0) {
+      response_element_ = elements();
+      elements_.push_back({Kind::response, "events", 0, 0});
+    }
+  needs_kinematics_ = std::any_of(elements_.begin(), elements_.end(), [](const Element& e) {
+    return e.kind == Kind::external || e.kind == Kind::spring;
+  });
+}
+
+void Equations::find_if_floating(const ActionSettings& actions) {
+  floats_freely_ = !mechanism_.nodes().empty() && actions.external.empty();
+  std::vector<std::uint8_t> to_ground(index(mechanism_.freedoms()), 0);
+  for (const Node& node : mechanism_.nodes()) {
+    if (node.parent >= 0) continue;
+    if (node.hinge != NodeHinge::free) floats_freely_ = false;
+    for (int k = 0; k < node.freedoms; ++k) to_ground[index(node.v_index + k)] = 1;
+  }
+  for (const Element& e : elements_)
+    if (e.kind == Element::Kind::response ||
+        (e.kind != Element::Kind::external && e.kind != Element::Kind::spring &&
+         to_ground[index(e.freedom)] != 0))
+      floats_freely_ = false;
+  const auto settings = mechanism_.freedom_settings();
+  for (std::size_t i = 0; i < settings.size(); ++i)
+    if (to_ground[i] != 0 && settings[i].stiffness != 0.0) floats_freely_ = false;
+  for (const SpringPlace& spring : mechanism_.springs())
+    if (spring.a.node < 0 || spring.b.node < 0) floats_freely_ = false;
+  for (const DrivePlace& drive : mechanism_.drives())
+    if (drive.armature_only || drive.carrier_node < 0) floats_freely_ = false;
+  for (const LoopPlace& loop : mechanism_.loops())
+    for (const int hinge : loop.cut_hinges)
+      if (mechanism_.hinges()[index(hinge)].parent_body < 0 ||
+          mechanism_.hinges()[index(hinge)].child_body < 0)
+        floats_freely_ = false;
+}
+
+Eigen::VectorXd Equations::start(const State& state) {
+  Eigen::VectorXd y = Eigen::VectorXd::Zero(size());
+  set_state(state, y);
+  return y;
+}
+
+void Equations::set_state(const State& state, Eigen::VectorXd& y) const {
+  coordinates_.pack(state, {y.data(), index(mechanical_)});
+}
+
+void Equations::impose_motions(double t, Eigen::VectorXd& y) const {
+  for (const Motion& motion : motions_) {
+    const Jet jet = motion.signal.jet(t);
+    coordinates_.prescribe(motion.freedom, jet.value, motion.has_coordinate ? jet.rate : jet.value,
+                           {y.data(), index(mechanical_)});
+  }
+}
+
+void Equations::look(double t, const Eigen::VectorXd& y) {
+  const double* from = y.data();
+  if (!motions_.empty()) {
+    imposed_ = y;
+    impose_motions(t, imposed_);
+    from = imposed_.data();
+  }
+  coordinates_.unpack({from, index(mechanical_)}, state_);
+}
+
+void Equations::evaluate(double t, const Eigen::VectorXd& y) {
+  look(t, y);
+  for (const Motion& motion : motions_) {
+    const Jet jet = motion.signal.jet(t);
+    hybrid_.acceleration[motion.freedom] = motion.has_coordinate ? jet.acceleration : jet.rate;
+  }
+  sum_efforts(t, y);
+  solve();
+}
+
+void Equations::sum_efforts(double t, const Eigen::VectorXd& y) {
+  effort_.setZero();
+  for (Input& input : inputs_) {
+    input.effort = input.signal.value(t, state_);
+    effort_[input.freedom] += input.effort;
+  }
+  for (Controller& pid : pids_) {
+    const Jet target = pid.target.jet(t);
+    pid.error = target.value - state_.q[pid.coordinate];
+    pid.effort = pid.kp * pid.error + pid.kd * (target.rate - state_.v[pid.freedom]) +
+                 (pid.integral >= 0 ? pid.ki * y[pid.integral] : 0.0);
+    effort_[pid.freedom] += pid.effort;
+  }
+  if (!limit_efforts_) return;
+  // What is cut off counts, in the work, in proportion to what each asked for.
+  const auto settings = mechanism_.freedom_settings();
+  for (Eigen::Index i = 0; i < effort_.size(); ++i) {
+    const double limit = settings[static_cast<std::size_t>(i)].effort_limit;
+    if (std::abs(effort_[i]) <= limit) continue;
+    const double ratio = std::copysign(limit, effort_[i]) / effort_[i];
+    effort_[i] *= ratio;
+    for (Input& input : inputs_)
+      if (input.freedom == i) input.effort *= ratio;
+    for (Controller& pid : pids_)
+      if (pid.freedom == i) pid.effort *= ratio;
+  }
+}
+
+// Forward or hybrid dynamics. These add the regularized friction by themselves; where friction has
+// modes it is taken off again and the set-valued law put in its place.
+void Equations::solve() {
+  const auto settings = mechanism_.freedom_settings();
+  bool hybrid = !motions_.empty();
+  hybrid_.effort = effort_;
+  friction_.setZero();
+  reaction_.setZero();
+  for (Eigen::Index i = 0; i < effort_.size(); ++i) {
+    const std::size_t k = static_cast<std::size_t>(i);
+    const FreedomMode& mode = modes_[k];
+    const bool held = mode.held();
+    hybrid_.motion_driven[k] = held || prescribed_[k] != 0 ? 1 : 0;
+    if (held) {
+      hybrid_.acceleration[i] = 0.0;
+      hybrid = true;
+    }
+    if (!settings[k].friction.active()) continue;
+    const double smooth = friction_force(settings[k].friction, state_.v[i]);
+    if (frictional_[k] == 0) {
+      friction_[i] = smooth;
+    } else if (!held) {
+      friction_[i] = -mode.direction * sliding_level(settings[k].friction, state_.v[i]);
+      hybrid_.effort[i] += friction_[i] - smooth;
+    }
+  }
+  if (!hybrid) {
+    acceleration_ = forward_dynamics(mechanism_, state_, hybrid_.effort, workspace_, external_);
+  } else {
+    hybrid_dynamics(mechanism_, state_, hybrid_, workspace_, hybrid_result_, external_);
+    acceleration_ = hybrid_result_.acceleration;
+    for (Eigen::Index i = 0; i < effort_.size(); ++i) {
+      const std::size_t k = static_cast<std::size_t>(i);
+      if (prescribed_[k] != 0) effort_[i] = hybrid_result_.effort[i];
+      if (!modes_[k].held()) continue;
+      reaction_[i] = hybrid_result_.effort[i] - effort_[i];
+      if (modes_[k].stop == 0) friction_[i] = reaction_[i];
+    }
+  }
+  if (needs_kinematics_) update_kinematics(mechanism_, state_.q, state_.v, workspace_);
+}
+
+double Equations::power(const Element& e) const {
+  switch (e.kind) {
+    case Element::Kind::input:
+      return inputs_[index(e.source)].effort * state_.v[e.freedom];
+    case Element::Kind::controller:
+      return pids_[index(e.source)].effort * state_.v[e.freedom];
+    case Element::Kind::motion:
+      return effort_[e.freedom] * state_.v[e.freedom];
+    case Element::Kind::damping:
+      return -mechanism_.freedom_settings()[index(e.freedom)].damping * state_.v[e.freedom] *
+             state_.v[e.freedom];
+    case Element::Kind::friction:
+      return friction_[e.freedom] * state_.v[e.freedom];
+    case Element::Kind::external: {
+      const ExternalWrench& wrench = external_[index(e.freedom)];
+      if (wrench.body < 0) return 0.0;
+      const Vec3d spin = body_twist(mechanism_, workspace_, wrench.body, wrench.axes).angular;
+      return dot(wrench.wrench.moment, spin) +
+             dot(wrench.wrench.force,
+                 point_velocity(mechanism_, workspace_, wrench.body, wrench.point, wrench.axes));
+    }
+    case Element::Kind::spring: {
+      const SpringPlace& spring = mechanism_.springs()[index(e.freedom)];
+      const auto position = [&](const PointPlace& at) {
+        return at.node < 0 ? at.point : workspace_.node(at.node).pose * at.point;
+      };
+      const auto velocity = [&](const PointPlace& at) {
+        if (at.node < 0) return Vec3d::zero();
+        const NodeScratch<double>& n = workspace_.node(at.node);
+        return n.pose.rotation * (n.twist.linear + cross(n.twist.angular, at.point));
+      };
+      const Vec3d gap = position(spring.b) - position(spring.a);
+      const double rate = dot(gap, velocity(spring.b) - velocity(spring.a)) / norm(gap);
+      return -spring.damping * rate * rate;
+    }
+    case Element::Kind::impact:
+    case Element::Kind::response:
+      return 0.0;
+  }
+  return 0.0;
+}
+
+void Equations::rate(double t, const Eigen::VectorXd& y, Eigen::VectorXd& dy) {
+  evaluate(t, y);
+  coordinates_.rate(state_, acceleration_, {dy.data(), index(mechanical_)});
+  for (const Controller& pid : pids_)
+    if (pid.integral >= 0) dy[pid.integral] = pid.error;
+  for (int k = 0; k < elements(); ++k) dy[work_entry(k)] = power(elements_[index(k)]);
+}
+
+void Equations::project(Eigen::VectorXd& y) {
+  coordinates_.unpack({y.data(), index(mechanical_)}, state_);
+  set_state(state_, y);
+}
+
+void Equations::add_impact_work(int freedom, double work, Eigen::VectorXd& y) const {
+  y[work_entry(impact_element_[index(freedom)])] += work;
+}
+
+void Equations::add_response_work(double work, Eigen::VectorXd& y) const {
+  y[work_entry(response_element_)] += work;
+}
+
+void Equations::switch_arguments(double t, std::span<double> arguments) const {
+  std::size_t at = 0;
+  for_each_signal([&](const Signal& s) {
+    const std::size_t count = index(s.switches());
+    if (count > 0) s.switch_arguments(t, state_, arguments.subspan(at, count));
+    at += count;
+  });
+}
+
+std::string Equations::switch_name(int k) const {
+  const auto find = [&](const auto& list) -> const std::string* {
+    for (const auto& each : list) {
+      const int count = [&] {
+        if constexpr (requires { each.target; })
+          return each.target.switches();
+        else
+          return each.signal.switches();
+      }();
+      if (k < count) return &each.name;
+      k -= count;
+    }
+    return nullptr;
+  };
+  if (const std::string* name = find(inputs_)) return *name;
+  if (const std::string* name = find(pids_)) return *name;
+  if (const std::string* name = find(motions_)) return *name;
+  return "";
+}
+
+void Equations::start_signals(double t, const State& state) {
+  for_each_signal([&](Signal& s) { s.start(t, state); });
+}
+
+std::vector<std::uint8_t> Equations::switch_sides() {
+  std::vector<std::uint8_t> sides;
+  for_each_signal([&](Signal& s) {
+    const auto own = s.switch_sides();
+    sides.insert(sides.end(), own.begin(), own.end());
+  });
+  return sides;
+}
+
+void Equations::set_switch_sides(std::span<const std::uint8_t> sides) {
+  std::size_t at = 0;
+  for_each_signal([&](Signal& s) {
+    for (std::uint8_t& side : s.switch_sides()) side = sides[at++];
+  });
+}
+
+double Equations::next_corner() const {
+  double next = std::numeric_limits<double>::infinity();
+  for_each_signal([&](const Signal& s) { next = std::min(next, s.next_corner()); });
+  return next;
+}
+
+bool Equations::jumps_at(double corner) const {
+  bool jumps = false;
+  for_each_signal([&](const Signal& s) { jumps |= s.jumps() && s.next_corner() == corner; });
+  return jumps;
+}
+
+}  // namespace catena

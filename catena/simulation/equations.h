@@ -1,0 +1,185 @@
+// The equations of motion of a mechanism with everything that acts on it, as one system
+//
+//   y = (coordinates of the mechanism, integrals of controllers, work of each element)
+//
+// so that the energy balance E(t) = E(0) + Σ work is integrated with the motion. Error control does
+// not look at the work, so the audit does not change the motion.
+//
+// What is not smooth is a mode, constant while an integrator steps and changed by the simulation at
+// events: on which side of a jump an input is (signal.h), whether a freedom slides or sticks by dry
+// friction, or rests against a stop. Sticking and resting freedoms and those with a prescribed
+// motion are motion-driven (hybrid dynamics); what holds them follows.
+//
+// Nothing is allocated in rate().
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "catena/dynamics/forward.h"
+#include "catena/simulation/coordinates.h"
+#include "catena/simulation/integrator.h"
+#include "catena/simulation/signal.h"
+
+namespace catena {
+
+// What a freedom does that is not smooth.
+struct FreedomMode {
+  enum class Friction { none, stuck, sliding };
+  Friction friction = Friction::none;
+  int direction = 0;  // of sliding: the sign of v
+  int stop = 0;       // −1: rests against its lower limit, +1: against its upper one
+  bool held() const { return stop != 0 || friction == Friction::stuck; }
+};
+
+class Equations final : public Ode {
+ public:
+  // Mechanism and coordinates must outlive it.
+  Equations(const Mechanism& mechanism, Coordinates& coordinates, const ActionSettings& actions);
+
+  int size() const override { return mechanical_ + controllers_ + elements(); }
+  int controlled() const override { return mechanical_ + controllers_; }
+  void rate(double t, const Eigen::VectorXd& y, Eigen::VectorXd& dy) override;
+  void project(Eigen::VectorXd& y) override;
+
+  const Mechanism& mechanism() const { return mechanism_; }
+  Coordinates& coordinates() { return coordinates_; }
+
+  // y of a state with controllers and work at zero, and the state of a y.
+  Eigen::VectorXd start(const State& state);
+  void set_state(const State& state, Eigen::VectorXd& y) const;
+  // Only state(), and everything.
+  void look(double t, const Eigen::VectorXd& y);
+  void evaluate(double t, const Eigen::VectorXd& y);
+  // Of the last evaluation.
+  const State& state() const { return state_; }
+  const Eigen::VectorXd& acceleration() const { return acceleration_; }
+  // Of the actuators: inputs, controllers, and what prescribed motions take.
+  const Eigen::VectorXd& effort() const { return effort_; }
+  // Friction at freedoms with friction, and what holds those that stick or rest at a stop.
+  const Eigen::VectorXd& friction() const { return friction_; }
+  const Eigen::VectorXd& reaction() const { return reaction_; }
+
+  // The elements that do work, and where the work of each stands in y.
+  int elements() const { return static_cast<int>(elements_.size()); }
+  const std::string& element_name(int k) const { return elements_[index(k)].name; }
+  int work_entry(int k) const { return controlled() + k; }
+  double total_work(const Eigen::VectorXd& y) const { return y.tail(elements()).sum(); }
+  // Adds to the work of the impacts at a freedom.
+  void add_impact_work(int freedom, double work, Eigen::VectorXd& y) const;
+  void add_response_work(double work, Eigen::VectorXd& y) const;
+
+  // Modes; the velocity of a held freedom must be zero in y.
+  std::vector<FreedomMode>& modes() { return modes_; }
+  const std::vector<FreedomMode>& modes() const { return modes_; }
+  FrictionLaw friction_law() const { return friction_law_; }
+  bool prescribed(int freedom) const { return prescribed_[index(freedom)] != 0; }
+  // True if all that touches the ground does so through free bodies, undisturbed: then momentum
+  // changes by gravity alone.
+  bool floats_freely() const { return floats_freely_; }
+
+  // Jumps of signals, one after the other.
+  int switches() const { return switches_; }
+  void switch_arguments(double t, std::span<double> arguments) const;  // at state()
+  std::string switch_name(int k) const;
+  void start_signals(double t, const State& state);
+  std::vector<std::uint8_t> switch_sides();
+  void set_switch_sides(std::span<const std::uint8_t> sides);
+  double next_corner() const;
+  bool jumps_at(double corner) const;
+
+  // Brings y to the prescribed motions at t.
+  void impose_motions(double t, Eigen::VectorXd& y) const;
+
+ private:
+  struct Element {
+    enum class Kind {
+      input,
+      controller,
+      damping,
+      friction,
+      motion,
+      external,
+      spring,
+      impact,
+      response
+    };
+    Kind kind;
+    std::string name;
+    int freedom;  // or the number of the wrench or spring
+    int source;   // of the input, controller or motion
+  };
+  struct Input {
+    int freedom;
+    std::string name;
+    Signal signal;
+    double effort = 0.0;
+  };
+  struct Controller {
+    int freedom;
+    int coordinate;
+    double kp, kd, ki;
+    int integral;  // its entry in y, −1: none
+    std::string name;
+    Signal target;
+    double effort = 0.0;
+    double error = 0.0;
+  };
+  struct Motion {
+    int freedom;
+    bool has_coordinate;
+    std::string name;
+    Signal signal;
+  };
+
+  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+  void add_elements(const ActionSettings& actions);
+  void find_if_floating(const ActionSettings& actions);
+  void sum_efforts(double t, const Eigen::VectorXd& y);
+  void solve();
+  double power(const Element& element) const;
+  template <class F>
+  void for_each_signal(F f);
+  template <class F>
+  void for_each_signal(F f) const;
+
+  const Mechanism& mechanism_;
+  Coordinates& coordinates_;
+  Workspace workspace_;
+  int mechanical_;
+  int controllers_ = 0;
+  int switches_ = 0;
+  std::vector<Input> inputs_;
+  std::vector<Controller> pids_;
+  std::vector<Motion> motions_;
+  std::vector<ExternalWrench> external_;
+  std::vector<Element> elements_;
+  std::vector<int> impact_element_;  // by freedom, −1: none
+  int response_element_ = -1;
+  std::vector<FreedomMode> modes_;
+  std::vector<std::uint8_t> prescribed_;
+  std::vector<std::uint8_t> frictional_;  // by freedom: dry friction with modes
+  FrictionLaw friction_law_;
+  bool limit_efforts_ = false;
+  bool needs_kinematics_ = false;  // some element's power needs the velocities of points
+  bool floats_freely_ = false;
+
+  State state_;
+  Eigen::VectorXd imposed_;  // y with prescribed motions
+  Eigen::VectorXd effort_;
+  Eigen::VectorXd friction_;
+  Eigen::VectorXd reaction_;
+  Eigen::VectorXd acceleration_;
+  HybridInput hybrid_;
+  HybridResult hybrid_result_;
+};
+
+// The freedom of this name; a hinge of several freedoms is an error that lists them.
+int freedom_index(const Mechanism& mechanism, const std::string& name);
+
+// The level of sliding friction at speed v (without the sign), and the breakaway level.
+double sliding_level(const Friction& friction, double v);
+double breakaway_level(const Friction& friction);
+
+}  // namespace catena

@@ -1,0 +1,203 @@
+#include "catena/simulation/events.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace catena {
+namespace {
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+// Roots are found to this many units of rounding of the time.
+constexpr double kTimeResolution = 4.0 * std::numeric_limits<double>::epsilon();
+constexpr int kMostIterations = 200;
+
+}  // namespace
+
+EventWatch::EventWatch(Equations& equations, Contacts& contacts, const ActionSettings& actions)
+    : equations_(equations), contacts_(contacts), settings_(actions.events) {
+  for (const EventSettings& event : settings_) {
+    if (event.name.empty()) throw Error("an event needs a name");
+    functions_.emplace_back(event.signal, equations.mechanism(), "event '" + event.name + "'",
+                            false);
+  }
+  function_value_.resize(functions_.size());
+  switch_argument_.resize(index(equations.switches()));
+}
+
+void EventWatch::add(Watch::Kind kind, int which, int sign) {
+  watches_.push_back({kind, which, sign});
+}
+
+void EventWatch::start(double t, const Eigen::VectorXd& y) {
+  using Kind = Watch::Kind;
+  watches_.clear();
+  needs_forces_ = false;
+  const auto& modes = equations_.modes();
+  for (std::size_t s = 0; s < contacts_.stops().size(); ++s) {
+    const Contacts::Stop& stop = contacts_.stops()[s];
+    if (modes[index(stop.freedom)].stop != 0) {
+      add(Kind::push, stop.freedom);
+      needs_forces_ = true;
+    } else if (modes[index(stop.freedom)].friction != FreedomMode::Friction::stuck) {
+      if (std::isfinite(stop.lower)) add(Kind::lower, static_cast<int>(s));
+      if (std::isfinite(stop.upper)) add(Kind::upper, static_cast<int>(s));
+    }
+  }
+  for (std::size_t i = 0; i < modes.size(); ++i) {
+    if (modes[i].stop != 0) continue;
+    if (modes[i].friction == FreedomMode::Friction::sliding) add(Kind::slide, static_cast<int>(i));
+    if (modes[i].friction == FreedomMode::Friction::stuck) {
+      add(Kind::stick, static_cast<int>(i));
+      needs_forces_ = true;
+    }
+  }
+  switch_side_ = equations_.switch_sides();
+  for (int k = 0; k < equations_.switches(); ++k) add(Kind::jump, k);
+  for (std::size_t k = 0; k < functions_.size(); ++k)
+    add(Kind::function, static_cast<int>(k), -settings_[k].direction);
+  before_.assign(watches_.size(), 0.0);
+  after_ = before_;
+  if (watches_.empty()) return;
+  evaluate(t, y);
+  for (std::size_t k = 0; k < functions_.size(); ++k) functions_[k].start(t, equations_.state());
+  evaluate(t, y);
+  arm();
+}
+
+void EventWatch::evaluate(double t, const Eigen::VectorXd& y) {
+  if (needs_forces_)
+    equations_.evaluate(t, y);
+  else
+    equations_.look(t, y);
+  if (!switch_argument_.empty()) equations_.switch_arguments(t, switch_argument_);
+  for (std::size_t k = 0; k < functions_.size(); ++k)
+    function_value_[k] = functions_[k].value(t, equations_.state());
+  for (Watch& watch : watches_) watch.value = value(watch);
+}
+
+double EventWatch::value(const Watch& watch) const {
+  const State& state = equations_.state();
+  switch (watch.kind) {
+    case Watch::Kind::lower: {
+      const Contacts::Stop& stop = contacts_.stops()[index(watch.which)];
+      return state.q[stop.coordinate] - stop.lower;
+    }
+    case Watch::Kind::upper: {
+      const Contacts::Stop& stop = contacts_.stops()[index(watch.which)];
+      return stop.upper - state.q[stop.coordinate];
+    }
+    case Watch::Kind::push:
+      return -equations_.modes()[index(watch.which)].stop * equations_.reaction()[watch.which];
+    case Watch::Kind::slide:
+      return equations_.modes()[index(watch.which)].direction * state.v[watch.which];
+    case Watch::Kind::stick:
+      return breakaway_level(
+                 equations_.mechanism().freedom_settings()[index(watch.which)].friction) -
+             std::abs(equations_.reaction()[watch.which]);
+    case Watch::Kind::jump:
+      return switch_side_[index(watch.which)] != 0 ? switch_argument_[index(watch.which)]
+                                                   : -switch_argument_[index(watch.which)];
+    case Watch::Kind::function:
+      return watch.sign == 0 ? 0.0 : watch.sign * function_value_[index(watch.which)];
+  }
+  return 0.0;
+}
+
+void EventWatch::arm() {
+  for (Watch& watch : watches_) {
+    if (watch.kind == Watch::Kind::function && watch.sign == 0 &&
+        function_value_[index(watch.which)] != 0.0) {
+      watch.sign = function_value_[index(watch.which)] > 0.0 ? 1 : -1;
+      watch.value = value(watch);
+    }
+    if (watch.value > 0.0) watch.armed = true;
+  }
+}
+
+std::optional<double> EventWatch::first_event(Integrator& integrator) {
+  if (watches_.empty()) return std::nullopt;
+  const double from = integrator.previous_time();
+  const double to = integrator.time();
+  double low = from;
+  for (std::size_t k = 0; k < watches_.size(); ++k) before_[k] = watches_[k].value;
+  for (int sample = 1; sample <= kSamples; ++sample) {
+    const double high = sample == kSamples ? to : from + (to - from) * sample / kSamples;
+    integrator.interpolate(high, y_);
+    evaluate(high, y_);
+    std::optional<double> first;
+    for (std::size_t k = 0; k < watches_.size(); ++k) after_[k] = watches_[k].value;
+    for (std::size_t k = 0; k < watches_.size(); ++k) {
+      if (!watches_[k].armed || after_[k] > 0.0) continue;
+      const double root = locate(integrator, k, low, high, before_[k], after_[k]);
+      if (!first || root < *first) first = root;
+    }
+    if (first) return first;
+    arm();
+    for (std::size_t k = 0; k < watches_.size(); ++k) before_[k] = watches_[k].value;
+    low = high;
+  }
+  return std::nullopt;
+}
+
+// Illinois' variant of the false position, with bisection where that is slow.
+double EventWatch::locate(Integrator& integrator, std::size_t which, double low, double high,
+                          double at_low, double at_high) {
+  if (!(at_low > 0.0)) return high;  // armed just there
+  double width = high - low;
+  int side = 0;
+  for (int k = 0; k < kMostIterations; ++k) {
+    if (high - low <= kTimeResolution * std::max(std::abs(low), std::abs(high))) break;
+    double middle = (at_low * high - at_high * low) / (at_low - at_high);
+    const bool slow = k % 4 == 3 && high - low > 0.25 * width;
+    if (k % 4 == 3) width = high - low;
+    if (slow || !(middle > low && middle < high)) middle = low + 0.5 * (high - low);
+    if (!(middle > low && middle < high)) break;
+    integrator.interpolate(middle, y_);
+    evaluate(middle, y_);
+    const double g = watches_[which].value;
+    if (g > 0.0) {
+      low = middle;
+      at_low = g;
+      if (side == 1) at_high *= 0.5;
+      side = 1;
+    } else {
+      high = middle;
+      at_high = g;
+      if (g == 0.0) break;
+      if (side == -1) at_low *= 0.5;
+      side = -1;
+    }
+  }
+  return high;
+}
+
+EventWatch::Hits EventWatch::hits(double t, const Eigen::VectorXd& y) {
+  Hits hits;
+  evaluate(t, y);
+  for (const Watch& watch : watches_) {
+    if (!watch.armed || watch.value > 0.0) continue;
+    switch (watch.kind) {
+      case Watch::Kind::lower:
+      case Watch::Kind::upper:
+        hits.impacts.push_back(contacts_.stops()[index(watch.which)].freedom);
+        break;
+      case Watch::Kind::slide:
+        hits.ended.push_back(watch.which);
+        break;
+      case Watch::Kind::push:
+      case Watch::Kind::stick:
+        hits.released = true;
+        break;
+      case Watch::Kind::jump:
+        hits.switches.push_back(watch.which);
+        break;
+      case Watch::Kind::function:
+        hits.functions.push_back(watch.which);
+        break;
+    }
+  }
+  return hits;
+}
+
+}  // namespace catena

@@ -1,0 +1,77 @@
+// Events by root finding: functions g of time and state that are watched while an integrator steps.
+// An event happens where a watched g, once positive, falls to zero or below.
+//
+//   a freedom inside its limits     distance to the limit
+//   one that rests against a limit  the force with which the stop pushes
+//   one that slides by dry friction its velocity in the direction of sliding
+//   one that sticks                 what is left to the breakaway level
+//   a jump of an input              its argument (expression.h)
+//   a function of the user          its value, with the sign it has
+//
+// The dense output of a step is looked at kSamples times, so that g may dip below zero and return
+// within a step; the root is then bracketed and found to the resolution of the time. The event's
+// time is the far end of the bracket: there g has changed its sign.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "catena/simulation/contacts.h"
+
+namespace catena {
+
+inline constexpr int kSamples = 8;
+
+class EventWatch {
+ public:
+  EventWatch(Equations& equations, Contacts& contacts, const ActionSettings& actions);
+
+  // Watches what the present modes ask for, from here on.
+  void start(double t, const Eigen::VectorXd& y);
+  bool idle() const { return watches_.empty(); }
+
+  // The time of the first event in the integrator's last step.
+  std::optional<double> first_event(Integrator& integrator);
+
+  // What happens at an event.
+  struct Hits {
+    std::vector<int> impacts;  // freedoms that reach a limit
+    std::vector<int> ended;    // freedoms whose sliding ends
+    std::vector<int> switches;
+    std::vector<int> functions;  // of the user
+    bool released = false;       // a stop or friction lets go
+  };
+  Hits hits(double t, const Eigen::VectorXd& y);
+
+ private:
+  struct Watch {
+    enum class Kind { lower, upper, push, slide, stick, jump, function };
+    Kind kind;
+    int which;  // freedom, stop, switch or function
+    int sign;   // of a user's function: the side it is on, 0: not known yet
+    bool armed = false;
+    double value = 0.0;
+  };
+  void add(Watch::Kind kind, int which, int sign = 1);
+  void evaluate(double t, const Eigen::VectorXd& y);
+  double value(const Watch& watch) const;
+  void arm();
+  double locate(Integrator& integrator, std::size_t which, double low, double high, double at_low,
+                double at_high);
+
+  Equations& equations_;
+  Contacts& contacts_;
+  std::vector<EventSettings> settings_;
+  std::vector<Signal> functions_;
+  std::vector<double> function_value_;
+  std::vector<double> switch_argument_;
+  std::vector<std::uint8_t> switch_side_;
+  std::vector<Watch> watches_;
+  std::vector<double> before_;
+  std::vector<double> after_;
+  Eigen::VectorXd y_;
+  bool needs_forces_ = false;
+};
+
+}  // namespace catena

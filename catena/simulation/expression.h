@@ -1,0 +1,99 @@
+// Expressions such as "2*sin(2*pi*t) - 0.1*v.elbow": a small language for inputs, motions and
+// events.
+//
+//   numbers, pi, e    + - * / ^    ( )    t    q.NAME, v.NAME of the mechanism
+//   sin cos tan asin acos atan sinh cosh tanh exp log sqrt abs   atan2 min max pow   clamp
+//   step(x)           0 for x < 0, 1 from there on
+//   sign(x)           -1 or 1
+//   pulse(x, a, b)    1 for a <= x < b, else 0
+//
+// The jumps of step, sign and pulse are switches: they keep their side while a simulation steps,
+// and it locates the instant at which they change (an event). Everything else is evaluated as it
+// is. A mistake is an Error that shows the place in the text.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catena/model/mechanism.h"
+
+namespace catena {
+
+// A function of time with its first two derivatives.
+struct Jet {
+  double value = 0.0;
+  double rate = 0.0;
+  double acceleration = 0.0;
+};
+
+class Expression {
+ public:
+  // Without a mechanism only t is known.
+  explicit Expression(std::string_view text, const Mechanism* mechanism = nullptr);
+
+  const std::string& text() const { return text_; }
+  bool uses_state() const { return uses_state_; }
+  // Neither t nor the state occurs.
+  bool constant() const { return constant_; }
+
+  double value(double t, const State& state) const;
+  // Of t alone; exact derivatives.
+  Jet jet(double t) const;
+
+  // Arguments of the jumps: each is 1 or 0 as the sign of its argument was when it was last set.
+  int switches() const { return static_cast<int>(switch_on_.size()); }
+  void switch_arguments(double t, const State& state, std::span<double> arguments) const;
+  void set_switches(double t, const State& state);
+  std::span<std::uint8_t> switch_sides() { return switch_on_; }
+
+ private:
+  friend class ExpressionParser;
+  enum class Code : std::uint8_t {
+    constant,
+    time,
+    position,
+    velocity,
+    add,
+    subtract,
+    multiply,
+    divide,
+    power,
+    negate,
+    sin,
+    cos,
+    tan,
+    asin,
+    acos,
+    atan,
+    sinh,
+    cosh,
+    tanh,
+    exp,
+    log,
+    sqrt,
+    abs,
+    atan2,
+    min,
+    max,
+    step
+  };
+  struct Instruction {
+    Code code;
+    int index;     // of a coordinate, freedom or switch
+    double value;  // of a constant
+  };
+  // Runs the program on a stack; `at_switch(index, argument)` gives the value of a jump.
+  template <class Scalar, class AtSwitch>
+  Scalar run(const Scalar& t, const State* state, AtSwitch at_switch) const;
+
+  std::string text_;
+  std::vector<Instruction> program_;
+  std::vector<std::uint8_t> switch_on_;
+  bool uses_state_ = false;
+  bool constant_ = true;
+};
+
+}  // namespace catena

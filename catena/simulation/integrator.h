@@ -1,0 +1,118 @@
+// Integrators of ẏ = f(t, y): one interface, step by step, with dense output inside the last step.
+//
+//   dop853    Dormand and Prince, order 8, error control by orders 5 and 3 (the default)
+//   adams     CVODE, Adams-Moulton of variable order 1 to 12       (SUNDIALS)
+//   bdf       CVODE, backward differences of order 1 to 5: stiff   (SUNDIALS)
+//   arkode    ARKODE, explicit Runge-Kutta of order 8              (SUNDIALS)
+//   rk4, euler, ab2, ab3, ab4, am4    fixed step; am4 is predict-evaluate-correct-evaluate, and
+//             multistep methods start with rk4 (Kasahara et al., table I)
+//   midpoint  fixed step, symplectic, for conservative mechanisms (midpoint.h)
+//
+// Nothing is allocated in a step after the first.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <Eigen/Core>
+
+#include "catena/base/error.h"
+
+namespace catena {
+
+class Ode {
+ public:
+  virtual ~Ode() = default;
+  virtual int size() const = 0;
+  // The first entries of y, which error control watches. The rest are integrals of them.
+  virtual int controlled() const { return size(); }
+  virtual void rate(double t, const Eigen::VectorXd& y, Eigen::VectorXd& dy) = 0;
+  // Moves y back to its manifold after an accepted step, by no more than the error of a step.
+  virtual void project(Eigen::VectorXd& /*y*/) {}
+};
+
+enum class Method { dop853, adams, bdf, arkode, rk4, euler, ab2, ab3, ab4, am4, midpoint };
+
+std::span<const std::string> method_names();
+Method method_from(std::string_view name);  // NameError with the nearest
+std::string_view to_string(Method method);
+bool has_fixed_step(Method method);
+
+struct IntegratorSettings {
+  Method method = Method::dop853;
+  double relative_tolerance = 1e-8;
+  double absolute_tolerance = 1e-10;  // in the units of each entry
+  double step = 1e-3;                 // of fixed-step methods
+  double maximum_step = std::numeric_limits<double>::infinity();
+};
+
+struct StepStatistics {
+  std::int64_t steps = 0;
+  std::int64_t rejected = 0;
+  std::int64_t evaluations = 0;
+  std::int64_t restarts = 0;
+  double smallest_step = std::numeric_limits<double>::infinity();
+  double largest_step = 0.0;
+};
+
+// The step became too small to move the time. `worst` is the entry of y with the largest error,
+// −1 if that is not known.
+class StepCollapse : public NumericalError {
+ public:
+  StepCollapse(double at, double of, int entry, const std::string& why);
+  double time;
+  double step;
+  int worst;
+  std::string cause;
+};
+
+class Integrator {
+ public:
+  virtual ~Integrator() = default;
+
+  // Forgets the past and starts here.
+  void restart(double t, const Eigen::VectorXd& y);
+  // One accepted step that does not go beyond `limit` and, if that is near, ends exactly there.
+  void step(double limit);
+
+  double time() const { return t_; }
+  double previous_time() const { return t_previous_; }
+  const Eigen::VectorXd& state() const { return y_; }
+  // y inside the last step. What it has to compute for that counts as evaluations.
+  virtual void interpolate(double t, Eigen::VectorXd& y) = 0;
+
+  const StepStatistics& statistics() const { return statistics_; }
+  void set_statistics(const StepStatistics& statistics) { statistics_ = statistics; }
+
+ protected:
+  explicit Integrator(Ode& ode) : ode_(ode) {}
+  virtual void begin() = 0;                // after t_ and y_ were set
+  virtual void advance(double limit) = 0;  // sets t_previous_, y_previous_, t_, y_
+  void rate(double t, const Eigen::VectorXd& y, Eigen::VectorXd& dy) {
+    ++statistics_.evaluations;
+    ode_.rate(t, y, dy);
+  }
+
+  Ode& ode_;
+  double t_ = 0.0;
+  double t_previous_ = 0.0;
+  Eigen::VectorXd y_;
+  Eigen::VectorXd y_previous_;
+  StepStatistics statistics_;
+};
+
+// Not for Method::midpoint, which needs more than an Ode.
+std::unique_ptr<Integrator> make_integrator(Ode& ode, const IntegratorSettings& settings);
+
+// Throws Error for tolerances and steps that make no sense.
+void check(const IntegratorSettings& settings);
+
+// The cubic with the values and rates of both ends.
+void hermite(double t0, const Eigen::VectorXd& y0, const Eigen::VectorXd& f0, double t1,
+             const Eigen::VectorXd& y1, const Eigen::VectorXd& f1, double t, Eigen::VectorXd& y);
+
+}  // namespace catena

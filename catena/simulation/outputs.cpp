@@ -1,0 +1,145 @@
+#include "catena/simulation/outputs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "catena/base/text.h"
+
+namespace catena {
+namespace {
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+// Whether coordinate k of a hinge's own is an angle.
+bool is_angle(const Mechanism& m, const Node& node, int k) {
+  switch (node.hinge) {
+    case NodeHinge::prismatic:
+      return false;
+    case NodeHinge::screws:
+      for (int l = 0; l < node.coordinates; ++l) {
+        const NodeScrew& screw = m.screws()[index(node.first_screw + l)];
+        if (screw.coordinate == k) return screw.rotation;
+      }
+      return false;
+    case NodeHinge::spherical:
+    case NodeHinge::free:
+      return k < 3;
+    default:
+      return true;
+  }
+}
+
+const Node& node_of(const Mechanism& m, int i, bool position) {
+  for (const Node& node : m.nodes()) {
+    const int first = position ? node.q_index : node.v_index;
+    const int count = position ? node.coordinates : node.freedoms;
+    if (i >= first && i < first + count) return node;
+  }
+  throw Error("coordinate " + std::to_string(i) + " does not exist");
+}
+
+bool matches(std::string_view pattern, std::string_view name) {
+  if (pattern.empty()) return name.empty();
+  if (pattern[0] == '*') {
+    for (std::size_t k = 0; k <= name.size(); ++k)
+      if (matches(pattern.substr(1), name.substr(k))) return true;
+    return false;
+  }
+  return !name.empty() && pattern[0] == name[0] && matches(pattern.substr(1), name.substr(1));
+}
+
+std::vector<RunColumn> all_columns(const Equations& equations) {
+  const Mechanism& m = equations.mechanism();
+  std::vector<RunColumn> all{{"time", "s"}};
+  const auto names = m.velocity_names();
+  for (int i = 0; i < m.coordinates(); ++i)
+    all.push_back({"q." + m.position_names()[index(i)], position_unit(m, i)});
+  const auto add = [&](const char* prefix, auto unit) {
+    for (int i = 0; i < m.freedoms(); ++i) all.push_back({prefix + names[index(i)], unit(i)});
+  };
+  const auto force = [&](int i) { return velocity_unit(m, i) == "m/s" ? "N" : "N m"; };
+  add("v.", [&](int i) { return velocity_unit(m, i); });
+  add("a.", [&](int i) { return velocity_unit(m, i) + "²"; });
+  add("effort.", force);
+  add("friction.", force);
+  add("reaction.", force);
+  for (const char* name : {"kinetic", "gravity", "springs", "total", "work", "error"})
+    all.push_back({std::string("energy.") + name, "J"});
+  for (const char* axis : {"x", "y", "z"})
+    all.push_back({std::string("momentum.linear.") + axis, "kg m/s"});
+  for (const char* axis : {"x", "y", "z"})
+    all.push_back({std::string("momentum.angular.") + axis, "kg m²/s"});
+  for (int k = 0; k < equations.elements(); ++k)
+    all.push_back({"work." + equations.element_name(k), "J"});
+  return all;
+}
+
+}  // namespace
+
+std::string position_unit(const Mechanism& m, int i) {
+  const Node& node = node_of(m, i, true);
+  const int k = i - node.q_index;
+  if (node.coordinates != node.freedoms) return k < 4 ? "" : "m";
+  return is_angle(m, node, k) ? "rad" : "m";
+}
+
+std::string velocity_unit(const Mechanism& m, int i) {
+  const Node& node = node_of(m, i, false);
+  return is_angle(m, node, i - node.v_index) ? "rad/s" : "m/s";
+}
+
+Outputs::Outputs(const Equations& equations, std::span<const std::string> patterns) {
+  static const std::vector<std::string> kDefault{"q.*", "v.*", "effort.*", "energy.*"};
+  const std::vector<RunColumn> all = all_columns(equations);
+  std::vector<std::string> names;
+  for (const RunColumn& column : all) names.push_back(column.name);
+  std::vector<bool> wanted(all.size(), false);
+  wanted[0] = true;
+  for (int i = 0; i < equations.mechanism().coordinates(); ++i) wanted[index(1 + i)] = true;
+  for (const std::string& pattern : patterns.empty() ? std::span(kDefault) : patterns) {
+    bool found = false;
+    for (std::size_t k = 0; k < all.size(); ++k)
+      if (matches(pattern, names[k])) wanted[k] = found = true;
+    if (!found)
+      throw NameError("there is no output '" + pattern + "'" + did_you_mean(pattern, names) +
+                      "; outputs are q.*, v.*, a.*, effort.*, friction.*, reaction.*, energy.*, "
+                      "momentum.*, work.*");
+  }
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    if (!wanted[k]) continue;
+    columns_.push_back(all[k]);
+    chosen_.push_back(static_cast<int>(k));
+  }
+  all_.resize(all.size());
+  row_.resize(columns_.size());
+}
+
+const std::vector<double>& Outputs::row(double t, const Equations& equations,
+                                        const Auditor& auditor, const Eigen::VectorXd& y) {
+  std::size_t at = 0;
+  const auto put = [&](double x) { all_[at++] = x; };
+  const auto put_all = [&](const auto& values) {
+    for (const double x : values) put(x);
+  };
+  put(t);
+  put_all(equations.state().q);
+  put_all(equations.state().v);
+  put_all(equations.acceleration());
+  put_all(equations.effort());
+  put_all(equations.friction());
+  put_all(equations.reaction());
+  const Energy& energy = auditor.energy();
+  put(energy.kinetic);
+  put(energy.gravity);
+  put(energy.springs());
+  put(energy.total());
+  put(equations.total_work(y));
+  put(auditor.energy_error());
+  for (int i = 0; i < 3; ++i) put(auditor.momentum().linear[i]);
+  for (int i = 0; i < 3; ++i) put(auditor.momentum().angular[i]);
+  for (int k = 0; k < equations.elements(); ++k) put(y[equations.work_entry(k)]);
+  for (std::size_t k = 0; k < chosen_.size(); ++k) row_[k] = all_[index(chosen_[k])];
+  return row_;
+}
+
+}  // namespace catena

@@ -1,0 +1,44 @@
+// The columns of a run: chosen by name, a * standing for anything, and filled row by row.
+//
+//   q.NAME v.NAME a.NAME        coordinates, velocities, accelerations
+//   effort.NAME                 of the actuators: inputs, controllers, prescribed motions
+//   friction.NAME reaction.NAME at freedoms with friction or stops: friction, and what holds them
+//   energy.kinetic, energy.gravity, energy.springs, energy.total, energy.work, energy.error
+//   momentum.linear.x ... momentum.angular.z    ground axes, angular about the mass centre
+//   work.ELEMENT                of each element: "work.input elbow"
+//
+// "time" is always the first column, and q.* is always there: pictures need it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "catena/io/run_file.h"
+#include "catena/simulation/audit.h"
+
+namespace catena {
+
+class Outputs {
+ public:
+  // A pattern that matches nothing is a NameError with the nearest name. No pattern: q, v, effort
+  // and energy.
+  Outputs(const Equations& equations, std::span<const std::string> patterns);
+
+  const std::vector<RunColumn>& columns() const { return columns_; }
+  // After equations.evaluate(t, y) and auditor.observe(...).
+  const std::vector<double>& row(double t, const Equations& equations, const Auditor& auditor,
+                                 const Eigen::VectorXd& y);
+
+ private:
+  std::vector<RunColumn> columns_;
+  std::vector<int> chosen_;  // indices into all
+  std::vector<double> all_;
+  std::vector<double> row_;
+};
+
+// "rad", "m" or "" of coordinate or freedom i.
+std::string position_unit(const Mechanism& mechanism, int i);
+std::string velocity_unit(const Mechanism& mechanism, int i);
+
+}  // namespace catena

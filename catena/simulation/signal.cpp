@@ -1,0 +1,60 @@
+#include "catena/simulation/signal.h"
+
+#include <cmath>
+
+namespace catena {
+
+Signal::Signal(const SignalSettings& settings, const Mechanism& mechanism, const std::string& what,
+               bool time_only)
+    : function_(settings.function), hold_(settings.interpolation == Interpolation::hold) {
+  const int given = (settings.expression.empty() ? 0 : 1) + (settings.table.empty() ? 0 : 1) +
+                    (settings.function ? 1 : 0);
+  if (given != 1)
+    throw Error(what + ": needs one of an expression, a table and a function, not " +
+                std::to_string(given));
+  if (time_only && settings.function)
+    throw Error(what +
+                ": a function without derivatives cannot be used here; give an expression "
+                "of t or a table");
+  if (!settings.table.empty()) {
+    table_ = read_table(settings.table, settings.column, settings.interpolation, settings.cutoff);
+  } else if (!settings.expression.empty()) {
+    try {
+      expression_.emplace(settings.expression, &mechanism);
+    } catch (const Error& e) {
+      throw Error(what + ": " + e.what());
+    }
+    if (time_only && expression_->uses_state())
+      throw Error(what + ": \"" + settings.expression +
+                  "\" uses the state; here only a function of t is possible");
+  }
+}
+
+double Signal::inside(double t) const {
+  return t < corner_ ? t : std::nextafter(corner_, -std::numeric_limits<double>::infinity());
+}
+
+double Signal::value(double t, const State& state) const {
+  if (expression_) return expression_->value(t, state);
+  if (table_) return table_->at(inside(t)).value;
+  return function_(t, state);
+}
+
+Jet Signal::jet(double t) const { return table_ ? table_->at(inside(t)) : expression_->jet(t); }
+
+void Signal::start(double t, const State& state) {
+  if (expression_) expression_->set_switches(t, state);
+  if (table_) corner_ = table_->next_corner(t);
+}
+
+bool Signal::jumps() const { return table_ && hold_; }
+
+void Signal::switch_arguments(double t, const State& state, std::span<double> arguments) const {
+  if (expression_) expression_->switch_arguments(t, state, arguments);
+}
+
+std::span<std::uint8_t> Signal::switch_sides() {
+  return expression_ ? expression_->switch_sides() : std::span<std::uint8_t>{};
+}
+
+}  // namespace catena

@@ -1,0 +1,442 @@
+#include "catena/simulation/simulate.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "catena/base/text.h"
+#include "catena/model/configuration.h"
+#include "catena/simulation/contacts.h"
+#include "catena/simulation/events.h"
+#include "catena/simulation/outputs.h"
+
+namespace catena {
+namespace {
+
+// Rows of a run whose user did not say how many.
+constexpr double kRows = 1000.0;
+constexpr double kCheckpoints = 10.0;
+// A time of the output grid this close to another, in intervals, is the same.
+constexpr double kSameTime = 1e-6;
+// So many events within so short a time do not end by themselves (Zeno).
+constexpr int kManyEvents = 1000;
+constexpr double kShortTime = 1e-6;
+// The first number of a checkpoint.
+constexpr double kCheckpointFormat = 1.0;
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+// 1, 2 or 5 times a power of ten, at most x.
+double round_down(double x) {
+  const double power = std::pow(10.0, std::floor(std::log10(x)));
+  for (const double digit : {5.0, 2.0})
+    if (digit * power <= x * (1.0 + 1e-12)) return digit * power;
+  return power;
+}
+
+class Simulation {
+ public:
+  Simulation(const Mechanism& mechanism, const SimulationSettings& settings, Recorder& recorder)
+      : mechanism_(mechanism),
+        settings_(completed(settings)),
+        recorder_(recorder),
+        coordinates_(make_coordinates(mechanism)),
+        equations_(mechanism, *coordinates_, settings_.actions),
+        contacts_(equations_, settings_.actions),
+        watch_(equations_, contacts_, settings_.actions),
+        auditor_(equations_),
+        outputs_(equations_, settings_.outputs),
+        integrator_(make_integrator(equations_, settings_.integrator)) {}
+
+  void start(const State& initial) {
+    State state = initial;
+    normalize_quaternions(mechanism_, state.q);
+    recorder_.begin(outputs_.columns());
+    y_ = equations_.start(state);
+    equations_.start_signals(0.0, state);
+    equations_.impose_motions(0.0, y_);
+    contacts_.begin(0.0, y_, log_);
+    write_log();
+    equations_.look(0.0, y_);
+    auditor_.start(0.0, equations_.state());
+    write_row(0.0, y_);
+    next_output_ = 1;
+    next_checkpoint_ = 1;
+    restart();
+  }
+
+  void resume(const RunCheckpoint& from) {
+    load(from);
+    restart();
+  }
+
+  SimulationResult run();
+
+ private:
+  double output_time(std::int64_t k) const {
+    const double t = static_cast<double>(k) * settings_.output_interval;
+    return std::abs(t - settings_.duration) < kSameTime * settings_.output_interval
+               ? settings_.duration
+               : t;
+  }
+  double checkpoint_time() const {
+    return static_cast<double>(next_checkpoint_) * settings_.checkpoint_interval;
+  }
+
+  // The integrator, from y_ at t_.
+  void restart() {
+    integrator_->restart(t_, y_);
+    watch_.start(t_, y_);
+  }
+
+  void write_row(double t, const Eigen::VectorXd& y) {
+    equations_.evaluate(t, y);
+    auditor_.observe(t, equations_.state(), y);
+    recorder_.append(outputs_.row(t, equations_, auditor_, y));
+    ++rows_;
+    last_row_ = t;
+  }
+
+  void write_log() {
+    for (const RunEvent& event : log_) recorder_.add_event(event);
+    events_ += static_cast<std::int64_t>(log_.size());
+    if (!log_.empty()) last_event_ = log_.back();
+    log_.clear();
+  }
+
+  void advance();
+  void write_rows_until(double t);
+  void happen(double t);
+  void watch_for_zeno();
+  void make_checkpoint();
+  void load(const RunCheckpoint& from);
+  SimulationResult result(double wall, double processor) const;
+  std::string describe(const StepCollapse& collapse);
+
+  const Mechanism& mechanism_;
+  SimulationSettings settings_;
+  Recorder& recorder_;
+  std::unique_ptr<Coordinates> coordinates_;
+  Equations equations_;
+  Contacts contacts_;
+  EventWatch watch_;
+  Auditor auditor_;
+  Outputs outputs_;
+  std::unique_ptr<Integrator> integrator_;
+
+  double t_ = 0.0;
+  Eigen::VectorXd y_;
+  Eigen::VectorXd y_output_;
+  std::int64_t next_output_ = 0;
+  std::int64_t next_checkpoint_ = 0;
+  std::int64_t rows_ = 0;
+  std::int64_t events_ = 0;
+  double last_row_ = 0.0;
+  std::vector<RunEvent> log_;
+  RunEvent last_event_;
+  int recent_events_ = 0;  // since recent_start_
+  double recent_start_ = 0.0;
+  std::string end_;
+  bool interrupted_ = false;
+};
+
+void Simulation::write_rows_until(double t) {
+  while (output_time(next_output_) <= t) {
+    const double at = output_time(next_output_++);
+    integrator_->interpolate(at, y_output_);
+    write_row(at, y_output_);
+  }
+}
+
+// One step, and what comes with it.
+void Simulation::advance() {
+  const double corner = equations_.next_corner();
+  integrator_->step(std::min({settings_.duration, checkpoint_time(), corner}));
+  if (const auto event = watch_.first_event(*integrator_)) {
+    write_rows_until(*event);
+    integrator_->interpolate(*event, y_);
+    t_ = *event;
+    happen(t_);
+    return;
+  }
+  write_rows_until(integrator_->time());
+  t_ = integrator_->time();
+  y_ = integrator_->state();
+  bool anew = false;
+  if (t_ >= corner) {
+    anew = equations_.jumps_at(corner);
+    equations_.look(t_, y_);
+    equations_.start_signals(t_, equations_.state());
+  }
+  equations_.look(t_, y_);
+  if (coordinates_->accepted(equations_.state())) {
+    equations_.set_state(equations_.state(), y_);
+    anew = true;
+  }
+  if (t_ >= checkpoint_time() && t_ < settings_.duration) {
+    make_checkpoint();
+    anew = true;
+  }
+  if (anew) restart();
+}
+
+// An event at t_, where y_ is.
+void Simulation::happen(double t) {
+  const EventWatch::Hits hits = watch_.hits(t, y_);
+  for (const int k : hits.functions) {
+    const EventSettings& event = settings_.actions.events[index(k)];
+    log_.push_back({t, "user", event.name, ""});
+    if (event.respond) {
+      equations_.look(t, y_);
+      State state = equations_.state();
+      const double before = energy(mechanism_, state).total();
+      event.respond(t, state);
+      equations_.set_state(state, y_);
+      equations_.add_response_work(energy(mechanism_, state).total() - before, y_);
+    }
+    if (event.action == EventSettings::Action::stop) end_ = "event '" + event.name + "'";
+  }
+  if (!hits.switches.empty()) {
+    equations_.look(t, y_);
+    equations_.start_signals(t, equations_.state());
+    for (const int k : hits.switches) log_.push_back({t, "switch", equations_.switch_name(k), ""});
+  }
+  contacts_.settle(t, y_, hits.impacts, hits.ended, log_);
+  write_log();
+  watch_for_zeno();
+  restart();
+}
+
+void Simulation::watch_for_zeno() {
+  if (t_ - recent_start_ > kShortTime * std::max(1.0, std::abs(t_))) {
+    recent_start_ = t_;
+    recent_events_ = 0;
+  }
+  if (++recent_events_ < kManyEvents) return;
+  throw NumericalError(fmt::format(
+      "{} events between {} and {} s (Zeno): they do not end, so time cannot go on; the last was "
+      "'{}' of '{}'",
+      recent_events_, number(recent_start_), number(t_), last_event_.kind, last_event_.name));
+}
+
+void Simulation::make_checkpoint() {
+  ++next_checkpoint_;
+  recent_events_ = 0;
+  recent_start_ = t_;
+  equations_.look(t_, y_);
+  const State state = equations_.state();
+  equations_.set_state(state, y_);
+  std::vector<double> s{kCheckpointFormat,
+                        static_cast<double>(equations_.size()),
+                        static_cast<double>(mechanism_.freedoms()),
+                        static_cast<double>(equations_.switches()),
+                        static_cast<double>(next_output_),
+                        static_cast<double>(next_checkpoint_),
+                        last_row_};
+  const auto append = [&](const auto& values) {
+    for (const auto x : values) s.push_back(static_cast<double>(x));
+  };
+  append(y_);
+  append(state.q);
+  append(state.v);
+  for (const FreedomMode& mode : equations_.modes()) {
+    s.push_back(static_cast<double>(mode.friction));
+    s.push_back(mode.direction);
+    s.push_back(mode.stop);
+  }
+  append(equations_.switch_sides());
+  append(auditor_.save());
+  const StepStatistics& n = integrator_->statistics();
+  s.insert(s.end(), {static_cast<double>(n.steps), static_cast<double>(n.rejected),
+                     static_cast<double>(n.evaluations), static_cast<double>(n.restarts),
+                     n.smallest_step, n.largest_step});
+  recorder_.checkpoint({t_, rows_, events_, std::move(s)});
+}
+
+void Simulation::load(const RunCheckpoint& from) {
+  const std::vector<double>& s = from.state;
+  const std::size_t n = index(mechanism_.freedoms());
+  const std::size_t needed = 7 + index(equations_.size()) + index(mechanism_.coordinates()) + n +
+                             3 * n + index(equations_.switches()) + Auditor::kSaved + 6;
+  if (s.size() != needed || s[0] != kCheckpointFormat ||
+      s[1] != static_cast<double>(equations_.size()))
+    throw Error(
+        "the checkpoint does not fit this mechanism and these settings; resume with those "
+        "the run was started with");
+  std::size_t at = 4;
+  next_output_ = static_cast<std::int64_t>(s[at++]);
+  next_checkpoint_ = static_cast<std::int64_t>(s[at++]);
+  last_row_ = s[at++];
+  t_ = recent_start_ = from.time;
+  rows_ = from.rows;
+  events_ = from.events;
+  y_ = Eigen::VectorXd::Zero(equations_.size());
+  for (double& x : y_) x = s[at++];
+  State state = mechanism_.default_state();
+  for (double& x : state.q) x = s[at++];
+  for (double& x : state.v) x = s[at++];
+  for (FreedomMode& mode : equations_.modes()) {
+    mode.friction = static_cast<FreedomMode::Friction>(static_cast<int>(s[at++]));
+    mode.direction = static_cast<int>(s[at++]);
+    mode.stop = static_cast<int>(s[at++]);
+  }
+  equations_.start_signals(t_, state);
+  std::vector<std::uint8_t> sides(index(equations_.switches()));
+  for (std::uint8_t& side : sides) side = static_cast<std::uint8_t>(s[at++]);
+  equations_.set_switch_sides(sides);
+  auditor_.restore({s.data() + at, Auditor::kSaved});
+  at += Auditor::kSaved;
+  StepStatistics steps;
+  for (std::int64_t* value : {&steps.steps, &steps.rejected, &steps.evaluations, &steps.restarts})
+    *value = static_cast<std::int64_t>(s[at++]);
+  steps.smallest_step = s[at++];
+  steps.largest_step = s[at++];
+  integrator_->set_statistics(steps);
+}
+
+std::string Simulation::describe(const StepCollapse& collapse) {
+  std::string cause = collapse.cause;
+  const int worst = collapse.worst;
+  if (cause.empty() && worst >= 0 && worst < coordinates_->size())
+    cause = "the error is largest in " + coordinates_->name(worst) +
+            "; a singular position, a force without bound or a tolerance below rounding may be "
+            "the cause";
+  // The state, the fastest freedoms first.
+  equations_.look(integrator_->time(), integrator_->state());
+  const State& state = equations_.state();
+  std::vector<int> order;
+  for (int i = 0; i < mechanism_.freedoms(); ++i) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return std::abs(state.v[a]) > std::abs(state.v[b]); });
+  std::string text;
+  constexpr std::size_t kShown = 4;
+  for (std::size_t k = 0; k < std::min(kShown, order.size()); ++k) {
+    const int i = order[k];
+    const int coordinate = mechanism_.coordinate_of_freedom()[index(i)];
+    if (coordinate >= 0)
+      text += fmt::format(" q.{} = {:.6g},", mechanism_.position_names()[index(coordinate)],
+                          state.q[coordinate]);
+    text += fmt::format(" v.{} = {:.6g},", mechanism_.velocity_names()[index(i)], state.v[i]);
+  }
+  if (!text.empty()) text.back() = '.';
+  return fmt::format("the step size fell to {} s at time {} s: {}. State:{}", number(collapse.step),
+                     number(collapse.time), cause, text);
+}
+
+SimulationResult Simulation::result(double wall, double processor) const {
+  SimulationResult r;
+  r.audit = auditor_.report(y_);
+  r.steps = integrator_->statistics();
+  r.events = events_;
+  r.rows = rows_;
+  r.simulated_time = t_;
+  r.wall_time = wall;
+  r.processor_time = processor;
+  r.complete = !interrupted_;
+  r.end = end_;
+  r.state = equations_.state();
+  return r;
+}
+
+SimulationResult Simulation::run() {
+  const auto wall_start = std::chrono::steady_clock::now();
+  const std::clock_t processor_start = std::clock();
+  const auto wall = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_start).count();
+  };
+  const auto processor = [&] {
+    return static_cast<double>(std::clock() - processor_start) / CLOCKS_PER_SEC;
+  };
+  try {
+    while (t_ < settings_.duration && end_.empty()) {
+      advance();
+      if (settings_.progress && !settings_.progress(t_) && t_ < settings_.duration &&
+          end_.empty()) {
+        interrupted_ = true;
+        end_ = "interrupted";
+      }
+    }
+    if (last_row_ < t_) write_row(t_, y_);
+  } catch (const StepCollapse& collapse) {
+    interrupted_ = true;
+    end_ = describe(collapse);
+    recorder_.finish(to_json(result(wall(), processor())), false);
+    throw NumericalError(end_);
+  } catch (const NumericalError& e) {
+    interrupted_ = true;
+    end_ = fmt::format("at time {} s: {}", number(integrator_->time()), e.what());
+    recorder_.finish(to_json(result(wall(), processor())), false);
+    throw NumericalError(end_);
+  }
+  const SimulationResult done = result(wall(), processor());
+  recorder_.finish(to_json(done), done.complete);
+  return done;
+}
+
+}  // namespace
+
+SimulationSettings completed(SimulationSettings settings) {
+  if (!(settings.duration > 0.0) || !std::isfinite(settings.duration))
+    throw Error("the duration is " + number(settings.duration) + " s; it must be positive");
+  for (const auto& [value, what] : {std::pair{settings.output_interval, "output"},
+                                    std::pair{settings.checkpoint_interval, "checkpoint"}})
+    if (!(value >= 0.0))
+      throw Error("the " + std::string(what) + " interval is " + number(value) +
+                  " s; it must be positive (0: a sensible one)");
+  if (settings.output_interval == 0.0)
+    settings.output_interval = round_down(settings.duration / kRows);
+  if (settings.checkpoint_interval == 0.0)
+    settings.checkpoint_interval = settings.duration / kCheckpoints;
+  check(settings.integrator);
+  return settings;
+}
+
+SimulationResult simulate(const Mechanism& mechanism, const State& initial,
+                          const SimulationSettings& settings, Recorder& recorder) {
+  Simulation simulation(mechanism, settings, recorder);
+  simulation.start(initial);
+  return simulation.run();
+}
+
+SimulationResult resume_simulation(const Mechanism& mechanism, const RunCheckpoint& from,
+                                   const SimulationSettings& settings, Recorder& recorder) {
+  Simulation simulation(mechanism, settings, recorder);
+  simulation.resume(from);
+  return simulation.run();
+}
+
+std::string to_json(const SimulationResult& r) {
+  using Json = nlohmann::ordered_json;
+  const auto optional = [](const std::optional<double>& x) { return x ? Json(*x) : Json(nullptr); };
+  Json json;
+  json["audit"] = {{"energy_drift", r.audit.energy_drift},
+                   {"linear_momentum_drift", optional(r.audit.linear_momentum_drift)},
+                   {"angular_momentum_drift", optional(r.audit.angular_momentum_drift)},
+                   {"closure_residual", r.audit.closure_residual},
+                   {"energy_error", r.audit.energy_error},
+                   {"energy_scale", r.audit.energy_scale},
+                   {"initial_energy", r.audit.initial_energy},
+                   {"final_energy", r.audit.final_energy}};
+  json["work"] = Json::object();
+  for (const ElementWork& work : r.audit.work) json["work"][work.element] = work.work;
+  json["steps"] = {{"accepted", r.steps.steps},
+                   {"rejected", r.steps.rejected},
+                   {"evaluations", r.steps.evaluations},
+                   {"restarts", r.steps.restarts},
+                   {"smallest", r.steps.steps > 0 ? Json(r.steps.smallest_step) : Json(nullptr)},
+                   {"largest", r.steps.largest_step}};
+  json["events"] = r.events;
+  json["rows"] = r.rows;
+  json["simulated_time"] = r.simulated_time;
+  json["wall_time"] = r.wall_time;
+  json["processor_time"] = r.processor_time;
+  json["complete"] = r.complete;
+  json["end"] = r.end;
+  return json.dump();
+}
+
+}  // namespace catena

@@ -1,0 +1,64 @@
+// Simulation: from an initial state along time, with inputs, events, an audit and a record.
+//
+//   MemoryRecorder record;
+//   const SimulationResult result = simulate(mechanism, mechanism.default_state(),
+//                                            {.duration = 5.0}, record);
+//
+// Rows are written at multiples of the output interval and at the end; the first row is the initial
+// state. At planned checkpoints the integrator forgets its past, so that a run resumed there has
+// the same bits as one that was never interrupted.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "catena/simulation/actions.h"
+#include "catena/simulation/audit.h"
+#include "catena/simulation/integrator.h"
+#include "catena/simulation/recorder.h"
+
+namespace catena {
+
+struct SimulationSettings {
+  double duration = 10.0;                 // s
+  double output_interval = 0.0;           // s; 0: a round number that gives about 1000 rows
+  double checkpoint_interval = 0.0;       // s; 0: a tenth of the duration
+  std::vector<std::string> outputs = {};  // outputs.h; empty: q, v, effort and energy
+  IntegratorSettings integrator = {};
+  ActionSettings actions = {};
+  // Called after each step with the time reached; false ends the run there.
+  std::function<bool(double t)> progress = {};
+};
+
+struct SimulationResult {
+  Audit audit;
+  StepStatistics steps;
+  std::int64_t events = 0;
+  std::int64_t rows = 0;
+  double simulated_time = 0.0;  // s
+  double wall_time = 0.0;       // s
+  double processor_time = 0.0;  // s
+  bool complete = false;        // the whole duration, or until an event that ends the run
+  std::string end;              // in words, if it is not the duration
+  State state;                  // the last one
+};
+
+// Throws Error for settings that make no sense and NumericalError, naming the time, the state and
+// the suspected cause, when the motion cannot be computed any further; the recorder then has
+// everything until there.
+SimulationResult simulate(const Mechanism& mechanism, const State& initial,
+                          const SimulationSettings& settings, Recorder& recorder);
+
+// Goes on from a checkpoint of a run of the same mechanism with the same settings (the duration may
+// be longer or shorter). The recorder must hold just what it held then.
+SimulationResult resume_simulation(const Mechanism& mechanism, const RunCheckpoint& from,
+                                   const SimulationSettings& settings, Recorder& recorder);
+
+// With every default filled in, as simulate() uses them.
+SimulationSettings completed(SimulationSettings settings);
+
+// The result for machines.
+std::string to_json(const SimulationResult& result);
+
+}  // namespace catena
