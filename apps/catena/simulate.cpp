@@ -170,8 +170,8 @@ std::unique_ptr<Recorder> recorder_for(const std::string& out, const Options& op
 void simulate_command(const Options& options) {
   const Mechanism m = options.model.load();
   print_warnings(m);
-  const StateInput input =
-      options.state.empty() ? default_input(m) : read_state_file(options.state, m);
+  StateInput input = options.state.empty() ? default_input(m) : read_state_file(options.state, m);
+  close_loops(m, input);
   SimulationSettings settings = options.settings;
   fill_settings(options, input, m, settings);
   settings = completed(settings);

@@ -1,7 +1,7 @@
 #include "catena/simulation/coordinates.h"
 
 #include "catena/model/configuration.h"
-#include "catena/model/hinge_kinematics.h"
+#include "catena/simulation/closed_coordinates.h"
 
 namespace catena {
 namespace {
@@ -23,6 +23,8 @@ class TreeCoordinates final : public Coordinates {
                      : "v." + mechanism_.velocity_names()[index(entry - n)];
   }
 
+  void begin(const State&) override {}
+
   void pack(const State& state, std::span<double> y) const override {
     std::copy(state.q.begin(), state.q.end(), y.begin());
     std::copy(state.v.begin(), state.v.end(), y.begin() + mechanism_.coordinates());
@@ -37,23 +39,9 @@ class TreeCoordinates final : public Coordinates {
 
   void rate(const State& state, const Eigen::VectorXd& acceleration,
             std::span<double> dy) const override {
-    for (const Node& node : mechanism_.nodes()) {
-      const double* v = state.v.data() + node.v_index;
-      double* to = dy.data() + node.q_index;
-      if (node.coordinates == node.freedoms) {
-        for (int k = 0; k < node.coordinates; ++k) to[k] = v[k];
-        continue;
-      }
-      const Quaterniond a = load_quaternion(state.q.data() + node.q_index);
-      const Quaterniond turn = a * Quaterniond{0.0, 0.5 * v[0], 0.5 * v[1], 0.5 * v[2]};
-      to[0] = turn.w;
-      to[1] = turn.x;
-      to[2] = turn.y;
-      to[3] = turn.z;
-      if (node.hinge != NodeHinge::free) continue;
-      const Vec3d shift = Rotationd::from_quaternion(a) * Vec3d{v[3], v[4], v[5]};
-      for (int k = 0; k < 3; ++k) to[4 + k] = shift[k];
-    }
+    for (const Node& node : mechanism_.nodes())
+      node_position_rate(node, state.q.data() + node.q_index, state.v.data() + node.v_index,
+                         dy.data() + node.q_index);
     std::copy(acceleration.begin(), acceleration.end(), dy.begin() + mechanism_.coordinates());
   }
 
@@ -75,7 +63,10 @@ class TreeCoordinates final : public Coordinates {
 
 }  // namespace
 
-std::unique_ptr<Coordinates> make_coordinates(const Mechanism& mechanism) {
+std::unique_ptr<Coordinates> make_coordinates(const Mechanism& mechanism,
+                                              std::vector<std::uint8_t> pinned) {
+  if (!mechanism.loops().empty())
+    return std::make_unique<ClosedCoordinates>(mechanism, std::move(pinned));
   return std::make_unique<TreeCoordinates>(mechanism);
 }
 

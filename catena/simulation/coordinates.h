@@ -3,13 +3,17 @@
 //
 // Of a tree y is (q, v), with quaternions as they are: their rate is ½ q (0, ω), unpack() brings
 // them back to length one, so that neither their length drifts nor any rotation is singular. Of a
-// closed mechanism y would hold independent coordinates only and unpack() would close the loops.
+// closed mechanism y holds independent coordinates, and unpack() closes the loops
+// (closed_coordinates.h).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "catena/closure/chart.h"
 #include "catena/model/mechanism.h"
 
 namespace catena {
@@ -22,6 +26,8 @@ class Coordinates {
   // What entry i is, for messages: "q.elbow".
   virtual std::string name(int entry) const = 0;
 
+  // Forgets everything but this state: at the start of a run and at its checkpoints.
+  virtual void begin(const State& state) = 0;
   virtual void pack(const State& state, std::span<double> y) const = 0;
   // May project, starting from what `state` holds; throws NumericalError if that fails.
   virtual void unpack(std::span<const double> y, State& state) = 0;
@@ -39,9 +45,13 @@ class Coordinates {
 
   // How far the loops are from being closed.
   virtual double closure_residual(const State& state) const = 0;
+  // The independent freedoms in use; null for a tree.
+  virtual const Chart* chart() const { return nullptr; }
 };
 
-// The coordinates that suit a mechanism, which must outlive them.
-std::unique_ptr<Coordinates> make_coordinates(const Mechanism& mechanism);
+// The coordinates that suit a mechanism, which must outlive them. `pinned` marks the freedoms whose
+// motion is prescribed, by freedom; empty: none.
+std::unique_ptr<Coordinates> make_coordinates(const Mechanism& mechanism,
+                                              std::vector<std::uint8_t> pinned);
 
 }  // namespace catena

@@ -181,8 +181,13 @@ void Equations::find_if_floating(const ActionSettings& actions) {
 
 Eigen::VectorXd Equations::start(const State& state) {
   Eigen::VectorXd y = Eigen::VectorXd::Zero(size());
+  use_chart();
   set_state(state, y);
   return y;
+}
+
+void Equations::use_chart() {
+  if (const Chart* chart = coordinates_.chart()) workspace_.set_chart(*chart);
 }
 
 void Equations::set_state(const State& state, Eigen::VectorXd& y) const {

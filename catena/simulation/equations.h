@@ -89,6 +89,9 @@ class Equations final : public Ode {
   double next_corner() const;
   bool jumps_at(double corner) const;
 
+  // Takes over the independent freedoms that the coordinates use now.
+  void use_chart();
+
   // Brings y to the prescribed motions at t.
   void impose_motions(double t, Eigen::VectorXd& y) const;
 

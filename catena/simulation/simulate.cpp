@@ -38,13 +38,23 @@ double round_down(double x) {
   return power;
 }
 
+// By freedom.
+std::vector<std::uint8_t> prescribed_freedoms(const Mechanism& mechanism,
+                                              const ActionSettings& actions) {
+  std::vector<std::uint8_t> mask(index(mechanism.freedoms()), 0);
+  for (const MotionSettings& motion : actions.motions)
+    mask[index(freedom_index(mechanism, motion.freedom))] = 1;
+  return mask;
+}
+
 class Simulation {
  public:
   Simulation(const Mechanism& mechanism, const SimulationSettings& settings, Recorder& recorder)
       : mechanism_(mechanism),
         settings_(completed(settings)),
         recorder_(recorder),
-        coordinates_(make_coordinates(mechanism)),
+        coordinates_(
+            make_coordinates(mechanism, prescribed_freedoms(mechanism, settings_.actions))),
         equations_(mechanism, *coordinates_, settings_.actions),
         contacts_(equations_, settings_.actions),
         watch_(equations_, contacts_, settings_.actions),
@@ -55,6 +65,7 @@ class Simulation {
   void start(const State& initial) {
     State state = initial;
     normalize_quaternions(mechanism_, state.q);
+    coordinates_->begin(state);
     recorder_.begin(outputs_.columns());
     y_ = equations_.start(state);
     equations_.start_signals(0.0, state);
@@ -174,6 +185,7 @@ void Simulation::advance() {
   }
   equations_.look(t_, y_);
   if (coordinates_->accepted(equations_.state())) {
+    equations_.use_chart();
     equations_.set_state(equations_.state(), y_);
     anew = true;
   }
@@ -229,6 +241,8 @@ void Simulation::make_checkpoint() {
   recent_start_ = t_;
   equations_.look(t_, y_);
   const State state = equations_.state();
+  coordinates_->begin(state);
+  equations_.use_chart();
   equations_.set_state(state, y_);
   std::vector<double> s{kCheckpointFormat,
                         static_cast<double>(equations_.size()),
@@ -279,6 +293,8 @@ void Simulation::load(const RunCheckpoint& from) {
   State state = mechanism_.default_state();
   for (double& x : state.q) x = s[at++];
   for (double& x : state.v) x = s[at++];
+  coordinates_->begin(state);
+  equations_.use_chart();
   for (FreedomMode& mode : equations_.modes()) {
     mode.friction = static_cast<FreedomMode::Friction>(static_cast<int>(s[at++]));
     mode.direction = static_cast<int>(s[at++]);

@@ -1,0 +1,75 @@
+// The coordinates of a closed mechanism: those of the nodes outside loops, the independent ones of
+// each loop, and the independent velocities. unpack() finds the rest: positions by Newton's method
+// from the tangent predictor
+//
+//   q_dependent ≈ q_dependent(last accepted) + X(last accepted) · Δq_independent,
+//
+// velocities by v = X v_independent. Nothing drifts and nothing is stabilized. The predictor is not
+// a luxury: started from the last evaluation instead, Newton's method leaves the branch where a
+// mechanism passes a singular position (constraint embedding digest, section 3.10).
+//
+// A loop with rotations by quaternion keeps all its position coordinates, which unpack() projects
+// onto the closure: independent speeds do not define independent coordinates there.
+//
+// accepted() looks whether the choice of independent freedoms has become poor (closure/chart.h) and
+// makes another; then an integrator with a memory must forget it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <Eigen/LU>
+
+#include "catena/closure/chart.h"
+#include "catena/closure/loop_closure.h"
+#include "catena/simulation/coordinates.h"
+
+namespace catena {
+
+class ClosedCoordinates final : public Coordinates {
+ public:
+  // `pinned` marks freedoms that stay independent (prescribed motions); empty: none.
+  ClosedCoordinates(const Mechanism& mechanism, std::vector<std::uint8_t> pinned);
+
+  int size() const override;
+  std::string name(int entry) const override;
+  void begin(const State& state) override;
+  void pack(const State& state, std::span<double> y) const override;
+  void unpack(std::span<const double> y, State& state) override;
+  void rate(const State& state, const Eigen::VectorXd& acceleration,
+            std::span<double> dy) const override;
+  void prescribe(int freedom, double position, double velocity, std::span<double> y) const override;
+  bool accepted(const State& state) override;
+  double closure_residual(const State& state) const override;
+  const Chart* chart() const override { return &chart_; }
+
+ private:
+  // One loop, prepared for Newton's method.
+  struct Loop {
+    LoopClosure closure;
+    bool by_quaternion = false;
+    std::vector<int> rows;         // of the closure equations that the chart uses
+    std::vector<int> columns;      // dependent, then independent
+    std::vector<int> coordinates;  // of the columns in q, −1: none
+    Eigen::MatrixXd map;           // X at the anchor, dependent by independent
+    Eigen::PartialPivLU<Eigen::MatrixXd> block;
+  };
+
+  void use(const Chart& chart);
+  void set_anchor(const State& state);
+  void close(Loop& loop, State& state) const;
+  void close_by_quaternion(const Loop& loop, State& state) const;
+  Eigen::MatrixXd map_at(Loop& loop, const Eigen::VectorXd& q) const;
+
+  const Mechanism& mechanism_;
+  std::vector<std::uint8_t> pinned_;
+  AggregateTables tables_;
+  Chart chart_;
+  std::vector<Loop> loops_;
+  std::vector<int> positions_;   // of the entries of y in q
+  std::vector<int> velocities_;  // of the entries of y in v
+  State anchor_;                 // last accepted
+  mutable Eigen::VectorXd rates_;
+};
+
+}  // namespace catena
