@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "apps/catena/closed_state.h"
 #include "apps/catena/model_options.h"
 #include "apps/catena/output.h"
-#include "catena/base/text.h"
 #include "catena/closure/assembly.h"
 #include "catena/closure/chart.h"
 #include "catena/verification/state_file.h"
@@ -22,37 +22,6 @@ struct Options {
   bool json = false;
   std::string out;
 };
-
-// The freedoms of the hinges or freedoms named.
-std::vector<std::uint8_t> mask_of(const Mechanism& m, const std::vector<std::string>& names) {
-  std::vector<std::uint8_t> mask(static_cast<std::size_t>(m.freedoms()), 0);
-  for (const std::string& name : names) {
-    if (m.has_hinge(name)) {
-      const HingePlace& hinge = m.hinges()[static_cast<std::size_t>(m.hinge_index(name))];
-      if (hinge.role != HingePlace::Role::tree)
-        throw Error(
-            "hinge '" + name + "' is " +
-            (hinge.role == HingePlace::Role::cut ? "cut: it has no coordinate to fix" : "rigid"));
-      for (int k = 0; k < hinge.freedoms; ++k)
-        mask[static_cast<std::size_t>(hinge.v_index + k)] = 1;
-    } else {
-      mask[static_cast<std::size_t>(m.velocity_index(name))] = 1;
-    }
-  }
-  return mask;
-}
-
-std::string state_yaml(const Mechanism& m, const State& state) {
-  std::string text = "q:\n";
-  const auto add = [&](std::span<const std::string> names, const Eigen::VectorXd& x) {
-    for (std::size_t i = 0; i < names.size(); ++i)
-      text += "  " + names[i] + ": " + number(x[static_cast<Eigen::Index>(i)]) + "\n";
-  };
-  add(m.position_names(), state.q);
-  text += "v:\n";
-  add(m.velocity_names(), state.v);
-  return text;
-}
 
 void assemble_command(const Options& options) {
   const Mechanism m = options.model.load();

@@ -230,7 +230,7 @@ Json info_json(const InfoReport& r) {
   json["gravity"] = to_json(m.gravity());
   json["bodies"] = m.bodies().size();
   json["hinges"] = moving_hinges(m);
-  json["freedoms"] = m.freedoms();
+  json["freedoms"] = m.tree_freedoms();
   json["mobility"] = r.mobility.mobility ? Json(*r.mobility.mobility) : Json(nullptr);
   json["loops"] = Json::array();
   for (std::size_t i = 0; i < m.loops().size(); ++i) {
@@ -262,7 +262,7 @@ std::string info_text(const InfoReport& r, bool full) {
   const int rigid = static_cast<int>(m.hinges().size()) - moving_hinges(m);
   line("hinges",
        std::to_string(moving_hinges(m)) + (rigid > 0 ? fmt::format(" and {} rigid", rigid) : ""));
-  line("freedoms", fmt::format("{}{}", m.freedoms(), m.loops().empty() ? "" : " in the tree"));
+  line("freedoms", fmt::format("{}{}", m.tree_freedoms(), m.loops().empty() ? "" : " in the tree"));
   line("mobility", r.mobility.mobility ? std::to_string(*r.mobility.mobility) : "not known");
   if (!m.loops().empty())
     line("loops", fmt::format("{}, {}", m.loops().size(), [&] {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "apps/catena/output.h"
-#include "catena/dynamics/momentum.h"
 #include "catena/closure/mobility.h"
+#include "catena/dynamics/momentum.h"
 
 namespace catena::app {
 

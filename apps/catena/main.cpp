@@ -53,6 +53,7 @@ int run(int argc, char** argv) {
   catena::app::add_check(app);
   catena::app::add_convert(app);
   catena::app::add_assemble(app);
+  catena::app::add_ik(app);
   catena::app::add_dynamics(app);
   catena::app::add_simulate(app);
   catena::app::add_verify(app);

@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/QR>
-
 #include "catena/base/text.h"
 #include "catena/model/configuration.h"
 
 namespace catena {
 namespace {
 
-// The residual that Newton's method reaches in double precision, with two digits to spare.
+// A residual that is nothing but rounding.
 constexpr double kExact = 1e-14;
 
 template <class T>
@@ -20,133 +18,30 @@ auto& at(T&& container, int i) {
 }
 
 // A loop's equations as functions of some of its columns.
-class Problem {
- public:
-  Problem(const LoopClosure& loop, const std::vector<int>& free, bool keep_limits,
-          const Mechanism& mechanism, const Eigen::VectorXd& q)
-      : loop_(loop), free_(free) {
-    const Eigen::VectorXd unit = loop.unit_steps(q);
-    unit_.resize(static_cast<Eigen::Index>(free.size()));
-    for (int k = 0; k < size(); ++k) {
-      unit_[k] = unit[at(free, k)];
-      Bound bound;
-      const int i = loop.freedom(at(free, k));
-      bound.coordinate = at(mechanism.coordinate_of_freedom(), i);
-      if (keep_limits && bound.coordinate >= 0) {
-        bound.lower = at(mechanism.freedom_settings(), i).lower;
-        bound.upper = at(mechanism.freedom_settings(), i).upper;
-      }
-      bounds_.push_back(bound);
-    }
+PositionSolver solver_of(const LoopClosure& loop, const std::vector<int>& free, bool keep_limits,
+                         const Mechanism& mechanism, const Eigen::VectorXd& q) {
+  PositionSolver::Problem problem;
+  const Eigen::VectorXd unit = loop.unit_steps(q);
+  problem.unit.resize(static_cast<Eigen::Index>(free.size()));
+  for (std::size_t k = 0; k < free.size(); ++k) {
+    problem.freedoms.push_back(loop.freedom(free[k]));
+    problem.unit[static_cast<Eigen::Index>(k)] = unit[free[k]];
   }
-
-  int size() const { return static_cast<int>(free_.size()); }
-
-  ClosureEquations equations(const Eigen::VectorXd& q) const {
-    ClosureEquations e = loop_.equations(q);
-    Eigen::MatrixXd jacobian(e.jacobian.rows(), size());
-    for (int k = 0; k < size(); ++k) jacobian.col(k) = unit_[k] * e.jacobian.col(at(free_, k));
+  problem.keep_limits = keep_limits;
+  problem.equations = [&loop, &free](const Eigen::VectorXd& at_q) {
+    ClosureEquations e = loop.equations(at_q);
+    Eigen::MatrixXd jacobian(e.jacobian.rows(), static_cast<Eigen::Index>(free.size()));
+    for (Eigen::Index k = 0; k < jacobian.cols(); ++k)
+      jacobian.col(k) = e.jacobian.col(free[static_cast<std::size_t>(k)]);
     e.jacobian = std::move(jacobian);
     return e;
-  }
-
-  // q moved by s (in unit steps), kept within the limits; what the limits cut off is taken from s.
-  Eigen::VectorXd moved(const Eigen::VectorXd& q, Eigen::VectorXd& s) const {
-    Eigen::VectorXd step = Eigen::VectorXd::Zero(loop_.freedoms());
-    for (int k = 0; k < size(); ++k) {
-      const Bound& bound = at(bounds_, k);
-      if (bound.coordinate >= 0) {
-        const double from = q[bound.coordinate];
-        const double lower = std::min(bound.lower, from), upper = std::max(bound.upper, from);
-        s[k] = (std::clamp(from + unit_[k] * s[k], lower, upper) - from) / unit_[k];
-      }
-      step[at(free_, k)] = unit_[k] * s[k];
-    }
-    return loop_.moved(q, step);
-  }
-
-  // The step that a linear solver proposes, found again without the freedoms that it would push
-  // through their limits.
-  template <class Solve>
-  Eigen::VectorXd step_within(const Eigen::VectorXd& q, Eigen::MatrixXd jacobian,
-                              Solve solve) const {
-    Eigen::VectorXd s = solve(jacobian);
-    for (int round = 0; round < size(); ++round) {
-      bool changed = false;
-      for (int k = 0; k < size(); ++k) {
-        const Bound& bound = at(bounds_, k);
-        if (bound.coordinate < 0 || jacobian.col(k).isZero(0.0)) continue;
-        const double from = q[bound.coordinate];
-        if ((from <= bound.lower && s[k] < 0.0) || (from >= bound.upper && s[k] > 0.0)) {
-          jacobian.col(k).setZero();
-          changed = true;
-        }
-      }
-      if (!changed) break;
-      s = solve(jacobian);
-    }
-    return s;
-  }
-
- private:
-  struct Bound {
-    int coordinate = -1;
-    double lower = -kInfinity, upper = kInfinity;
   };
-  const LoopClosure& loop_;
-  const std::vector<int>& free_;
-  Eigen::VectorXd unit_;
-  std::vector<Bound> bounds_;
-};
-
-Eigen::VectorXd least_norm(const Eigen::MatrixXd& a, const Eigen::VectorXd& right) {
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver;
-  solver.setThreshold(kRankThreshold);
-  solver.compute(a);
-  return solver.solve(right);
-}
-
-void levenberg_marquardt(const Problem& problem, Eigen::VectorXd& q, ClosureEquations& e) {
-  constexpr int kSteps = 200;
-  constexpr double kStart = 1e-2, kLeast = 1e-10, kMost = 1e8;
-  constexpr double kLongestStep = 0.5;  // unit steps: keeps to the branch of the guess
-  double damping = kStart;
-  for (int step = 0; step < kSteps && e.residual.norm() > kExact && damping < kMost; ++step) {
-    // min |a s + r|² + damping |s|², by QR: the normal equations would lose half the digits.
-    Eigen::VectorXd s = problem.step_within(q, e.jacobian, [&](const Eigen::MatrixXd& a) {
-      const Eigen::Index n = a.cols();
-      Eigen::MatrixXd stacked(a.rows() + n, n);
-      stacked << a, Eigen::MatrixXd::Identity(n, n) * std::sqrt(damping);
-      Eigen::VectorXd right = Eigen::VectorXd::Zero(a.rows() + n);
-      right.head(a.rows()) = -e.residual;
-      return Eigen::VectorXd(stacked.householderQr().solve(right));
-    });
-    if (const double longest = s.lpNorm<Eigen::Infinity>(); longest > kLongestStep)
-      s *= kLongestStep / longest;
-    const Eigen::VectorXd trial = problem.moved(q, s);
-    ClosureEquations trial_e = problem.equations(trial);
-    if (trial_e.residual.norm() < e.residual.norm()) {
-      const bool settled = e.residual.norm() - trial_e.residual.norm() < 1e-9 * e.residual.norm();
-      q = trial;
-      e = std::move(trial_e);
-      damping = std::max(damping / 10.0, kLeast);
-      if (settled && damping <= kLeast) break;
-    } else {
-      damping *= 4.0;
-    }
-  }
-}
-
-void newton(const Problem& problem, Eigen::VectorXd& q, ClosureEquations& e) {
-  for (int step = 0; step < 6 && e.residual.norm() < kClosed && e.residual.norm() > 0.0; ++step) {
-    Eigen::VectorXd s = problem.step_within(
-        q, e.jacobian, [&](const Eigen::MatrixXd& a) { return least_norm(a, -e.residual); });
-    const Eigen::VectorXd trial = problem.moved(q, s);
-    ClosureEquations trial_e = problem.equations(trial);
-    if (!(trial_e.residual.norm() < e.residual.norm())) break;
-    q = trial;
-    e = std::move(trial_e);
-  }
+  problem.moved = [&loop, &free](const Eigen::VectorXd& from, const Eigen::VectorXd& step) {
+    Eigen::VectorXd all = Eigen::VectorXd::Zero(loop.freedoms());
+    for (Eigen::Index k = 0; k < step.size(); ++k) all[free[static_cast<std::size_t>(k)]] = step[k];
+    return loop.moved(from, all);
+  };
+  return PositionSolver(mechanism, std::move(problem));
 }
 
 std::vector<int> free_columns(const LoopClosure& loop, const std::vector<std::uint8_t>& fixed) {
@@ -174,7 +69,7 @@ Closing approach(const LoopClosure& loop, const Mechanism& mechanism, const Eige
   };
   double scale = 1.0;
   for (int step = 0; step < kSteps && scale > 1e-6; ++step) {
-    const Problem problem(loop, free, keep_limits, mechanism, at_best.q);
+    const PositionSolver problem = solver_of(loop, free, keep_limits, mechanism, at_best.q);
     const ClosureEquations e = problem.equations(at_best.q);
     const Eigen::VectorXd wish = offset_of(at_best.q);
     Eigen::VectorXd s = problem.step_within(at_best.q, e.jacobian, [&](const Eigen::MatrixXd& a) {
@@ -221,12 +116,12 @@ std::vector<int> all_columns(const LoopClosure& loop) { return free_columns(loop
 
 Closing close_loop(const LoopClosure& loop, const Eigen::VectorXd& from,
                    const std::vector<int>& free, bool keep_limits, const Mechanism& mechanism) {
-  const Problem problem(loop, free, keep_limits, mechanism, from);
+  const PositionSolver solver = solver_of(loop, free, keep_limits, mechanism, from);
   Closing result{from, 0.0};
-  ClosureEquations e = problem.equations(from);
-  if (problem.size() > 0) {
-    levenberg_marquardt(problem, result.q, e);
-    newton(problem, result.q, e);
+  ClosureEquations e = solver.equations(from);
+  if (solver.size() > 0) {
+    solver.levenberg_marquardt(result.q, e);
+    solver.newton(result.q, e);
   }
   result.gap = e.residual.norm();
   return result;
@@ -335,7 +230,7 @@ GivenFreedoms given_by_description(const Mechanism& mechanism) {
   given.position.assign(static_cast<std::size_t>(mechanism.freedoms()), 0);
   given.velocity = given.position;
   for (const HingePlace& place : mechanism.hinges()) {
-    if (place.role != HingePlace::Role::tree) continue;
+    if (place.node < 0) continue;
     const Hinge& hinge = at(mechanism.description().hinges, mechanism.hinge_index(place.name));
     for (int k = 0; k < place.freedoms; ++k) {
       at(given.position, place.v_index + k) = !hinge.initial_position.empty();

@@ -14,7 +14,7 @@
 
 #include <Eigen/Core>
 
-#include "catena/closure/loop_closure.h"
+#include "catena/closure/position_solver.h"
 
 namespace catena {
 
@@ -78,10 +78,6 @@ double closure_rate(const Mechanism& mechanism, const AggregateTables& tables, c
 // A loop is closed when its residual is below this. Files are often written with six digits, and
 // over-constrained loops then close no better than that.
 inline constexpr double kClosed = 1e-5;
-// Pivots below this fraction of the largest are dependent rows. It stands above the errors of files
-// with six digits (parallel axes typed as 1.5708), and below what a loop 0.02 rad away from a
-// singular position has.
-inline constexpr double kRankThreshold = 1e-5;
 
 struct Closing {
   Eigen::VectorXd q;

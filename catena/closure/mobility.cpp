@@ -51,6 +51,8 @@ LoopMobility analyse_loop(const Mechanism& mechanism, const LoopPlace& place,
                           std::vector<std::string>& warnings) {
   LoopMobility result;
   result.freedoms = loop.freedoms();
+  for (const int h : place.cut_hinges)  // those that keep their coordinates
+    result.freedoms -= mechanism.hinges()[static_cast<std::size_t>(h)].freedoms;
   result.constraints = place.constraints;
   result.gruebler = result.freedoms - result.constraints;
   const std::string name = loop.name();
@@ -93,7 +95,7 @@ int generic_rank(const Mechanism& mechanism, const LoopClosure& loop, const Eige
 MobilityReport analyse_mobility(const Mechanism& mechanism, const Eigen::VectorXd& q) {
   MobilityReport report;
   report.q = q;
-  int mobility = mechanism.freedoms();
+  int mobility = mechanism.tree_freedoms();
   bool known = true;
   const AggregateTables tables = make_aggregate_tables(mechanism);
   for (int i = 0; i < static_cast<int>(mechanism.loops().size()); ++i) {

@@ -27,11 +27,10 @@ void add_shift_row(Closure& c, const Vec3d& direction) {
 }
 
 // The rows that a cut hinge of this type imposes, in the frame on its parent's side.
-void describe_pair(const Hinge& hinge, Closure& c) {
+void describe_pair(const Hinge& hinge, HingeType type, Closure& c) {
   const Vec3d x = Vec3d::unit_x(), y = Vec3d::unit_y(), z = Vec3d::unit_z();
   const Vec3d axis = axis_of(hinge, 0, z);
   const Rotationd around = rotation_from_z_to(axis);
-  const HingeType type = is_rigid(hinge) ? HingeType::weld : hinge.type;
   switch (type) {
     case HingeType::weld:
     case HingeType::prismatic:
@@ -193,8 +192,13 @@ class TableMaker {
     const HingePlace& place = at(m_.hinges(), h);
     Closure c;
     c.place = h;
-    describe_pair(hinge, c);
-    c.parent = side(place.parent_body, hinge.frame_on_parent * place.displacement);
+    if (place.node >= 0) {  // its own node is welded to the child
+      describe_pair({}, HingeType::weld, c);
+      c.parent.member = member_of(place.node);
+    } else {
+      describe_pair(hinge, is_rigid(hinge) ? HingeType::weld : hinge.type, c);
+      c.parent = side(place.parent_body, hinge.frame_on_parent * place.displacement);
+    }
     c.child = side(place.child_body, hinge.frame_on_child);
     add_paths(c);
     t_.closures.push_back(c);

@@ -158,7 +158,7 @@ EnergyMeter::EnergyMeter(const Mechanism& mechanism)
 
   for (std::size_t h = 0; h < hinges.size(); ++h) {
     const Hinge& hinge = d.hinges[h];
-    if (!hinge.drive || hinges[h].role != HingePlace::Role::tree) continue;
+    if (!hinge.drive || hinges[h].node < 0) continue;
     const DriveSettings& drive = *hinge.drive;
     rotors_.push_back({static_cast<int>(h),
                        mechanism.body_index(drive.carrier.empty() ? hinge.parent : drive.carrier),
@@ -222,7 +222,7 @@ Energy EnergyMeter::run(const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
   for (std::size_t h = 0; h < d.hinges.size(); ++h) {
     const HingePlace& place = mechanism_->hinges()[h];
     // Coordinates that are not angles or distances (quaternions) have no springs.
-    if (place.role != HingePlace::Role::tree || place.coordinates != place.freedoms) continue;
+    if (place.node < 0 || place.coordinates != place.freedoms) continue;
     const std::vector<FreedomSettings>& freedoms = d.hinges[h].freedoms;
     for (std::size_t k = 0; k < freedoms.size() && k < index(place.freedoms); ++k) {
       const double strain = q[place.q_index + static_cast<int>(k)] - freedoms[k].rest;

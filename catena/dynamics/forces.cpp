@@ -128,6 +128,7 @@ InterbodyForces::InterbodyForces(const Mechanism& mechanism) : mechanism_(&mecha
   spread(-1);
   for (const Node& node : mechanism.nodes()) {
     const HingePlace& hinge = entry(mechanism.hinges(), node.hinge_index);
+    if (hinge.role == HingePlace::Role::cut) continue;  // moves no body
     const int anchor = hinge.reversed ? hinge.parent_body : hinge.child_body;
     entry(inboard_hinge_, anchor) = node.hinge_index;
     entry(inboard_body_, anchor) = hinge.reversed ? hinge.child_body : hinge.parent_body;

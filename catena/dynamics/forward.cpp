@@ -149,15 +149,53 @@ Eigen::MatrixXd& free_part(const HybridInput& input, Eigen::MatrixXd& m) {
   return m;
 }
 
+// The same in the independent freedoms of a closed mechanism, among which the motion-driven are.
+void hybrid_dense_closed(const Mechanism& mechanism, const State& state, const HybridInput& input,
+                         Workspace& w, HybridResult& result,
+                         std::span<const ExternalWrench> external) {
+  ensure_chart(mechanism, state.q, input.motion_driven, w);
+  const Eigen::VectorXd bias = bias_effort(mechanism, state, w, external);
+  result.acceleration =
+      Eigen::Map<const Eigen::VectorXd>(w.all_accelerations().data(), mechanism.freedoms());
+  const Eigen::MatrixXd m = mass_matrix(mechanism, state.q, w);
+  result.effort = input.effort;
+  Eigen::VectorXd given = Eigen::VectorXd::Zero(mechanism.freedoms());
+  std::vector<int> free, driven;  // places among the independent freedoms
+  for (int i = 0; i < mechanism.freedoms(); ++i)
+    if (input.motion_driven[static_cast<std::size_t>(i)] != 0) {
+      result.effort[i] = 0.0;
+      given[i] = input.acceleration[i];
+    }
+  for (int k = 0; k < static_cast<int>(w.independent().size()); ++k)
+    (input.motion_driven[static_cast<std::size_t>(w.independent()[static_cast<std::size_t>(k)])]
+         ? driven
+         : free)
+        .push_back(k);
+  Eigen::VectorXd applied = result.effort;
+  w.reduce(applied);
+  const Eigen::VectorXd right = independent_part(applied - bias, w);
+  Eigen::VectorXd own = independent_part(given, w);
+  if (!free.empty()) {
+    const Eigen::LDLT<Eigen::MatrixXd> factor(Eigen::MatrixXd(m(free, free)));
+    own(free) = factor.solve(Eigen::VectorXd(right(free)) - m(free, driven) * own(driven));
+  }
+  const Eigen::VectorXd needed = m * own - right;
+  for (const int k : driven)
+    result.effort[w.independent()[static_cast<std::size_t>(k)]] = needed[k];
+  Eigen::VectorXd all = Eigen::VectorXd::Zero(mechanism.freedoms());
+  all(w.independent()) = own;
+  w.expand(all);
+  result.acceleration += all;
+}
+
 // Through the mass matrix, for drives on distant carriers. The efforts of the motion-driven
 // freedoms are those of inverse dynamics at the accelerations found.
 void hybrid_dense(const Mechanism& mechanism, const State& state, const HybridInput& input,
                   Workspace& w, HybridResult& result, std::span<const ExternalWrench> external) {
-  if (!mechanism.loops().empty())
-    throw NumericalError(
-        "hybrid dynamics of a closed mechanism with a drive on a distant carrier (hinge '" +
-        mechanism.hinges()[static_cast<std::size_t>(w.remote_drives().front().hinge)].name +
-        "') is not supported; model the rotor as a body with a coupling");
+  if (!mechanism.loops().empty()) {
+    hybrid_dense_closed(mechanism, state, input, w, result, external);
+    return;
+  }
   const auto driven = [&](Eigen::Index i) {
     return input.motion_driven[static_cast<std::size_t>(i)] != 0;
   };

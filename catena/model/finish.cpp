@@ -277,6 +277,48 @@ class Finisher {
     screws.insert(screws.end(), factors.begin(), factors.end());
   }
 
+  // The node that this hinge moves, after all that came before it.
+  void add_node(int h, bool reversed) {
+    const Hinge& hinge = at(d_.hinges, h);
+    Node node;
+    describe_hinge(hinge, reversed, node, m_.screws_);
+    const int inner = body_of(reversed ? hinge.child : hinge.parent);
+    node.parent = node_of(inner);
+    node.hinge_index = h;
+    node.q_index = m_.coordinates_;
+    node.v_index = m_.freedoms_;
+    const Transformd& side = reversed ? hinge.frame_on_child : hinge.frame_on_parent;
+    const Transformd x = placement(inner) * side * alignment(hinge, reversed);
+    for (int i = 0; i < 9; ++i) node.rotation[i] = x.rotation.matrix.m[i / 3][i % 3];
+    store(x.translation, node.translation);
+
+    HingePlace& place = at(m_.hinges_, h);
+    place.node = static_cast<int>(m_.nodes_.size());
+    place.reversed = reversed;
+    place.q_index = node.q_index;
+    place.coordinates = node.coordinates;
+    place.v_index = node.v_index;
+    place.freedoms = node.freedoms;
+    m_.coordinates_ += node.coordinates;
+    m_.freedoms_ += node.freedoms;
+    m_.nodes_.push_back(node);
+    m_.customs_.push_back(hinge.custom.get());
+
+    for (const std::string& s : position_suffixes(hinge.type, node.coordinates))
+      m_.position_names_.push_back(hinge.name + s);
+    for (const std::string& s : velocity_suffixes(hinge.type, node.freedoms))
+      m_.velocity_names_.push_back(hinge.name + s);
+    for (int k = 0; k < node.freedoms; ++k) {
+      m_.freedom_settings_.push_back(static_cast<std::size_t>(k) < hinge.freedoms.size()
+                                         ? at(hinge.freedoms, k)
+                                         : FreedomSettings{});
+      // Neither the rotations nor (in the body's frame) the shifts of a hinge with a quaternion are
+      // rates of a coordinate.
+      const bool plain = node.coordinates == node.freedoms;
+      m_.coordinate_of_freedom_.push_back(plain ? node.q_index + k : -1);
+    }
+  }
+
   void place_hinges() {
     m_.hinges_.resize(d_.hinges.size());
     for (int h = 0; h < static_cast<int>(d_.hinges.size()); ++h) {
@@ -291,49 +333,15 @@ class Finisher {
     }
     for (const int h : t_.cut_hinges) at(m_.hinges_, h).role = HingePlace::Role::cut;
 
-    for (int n = 0; n < static_cast<int>(t_.order.size()); ++n) {
-      const int g = at(t_.order, n);
+    for (const int g : t_.order) {
       const Topology::Edge edge = at(t_.inboard, g);
-      const Hinge& hinge = at(d_.hinges, edge.hinge);
-      Node node;
-      describe_hinge(hinge, edge.reversed, node, m_.screws_);
-      const int inner = body_of(edge.reversed ? hinge.child : hinge.parent);
-      node.parent = node_of(inner);
-      node.hinge_index = edge.hinge;
-      node.q_index = m_.coordinates_;
-      node.v_index = m_.freedoms_;
-      const Transformd& side = edge.reversed ? hinge.frame_on_child : hinge.frame_on_parent;
-      const Transformd x = placement(inner) * side * alignment(hinge, edge.reversed);
-      for (int i = 0; i < 9; ++i) node.rotation[i] = x.rotation.matrix.m[i / 3][i % 3];
-      store(x.translation, node.translation);
-      m_.nodes_.push_back(node);
-      m_.customs_.push_back(hinge.custom.get());
-
-      HingePlace& place = at(m_.hinges_, edge.hinge);
-      place.role = HingePlace::Role::tree;
-      place.node = n;
-      place.reversed = edge.reversed;
-      place.q_index = node.q_index;
-      place.coordinates = node.coordinates;
-      place.v_index = node.v_index;
-      place.freedoms = node.freedoms;
-      m_.coordinates_ += node.coordinates;
-      m_.freedoms_ += node.freedoms;
-
-      for (const std::string& s : position_suffixes(hinge.type, node.coordinates))
-        m_.position_names_.push_back(hinge.name + s);
-      for (const std::string& s : velocity_suffixes(hinge.type, node.freedoms))
-        m_.velocity_names_.push_back(hinge.name + s);
-      for (int k = 0; k < node.freedoms; ++k) {
-        m_.freedom_settings_.push_back(static_cast<std::size_t>(k) < hinge.freedoms.size()
-                                           ? at(hinge.freedoms, k)
-                                           : FreedomSettings{});
-        // Neither the rotations nor (in the body's frame) the shifts of a hinge with a quaternion
-        // are rates of a coordinate.
-        const bool plain = node.coordinates == node.freedoms;
-        m_.coordinate_of_freedom_.push_back(plain ? node.q_index + k : -1);
-      }
+      at(m_.hinges_, edge.hinge).role = HingePlace::Role::tree;
+      add_node(edge.hinge, edge.reversed);
     }
+    // A cut hinge that keeps its coordinates moves a node without bodies, and that node is welded
+    // to its child.
+    for (const int h : t_.cut_hinges)
+      if (keeps_coordinates_when_cut(at(d_.hinges, h))) add_node(h, false);
     // Inertia of each node: the sum over its bodies.
     std::vector<SpatialInertiad> sum(m_.nodes_.size(), SpatialInertiad::zero());
     for (const BodyPlace& body : m_.bodies_)
@@ -364,7 +372,7 @@ class Finisher {
     for (int h = 0; h < static_cast<int>(d_.hinges.size()); ++h) {
       const Hinge& hinge = at(d_.hinges, h);
       const HingePlace& place = at(m_.hinges_, h);
-      if (!hinge.drive || place.role != HingePlace::Role::tree) continue;
+      if (!hinge.drive || place.node < 0) continue;
       const DriveSettings& drive = *hinge.drive;
       const int carrier = drive.carrier.empty() ? place.parent_body : body_of(drive.carrier);
       const Vec3d axis_on_carrier =
@@ -389,7 +397,10 @@ class Finisher {
       place.cut_hinges = loop.cut_hinges;
       place.rods = loop.rods;
       place.couplings = loop.couplings;
-      for (const int h : loop.cut_hinges) place.constraints += 6 - freedoms_of(at(d_.hinges, h));
+      for (const int h : loop.cut_hinges) {
+        if (at(m_.hinges_, h).node >= 0) place.nodes.push_back(at(m_.hinges_, h).node);
+        place.constraints += 6 - freedoms_of(at(d_.hinges, h));
+      }
       place.constraints += static_cast<int>(loop.rods.size() + loop.couplings.size());
       m_.loops_.push_back(std::move(place));
     }
@@ -398,7 +409,7 @@ class Finisher {
   State initial_state() const {
     State state{zero_position(m_), Eigen::VectorXd::Zero(m_.freedoms_)};
     for (const HingePlace& place : m_.hinges_) {
-      if (place.role != HingePlace::Role::tree) continue;
+      if (place.node < 0) continue;
       const Hinge& hinge = at(d_.hinges, at(m_.nodes_, place.node).hinge_index);
       for (std::size_t k = 0; k < hinge.initial_position.size(); ++k)
         state.q[place.q_index + static_cast<int>(k)] = hinge.initial_position[k];

@@ -73,6 +73,13 @@ bool Mechanism::has_free_base() const {
   });
 }
 
+int Mechanism::tree_freedoms() const {
+  int count = freedoms_;
+  for (const HingePlace& hinge : hinges_)
+    if (hinge.role == HingePlace::Role::cut) count -= hinge.freedoms;
+  return count;
+}
+
 double Mechanism::total_mass() const {
   double mass = 0.0;
   for (const BodyPlace& body : bodies_) mass += body.inertia.mass;

@@ -107,6 +107,8 @@ class Mechanism {
   // Length of q and of v (the freedoms of the spanning tree).
   int coordinates() const { return coordinates_; }
   int freedoms() const { return freedoms_; }
+  // Without those that cut hinges keep (HingePlace::node).
+  int tree_freedoms() const;
 
   std::span<const Node> nodes() const { return nodes_; }
   std::span<const NodeScrew> screws() const { return screws_; }

@@ -1,6 +1,7 @@
 #include "catena/model/topology.h"
 
 #include <algorithm>
+#include <cmath>
 #include <queue>
 #include <tuple>
 #include <unordered_map>
@@ -169,12 +170,10 @@ class Analysis {
         const int other = group_of(reversed ? hinge.parent : hinge.child);
         if (at(depth, other) >= 0) continue;
         // A driven, sprung or rubbing hinge is better kept than cut.
-        const bool loaded =
-            hinge.drive.has_value() ||
-            std::any_of(hinge.freedoms.begin(), hinge.freedoms.end(), [](const auto& f) {
-              return f.stiffness != 0.0 || f.damping != 0.0 || f.friction.active();
-            });
-        const int wish = hinge.cut == Cut::never || at(coupled, h) ? 0 : (loaded ? 1 : 2);
+        const int wish = hinge.cut == Cut::never || at(coupled, h) ? 0
+                         : is_loaded(hinge)                        ? 1
+                         : keeps_coordinates_when_cut(hinge)       ? 2
+                                                                   : 3;
         frontier.push({{wish, freedoms_of(hinge), reversed, at_depth + 1, h}, group, other});
       }
     };
@@ -323,6 +322,21 @@ class Analysis {
 
 bool is_rigid(const Hinge& hinge) {
   return hinge.type == HingeType::weld || !hinge.locked_at.empty();
+}
+
+bool is_loaded(const Hinge& hinge) {
+  return hinge.drive.has_value() ||
+         std::any_of(hinge.freedoms.begin(), hinge.freedoms.end(), [](const FreedomSettings& f) {
+           return f.stiffness != 0.0 || f.damping != 0.0 || f.friction.active();
+         });
+}
+
+bool keeps_coordinates_when_cut(const Hinge& hinge) {
+  if (is_rigid(hinge)) return false;
+  return hinge.type == HingeType::custom || is_loaded(hinge) ||
+         std::any_of(hinge.freedoms.begin(), hinge.freedoms.end(), [](const FreedomSettings& f) {
+           return std::isfinite(f.lower) || std::isfinite(f.upper);
+         });
 }
 
 int freedoms_of(const Hinge& hinge) {

@@ -50,6 +50,11 @@ struct Topology {
 
 // Welded at the author's wish or by locking.
 bool is_rigid(const Hinge& hinge);
+// A drive, a spring, damping or friction acts at it.
+bool is_loaded(const Hinge& hinge);
+// When it is cut, its coordinates are needed all the same: something acts at it, it has limits, or
+// only its user knows which directions it constrains.
+bool keeps_coordinates_when_cut(const Hinge& hinge);
 int freedoms_of(const Hinge& hinge);
 int coordinates_of(const Hinge& hinge);
 

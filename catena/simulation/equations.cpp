@@ -14,7 +14,7 @@ int freedom_index(const Mechanism& mechanism, const std::string& name) {
         mechanism.hinges()[static_cast<std::size_t>(mechanism.hinge_index(name))];
     if (hinge.role == HingePlace::Role::weld)
       throw NameError("hinge '" + name + "' is rigid and has no freedom");
-    if (hinge.role == HingePlace::Role::cut)
+    if (hinge.node < 0)
       throw NameError("hinge '" + name +
                       "' closes a loop: its motion follows from the others, so nothing can act "
                       "there; cut the loop elsewhere (cut: never) to drive it");

@@ -25,7 +25,7 @@ Matrix column(const Vec3d& a) { return to_eigen(a); }
 
 Matrix total_mass(Request r) { return scalar(r.mechanism.total_mass()); }
 Matrix bodies(Request r) { return scalar(static_cast<double>(r.mechanism.bodies().size())); }
-Matrix freedoms(Request r) { return scalar(r.mechanism.freedoms()); }
+Matrix freedoms(Request r) { return scalar(r.mechanism.tree_freedoms()); }
 Matrix loops(Request r) { return scalar(static_cast<double>(r.mechanism.loops().size())); }
 
 MobilityReport mobility_report(Request r) {
@@ -43,7 +43,7 @@ Matrix redundant(Request r) {
 }
 
 Matrix gruebler(Request r) {
-  int count = r.mechanism.freedoms();
+  int count = r.mechanism.tree_freedoms();
   for (const LoopPlace& loop : r.mechanism.loops()) count -= loop.constraints;
   return scalar(count);
 }

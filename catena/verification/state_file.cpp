@@ -23,26 +23,22 @@ Slot slot_of(Values& values, int line, const Mechanism& m, const std::string& na
              bool positions) {
   if (m.has_hinge(name)) {
     const HingePlace& hinge = m.hinges()[static_cast<std::size_t>(m.hinge_index(name))];
-    switch (hinge.role) {
-      case HingePlace::Role::tree:
-        return positions ? Slot{hinge.q_index, hinge.coordinates}
-                         : Slot{hinge.v_index, hinge.freedoms};
-      case HingePlace::Role::cut:
-        values.error(line, "hinge '" + name +
-                               "' closes a loop: its motion follows from the others, so it cannot "
-                               "be given");
-        return {};
-      case HingePlace::Role::weld:
-        values.error(line, "hinge '" + name + "' is rigid and has no coordinates");
-        return {};
-    }
+    if (hinge.node >= 0)
+      return positions ? Slot{hinge.q_index, hinge.coordinates}
+                       : Slot{hinge.v_index, hinge.freedoms};
+    values.error(line, "hinge '" + name + "' " +
+                           (hinge.role == HingePlace::Role::cut
+                                ? "closes a loop: its motion follows from the others, so it cannot "
+                                  "be given; 'cut: never' keeps its coordinates"
+                                : "is rigid and has no coordinates"));
+    return {};
   }
   const auto names = positions ? m.position_names() : m.velocity_names();
   for (std::size_t i = 0; i < names.size(); ++i)
     if (names[i] == name) return {static_cast<int>(i), 1};
   std::vector<std::string> known(names.begin(), names.end());
   for (const HingePlace& hinge : m.hinges())
-    if (hinge.role == HingePlace::Role::tree) known.push_back(hinge.name);
+    if (hinge.node >= 0) known.push_back(hinge.name);
   values.error(line, std::string("no hinge or ") + (positions ? "coordinate" : "freedom") +
                          " is named '" + name + "'" + did_you_mean(name, known));
   return {};

@@ -1,0 +1,121 @@
+// catena ik: a position in which a point or a frame of a body is where it is wanted.
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "apps/catena/closed_state.h"
+#include "apps/catena/model_options.h"
+#include "apps/catena/output.h"
+#include "catena/loops/inverse_kinematics.h"
+#include "catena/verification/state_file.h"
+
+namespace catena::app {
+namespace {
+
+struct Options {
+  ModelOptions model;
+  std::string state;
+  std::string body;
+  std::vector<double> point{0.0, 0.0, 0.0};
+  std::vector<double> to;
+  std::vector<double> rpy;
+  std::vector<std::string> fix;
+  bool ignore_limits = false;
+  bool json = false;
+  std::string out;
+};
+
+void ik_command(const Options& options) {
+  const Mechanism m = options.model.load();
+  print_warnings(m);
+  StateInput in = options.state.empty() ? default_input(m) : read_state_file(options.state, m);
+  // A frame of interest has a name of its own.
+  int body = -1;
+  Transformd frame =
+      Transformd::from_translation({options.point[0], options.point[1], options.point[2]});
+  if (m.has_body(options.body)) {
+    body = m.body_index(options.body);
+  } else {
+    const FramePlace& place = m.frames()[static_cast<std::size_t>(m.frame_index(options.body))];
+    body = place.body;
+    if (body >= 0)
+      frame = m.bodies()[static_cast<std::size_t>(body)].X_node_body.inverse() *
+              place.X_node_frame * frame;
+  }
+  if (body < 0) throw Error("'" + options.body + "' is fixed to the ground and cannot be moved");
+  InverseKinematicsGoals goals;
+  const Vec3d target{options.to[0], options.to[1], options.to[2]};
+  if (options.rpy.empty())
+    goals.points.push_back({body, frame.translation, target});
+  else
+    goals.frames.push_back(
+        {body,
+         frame,
+         {Rotationd::from_rpy(options.rpy[0], options.rpy[1], options.rpy[2]), target}});
+  InverseKinematicsSettings settings;
+  settings.keep_limits = !options.ignore_limits;
+  if (!options.fix.empty()) settings.fixed = mask_of(m, options.fix);
+  const InverseKinematics found = inverse_kinematics(m, in.state.q, goals, settings);
+  const State state{found.q, Eigen::VectorXd::Zero(m.freedoms())};
+
+  if (options.json) {
+    Json json;
+    json["reached"] = found.reached;
+    json["distance"] = found.distance;
+    json["angle"] = found.angle;
+    json["closure_residual"] = found.closure_residual;
+    json["q"] = Json::object();
+    for (int i = 0; i < m.coordinates(); ++i)
+      json["q"][m.position_names()[static_cast<std::size_t>(i)]] = state.q[i];
+    write_text(json.dump(2) + "\n", "");
+  } else {
+    Table table({{"coordinate"}, {"given", true}, {"found", true}});
+    for (int i = 0; i < m.coordinates(); ++i)
+      table.add({m.position_names()[static_cast<std::size_t>(i)], pretty(in.state.q[i]),
+                 fmt::format("{:.12g}", state.q[i])});
+    write_text(table.text() + fmt::format("{}: {:.2g} m and {:.2g} rad remain\n",
+                                          found.reached ? "reached" : "not reached", found.distance,
+                                          found.angle),
+               "");
+  }
+  if (!options.out.empty()) write_text(state_yaml(m, state), options.out);
+  if (!found.reached)
+    throw Error(fmt::format(
+        "the goal for '{}' cannot be reached from this start: {:.3g} m and {:.3g} rad remain{}; "
+        "try another start (--state), free fixed hinges, or check limits",
+        options.body, found.distance, found.angle,
+        found.closure_residual > 1e-5 ? ", and a loop is open" : ""));
+}
+
+}  // namespace
+
+void add_ik(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "ik", "Find a position in which a point or frame of a body is where it is wanted");
+  const auto options = std::make_shared<Options>();
+  options->model.add(*command);
+  command->add_option("--body", options->body, "The body, or a frame of the model")->required();
+  command->add_option("--point", options->point, "Point in the frame of the body")
+      ->expected(3)
+      ->type_name("X Y Z");
+  command->add_option("--to", options->to, "Where the point shall be, ground frame, m")
+      ->expected(3)
+      ->required()
+      ->type_name("X Y Z");
+  command->add_option("--rpy", options->rpy, "Orientation too: roll, pitch, yaw, rad")
+      ->expected(3)
+      ->type_name("R P Y");
+  command->add_option("--fix", options->fix, "Hinges or freedoms to leave as they are");
+  command->add_option("--state", options->state, "Start from this state (YAML), not the model's");
+  command->add_flag("--ignore-limits", options->ignore_limits, "Do not keep to hinge limits");
+  command->add_flag("--json", options->json, "Machine-readable output");
+  command->add_option("-o,--out", options->out, "Write the state found to this YAML file");
+  command->footer(
+      "Examples:\n"
+      "  catena ik models/arm6.yaml --body link6 --to 0.4 0.2 0.5\n"
+      "  catena ik models/four_bar.yaml --body rocker --point 2 0 0 --to 4.5 1.9365 0");
+  command->callback([options] { ik_command(*options); });
+}
+
+}  // namespace catena::app
