@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "catena/io/broken_files.h"
 #include "catena/io/yaml.h"
 #include "catena/model/validation.h"
 
@@ -31,12 +32,6 @@ std::vector<std::string> problems(const std::string& text) {
   std::vector<std::string> texts;
   for (const Diagnostic& problem : found) texts.push_back(problem.text());
   return texts;
-}
-
-std::string repeated(const std::string& text, int times) {
-  std::string all;
-  for (int i = 0; i < times; ++i) all += text;
-  return all;
 }
 
 TEST(YamlErrors, Malformed) {
