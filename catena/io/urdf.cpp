@@ -1,5 +1,6 @@
 #include "catena/io/urdf.h"
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 
@@ -74,7 +75,15 @@ class UrdfReader {
     if (const char* name = robot.attribute("name")) d_.name = name;
     read_materials(robot);
     for (Element e = robot.child("link"); e; e = e.next("link")) read_link(e);
-    if (link_line_.empty()) report_.error(robot.source(), "the robot has no <link>");
+    if (link_line_.empty()) {
+      const std::vector<Element> tags = robot.children();
+      const bool template_tags = std::any_of(
+          tags.begin(), tags.end(), [](const Element& e) { return e.tag().starts_with("xacro:"); });
+      report_.error(robot.source(),
+                    template_tags ? "the robot is a xacro template; run xacro on it and read the "
+                                    "URDF that it prints"
+                                  : "the robot has no <link>; a mechanism needs a body");
+    }
     for (Element e = robot.child("joint"); e; e = e.next("joint")) read_joint(e);
     for (const Element& e : mimics_) read_mimic(e);
     for (const Coupling* mimic : mimic_circles(d_.couplings))

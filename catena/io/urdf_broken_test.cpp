@@ -120,6 +120,7 @@ TEST(BrokenUrdf, Words) {
       {{"root of SDF", "", "<sdf version='1.9'/>\n", "a URDF file has <robot"},
        {"root of another kind", "", "<mujoco/>\n", "the root element is <mujoco>"},
        {"no link", "", only(""), "the robot has no <link>"},
+       {"template of xacro", "", only("<xacro:arm name='a'/>\n"), "run xacro on it"},
        {"misspelt link", "<link name=\"base\"/>", "<lnik name=\"base\"/>", "did you mean <link>?"},
        {"misspelt joint", "<joint name=\"shoulder\" type=\"continuous\">",
         "<joint name=\"s\" type=\"fixed\"><parent link=\"base\"/><child link=\"upper\"/></joint>\n"

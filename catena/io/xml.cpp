@@ -271,7 +271,13 @@ void check_words(const Element& element, const Vocabulary& vocabulary, const cha
       seen.push_back(tag);
       continue;
     }
-    if (tag.find(':') != std::string_view::npos || in(tag, vocabulary.foreign)) continue;
+    if (in(tag, vocabulary.foreign)) continue;
+    if (const std::size_t colon = tag.find(':'); colon != std::string_view::npos) {
+      report.warning_once(e.source(), "tags of the namespace '" +
+                                          std::string(tag.substr(0, colon)) + "' are not part of " +
+                                          format + " and are ignored");
+      continue;
+    }
     std::vector<std::string> known = vocabulary.once;
     known.insert(known.end(), vocabulary.many.begin(), vocabulary.many.end());
     const std::string near = nearest_name(tag, known);

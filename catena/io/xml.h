@@ -117,7 +117,7 @@ struct Vocabulary {
 };
 
 // An unknown word near a known one is an error, as is a repeated attribute. Any other unknown tag
-// is a warning; words with a colon (other namespaces) are left alone.
+// is a warning, and so are tags with a colon (other namespaces), once for each namespace.
 void check_words(const Element& element, const Vocabulary& vocabulary, const char* format,
                  Report& report);
 

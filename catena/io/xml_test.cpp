@@ -130,13 +130,15 @@ TEST(Xml, WordsNearOursAreMistakesOthersAreForeign) {
       "f", report);
   check_words(file.root(), {{"inertial"}, {"visual"}, {"name"}, {"plugin"}}, "URDF", report);
   const std::vector<Diagnostic> found = report.take();
-  ASSERT_EQ(found.size(), 4u);
+  ASSERT_EQ(found.size(), 5u);
   EXPECT_EQ(found[0].text(),
             "f:2: error: unknown tag <inertail> in <link>; did you mean <inertial>?");
   EXPECT_EQ(found[1].text(),
+            "f:3: warning: tags of the namespace 'gz' are not part of URDF and are ignored");
+  EXPECT_EQ(found[2].text(),
             "f:5: warning: <something_else> in <link> is not part of URDF and is ignored");
-  EXPECT_EQ(found[2].text(), "f:9: warning: a second <inertial>; only the first counts");
-  EXPECT_EQ(found[3].text(),
+  EXPECT_EQ(found[3].text(), "f:9: warning: a second <inertial>; only the first counts");
+  EXPECT_EQ(found[4].text(),
             "f:1: error: <link> has an unknown attribute 'nmae'; did you mean 'name'?");
 }
 
