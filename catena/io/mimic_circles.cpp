@@ -14,7 +14,7 @@ std::vector<const Coupling*> mimic_circles(const std::vector<Coupling>& mimics) 
     std::size_t seen = 0;  // number of the walk that came by
   };
   std::map<Freedom, Follower> followers;
-  for (const Coupling& mimic : mimics) followers.try_emplace(freedom(mimic.terms[0]), &mimic);
+  for (const Coupling& mimic : mimics) followers.emplace(freedom(mimic.terms[0]), Follower{&mimic});
 
   std::vector<const Coupling*> circles;
   std::size_t walk = 0;

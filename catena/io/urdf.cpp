@@ -95,7 +95,8 @@ class UrdfReader {
         report_.doubtful(hidden.source(), hidden.description() +
                                               " inside <gazebo> is ignored; put it outside as a "
                                               "URDF joint (loops are welcome)");
-    if (!report_.has_error()) connect();
+    if (report_.has_error()) return;
+    connect();
     std::vector<std::string> meshes;
     for (const Body& body : d_.bodies)
       for (const Visual& visual : body.visuals)
