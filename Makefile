@@ -68,7 +68,7 @@ asan:  ## run the unit tests under the address and undefined-behaviour sanitizer
 fuzz:  ## run each fuzz target for FUZZ_SECONDS
 	@tools/install-deps.sh core fuzz
 	@cmake --preset fuzz
-	@cmake --build build/fuzz --parallel $(JOBS)
+	@cmake --build build/fuzz --parallel $(JOBS) --target catena_fuzzers
 	@tools/fuzz.sh build/fuzz $(FUZZ_SECONDS)
 
 .PHONY: format

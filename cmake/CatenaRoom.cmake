@@ -126,9 +126,13 @@ function(catena_room name)
   endif()
 
   if(CATENA_BUILD_FUZZERS)
+    if(NOT TARGET catena_fuzzers)
+      add_custom_target(catena_fuzzers)  # all of them
+    endif()
     foreach(file IN LISTS room_FUZZERS)
       cmake_path(GET file STEM fuzzer)
       add_executable(${fuzzer} ${file})
+      add_dependencies(catena_fuzzers ${fuzzer})
       target_link_libraries(${fuzzer} PRIVATE catena_${name} ${private_links})
       target_link_options(${fuzzer} PRIVATE -fsanitize=fuzzer)
       set_target_properties(${fuzzer} PROPERTIES

@@ -8,6 +8,7 @@
 #include "apps/catena/model_options.h"
 #include "catena/base/cpu.h"
 #include "catena/base/text.h"
+#include "catena/model/validation.h"
 
 namespace catena::app {
 namespace {
@@ -43,14 +44,18 @@ void info(const Options& options) {
   }
   if (options.model.file().empty())
     throw UsageError("catena info: error: FILE is required (or --cpu)\nRun `catena info --help`.");
-  const Mechanism mechanism = options.model.load();
+  const Mechanism mechanism = options.model.load_to_describe();
   const InfoReport report = make_info_report(options.model.file(), mechanism);
   if (options.json) {
     write_text(info_json(report).dump(2) + "\n", "");
-    return;
+    for (const Diagnostic& problem : mechanism.warnings())
+      if (problem.severity == Severity::error) std::fprintf(stderr, "%s\n", problem.text().c_str());
+  } else {
+    write_text(info_text(report, options.full), "");
+    for (const std::string& warning : report.warnings)
+      std::fprintf(stderr, "%s\n", warning.c_str());
   }
-  write_text(info_text(report, options.full), "");
-  for (const std::string& warning : report.warnings) std::fprintf(stderr, "%s\n", warning.c_str());
+  if (has_error(mechanism.warnings())) throw Failed{};
 }
 
 }  // namespace

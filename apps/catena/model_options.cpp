@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "catena/base/text.h"
+#include "catena/model/validation.h"
 
 namespace catena::app {
 
@@ -40,6 +41,14 @@ LoadSettings ModelOptions::settings() const {
 }
 
 Mechanism ModelOptions::load() const { return catena::load(file_, settings()); }
+
+Mechanism ModelOptions::load_to_describe() const {
+  Reading reading = read_description(file_, settings());
+  if (has_error(reading.diagnostics)) throw ModelError(std::move(reading.diagnostics));
+  return MechanismBuilder(std::move(reading.description))
+      .finish(
+          {.strict = reading.strict, .notes = std::move(reading.diagnostics), .idle_hinges = true});
+}
 
 void print_warnings(const Mechanism& mechanism) {
   for (const Diagnostic& warning : mechanism.warnings())

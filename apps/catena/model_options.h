@@ -20,6 +20,9 @@ class ModelOptions {
 
   // Throws ModelError; warnings are part of the mechanism.
   Mechanism load() const;
+  // As load(), but hinges without inertia are no reason not to describe the mechanism: the errors
+  // stand among its warnings.
+  Mechanism load_to_describe() const;
 
  private:
   std::string file_;

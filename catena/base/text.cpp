@@ -47,7 +47,8 @@ std::string nearest_name(std::string_view word, std::span<const std::string> can
                                                            : word.size() - candidate.size();
     if (gap >= best || candidate.size() > kLongestWord) continue;
     const std::size_t distance = edit_distance(word, candidate);
-    if (distance < best) {
+    // With every letter wrong it is another word ("A" is not "B").
+    if (distance < best && distance < std::max(word.size(), candidate.size())) {
       best = distance;
       nearest = candidate;
     }

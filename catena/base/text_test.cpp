@@ -17,6 +17,10 @@ TEST(NearestName, OneLetterWrongMissingTooManyOrSwapped) {
   EXPECT_EQ(nearest_name("sholdr", names), "shoulder");
   EXPECT_EQ(nearest_name("piston", names), "");
   EXPECT_EQ(nearest_name("", names), "");
+  const std::vector<std::string> letters = {"B", "ab"};
+  EXPECT_EQ(nearest_name("A", letters), "ab");
+  EXPECT_EQ(nearest_name("C", letters), "");
+  EXPECT_EQ(nearest_name("b", letters), "B");
   EXPECT_EQ(nearest_name("elbow", {}), "");
 }
 

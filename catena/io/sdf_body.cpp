@@ -64,9 +64,7 @@ class BodyReader {
       return;
     }
     check_words(inertial, kInertialWords, kFormat, report_);
-    const char* automatic = inertial.attribute("auto");
-    if (automatic &&
-        (std::string_view(automatic) == "true" || std::string_view(automatic) == "1")) {
+    if (bool_of(inertial, "auto", false, report_)) {
       read_automatic(inertial);
       return;
     }

@@ -5,6 +5,8 @@
 #include <unordered_map>
 
 #include "catena/base/text.h"
+#include "catena/io/mimic_circles.h"
+#include "catena/model/topology.h"
 
 namespace catena {
 namespace {
@@ -22,6 +24,7 @@ constexpr double kNoLimit = 1e16;
 constexpr double kSatisfied = 1e-6;
 // Before 1.5 axes were given in the frame of the model.
 constexpr int kAxisInJointSince = 5;
+constexpr int kNoWorldChildSince = 7;
 
 const Vocabulary kJointWords{
     {"pose", "parent", "child", "axis", "axis2", "physics", "thread_pitch", "screw_thread_pitch",
@@ -78,6 +81,10 @@ class JointReader {
   void run() {
     for (const SdfThing& joint : tree_.joints) read_joint(joint);
     for (const Mimic& mimic : mimics_) read_mimic(mimic);
+    for (const Coupling* mimic : mimic_circles(d_.couplings))
+      report_.error(mimic->source, "<mimic> of joint '" + mimic->terms[0].hinge +
+                                       "' leads back to the joint itself by way of '" +
+                                       mimic->terms[1].hinge + "'; break the circle");
     for (const SdfThing* joint : gearboxes_) read_gearbox(*joint);
   }
 
@@ -152,6 +159,13 @@ class JointReader {
     const int child = read_end(joint, "child");
     read_axes(joint, type, hinge);
     if (parent == SdfFrames::kNoFrame || child == SdfFrames::kNoFrame) return;
+    if (child == SdfFrames::kWorldFrame) {
+      const std::string message =
+          e.description() + ": SDF does not allow the world as a child; swap parent and child";
+      // Old files have it.
+      joint.scope->version < kNoWorldChildSince ? report_.doubtful(e.source(), message)
+                                                : report_.error(e.source(), message);
+    }
     const int parent_body = tree_.graph.body(parent);
     const int child_body = tree_.graph.body(child);
     hinge.parent = body_name(parent_body);
@@ -312,8 +326,12 @@ class JointReader {
       report_.error(e.source(), e.description() + " has no attribute 'joint'");
       return;
     }
-    const int leader = tree_.find(*mimic.joint->scope, leader_name, e, "joint");
+    int leader = tree_.find(*mimic.joint->scope, leader_name, e, "joint");
     if (leader == SdfFrames::kNoFrame) return;
+    if (tree_.kind(leader) != SdfKind::joint)  // before 1.7 a link may have the same name
+      for (const SdfThing& joint : tree_.joints)
+        if (joint.scope == mimic.joint->scope && joint.name == joint.scope->prefix + leader_name)
+          leader = joint.frame;
     const std::string axis = e.attribute("axis") ? e.attribute("axis") : "axis";
     if (axis != "axis" && axis != "axis2")
       report_.error(e.source(), e.description() + ": axis '" + axis + "' must be axis or axis2");
@@ -336,8 +354,15 @@ class JointReader {
     coupling.constant = offset - multiplier * reference;
     coupling.source = e.source();
     if (leader_at->second == follower_at->second &&
-        coupling.terms[0].freedom == coupling.terms[1].freedom)
+        coupling.terms[0].freedom == coupling.terms[1].freedom) {
       report_.error(e.source(), e.description() + ": the axis mimics itself");
+      return;
+    }
+    if (coupling.terms[1].freedom >= freedoms_of(d_.hinges[leader_at->second])) {
+      report_.error(e.source(),
+                    e.description() + ": joint '" + leader_name + "' has no <" + axis + ">");
+      return;
+    }
     d_.couplings.push_back(std::move(coupling));
   }
 

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "catena/base/text.h"
+#include "catena/io/sdf_from_urdf.h"
 #include "catena/io/uri.h"
 
 namespace catena {
@@ -164,9 +165,7 @@ void SdfTree::declare_model(const Element& element, SdfScope& outer, const Eleme
   check_words(element, kModelWords, kFormat, report_);
   const Element new_name = include.child("name");
   const std::string local_name = new_name ? new_name.text() : name_of(element, report_);
-  const char* merge = include.attribute("merge");
-  const bool merged =
-      merge && (std::string_view(merge) == "true" || std::string_view(merge) == "1");
+  const bool merged = bool_of(include, "merge", false, report_);
   const int frame = new_frame(include ? include : element, SdfKind::model, local_name);
   const Element at = include ? include : element;
 
@@ -242,10 +241,12 @@ std::string SdfTree::include_path(const Element& include) {
 Element SdfTree::open_file(const std::string& path, const Element& include) {
   if (const auto found = opened_.find(path); found != opened_.end()) return found->second;
   xml::File file = xml::File::read(path, report_);
+  if (file.root() && file.root().tag() == "robot") file = sdf_from_urdf(path, report_);
   Element root = file.root();
   if (root && root.tag() != "sdf") {
     report_.error(include.source(), "<include>: the root element of '" + path + "' is <" +
-                                        std::string(root.tag()) + ">, but <sdf> is needed");
+                                        std::string(root.tag()) +
+                                        ">, but <sdf> or <robot> (URDF) is needed");
     root = {};
   }
   files_.push_back(std::move(file));
@@ -333,7 +334,7 @@ Transformd SdfTree::read_pose(const Element& pose) {
   const std::string text = pose.text();
   if (text.empty()) return {};
   const std::string format = text_or(pose.attribute("rotation_format"), "euler_rpy");
-  const std::string degrees = text_or(pose.attribute("degrees"), "false");
+  const bool degrees = bool_of(pose, "degrees", false, report_);
   if (format == "quat_xyzw") {
     const auto v = xml::parse_numbers(text, 7, xml::Infinite::refused, pose.source(),
                                       pose.description(), report_);
@@ -352,7 +353,7 @@ Transformd SdfTree::read_pose(const Element& pose) {
   const auto v = xml::parse_numbers(text, 6, xml::Infinite::refused, pose.source(),
                                     pose.description(), report_);
   if (!v) return {};
-  const double unit = degrees == "true" || degrees == "1" ? std::numbers::pi / 180.0 : 1.0;
+  const double unit = degrees ? std::numbers::pi / 180.0 : 1.0;
   return {Rotationd::from_rpy((*v)[3] * unit, (*v)[4] * unit, (*v)[5] * unit),
           {(*v)[0], (*v)[1], (*v)[2]}};
 }

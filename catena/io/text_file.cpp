@@ -1,5 +1,6 @@
 #include "catena/io/text_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -34,6 +35,10 @@ std::size_t sequence_length(std::string_view text) {
     return overlong || too_large ? 0 : 4;
   }
   return 0;
+}
+
+bool is_utf16(std::string_view text) {
+  return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
 }
 
 }  // namespace
@@ -71,25 +76,50 @@ std::optional<std::string> read_text_file(const std::string& path,
 
 bool check_text(std::string_view text, const std::string& file,
                 std::vector<Diagnostic>& diagnostics) {
+  const auto fail = [&](int line, const char* why) {
+    Diagnostic problem;
+    problem.source = {file, line};
+    problem.message = std::string(why) + "; save it as plain UTF-8 text";
+    diagnostics.push_back(std::move(problem));
+    return false;
+  };
+  if (is_utf16(text)) return fail(1, "is UTF-16");
   int line = 1;
   for (std::size_t i = 0; i < text.size();) {
     const char c = text[i];
     const std::size_t length = sequence_length(text.substr(i, 4));
-    const bool control =
-        (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f;
-    if (length == 0 || control) {
-      diagnostics.push_back(
-          {Severity::error,
-           {file, line},
-           std::string(control ? "has a control character" : "has a byte that is not UTF-8") +
-               "; save it as plain UTF-8 text"});
-      return false;
-    }
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f)
+      return fail(line, "has a control character");
+    if (length == 0) return fail(line, "has a byte that is not UTF-8");
     // A line ends with \n, or with \r alone.
     if (c == '\n' || (c == '\r' && !(i + 1 < text.size() && text[i + 1] == '\n'))) ++line;
     i += length;
   }
   return true;
+}
+
+std::string without_latin1(std::string_view text, int& line) {
+  line = 0;
+  if (is_utf16(text)) return std::string(text);
+  std::string mended;
+  std::size_t copied = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = sequence_length(text.substr(i, 4));
+    if (length > 0) {
+      i += length;
+      continue;
+    }
+    if (line == 0)
+      line = 1 + static_cast<int>(
+                     std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(i), '\n'));
+    const unsigned byte = static_cast<unsigned char>(text[i]);
+    mended += text.substr(copied, i - copied);
+    mended += static_cast<char>(0xc0U | byte >> 6U);
+    mended += static_cast<char>(0x80U | (byte & 0x3fU));
+    copied = ++i;
+  }
+  mended += text.substr(copied);
+  return mended;
 }
 
 }  // namespace catena

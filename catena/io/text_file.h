@@ -20,4 +20,8 @@ std::optional<std::string> read_text_file(const std::string& path,
 bool check_text(std::string_view text, const std::string& file,
                 std::vector<Diagnostic>& diagnostics);
 
+// The text with every byte that is not UTF-8 read as Latin-1; `line` of the first, or 0. A text in
+// UTF-16 stays as it is.
+std::string without_latin1(std::string_view text, int& line);
+
 }  // namespace catena

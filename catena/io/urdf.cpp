@@ -1,9 +1,11 @@
 #include "catena/io/urdf.h"
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 
 #include "catena/base/text.h"
+#include "catena/io/mimic_circles.h"
 #include "catena/io/uri.h"
 #include "catena/io/xml.h"
 
@@ -73,15 +75,28 @@ class UrdfReader {
     if (const char* name = robot.attribute("name")) d_.name = name;
     read_materials(robot);
     for (Element e = robot.child("link"); e; e = e.next("link")) read_link(e);
-    if (link_line_.empty()) report_.error(robot.source(), "the robot has no <link>");
+    if (link_line_.empty()) {
+      const std::vector<Element> tags = robot.children();
+      const bool template_tags = std::any_of(
+          tags.begin(), tags.end(), [](const Element& e) { return e.tag().starts_with("xacro:"); });
+      report_.error(robot.source(),
+                    template_tags ? "the robot is a xacro template; run xacro on it and read the "
+                                    "URDF that it prints"
+                                  : "the robot has no <link>; a mechanism needs a body");
+    }
     for (Element e = robot.child("joint"); e; e = e.next("joint")) read_joint(e);
     for (const Element& e : mimics_) read_mimic(e);
+    for (const Coupling* mimic : mimic_circles(d_.couplings))
+      report_.error(mimic->source, "<mimic> of joint '" + mimic->name +
+                                       "' leads back to the joint itself by way of '" +
+                                       mimic->terms[1].hinge + "'; break the circle");
     for (Element e = robot.child("gazebo"); e; e = e.next("gazebo"))
       if (const Element hidden = e.child("joint"))
         report_.doubtful(hidden.source(), hidden.description() +
                                               " inside <gazebo> is ignored; put it outside as a "
                                               "URDF joint (loops are welcome)");
-    if (!report_.has_error()) connect();
+    if (report_.has_error()) return;
+    connect();
     std::vector<std::string> meshes;
     for (const Body& body : d_.bodies)
       for (const Visual& visual : body.visuals)
@@ -93,29 +108,30 @@ class UrdfReader {
 
   // Named materials may be defined at the top or inside any visual, and used everywhere.
   void read_materials(const Element& robot) {
-    const auto define = [this](const Element& material) {
+    const auto define = [this](const Element& material, xml::Report& report) {
       const char* name = material.attribute("name");
       const Element color = material.child("color");
       if (!name || !color) return;
-      if (const auto rgba = read_colour(color)) materials_.emplace(name, *rgba);
+      if (const auto rgba = read_colour(color, report)) materials_.emplace(name, *rgba);
     };
     for (Element m = robot.child("material"); m; m = m.next("material")) {
       check_words(m, kMaterialWords, kFormat, report_);
-      define(m);
+      define(m, report_);
     }
+    xml::Report told_later;  // by the visual
     for (Element link = robot.child("link"); link; link = link.next("link"))
       for (Element v = link.child("visual"); v; v = v.next("visual"))
-        if (const Element m = v.child("material")) define(m);
+        if (const Element m = v.child("material")) define(m, told_later);
   }
 
-  std::optional<Colour> read_colour(const Element& color) {
+  std::optional<Colour> read_colour(const Element& color, xml::Report& report) {
     const char* text = color.attribute("rgba");
     if (!text) {
-      report_.error(color.source(), color.description() + " has no attribute 'rgba'");
+      report.error(color.source(), color.description() + " has no attribute 'rgba'");
       return std::nullopt;
     }
     const auto v = xml::parse_numbers(text, 4, Infinite::refused, color.source(),
-                                      color.description() + ", attribute 'rgba'", report_);
+                                      color.description() + ", attribute 'rgba'", report);
     if (!v) return std::nullopt;
     return Colour{(*v)[0], (*v)[1], (*v)[2], (*v)[3]};
   }
@@ -188,7 +204,7 @@ class UrdfReader {
       check_words(material, kMaterialWords, kFormat, report_);
       const char* name = material.attribute("name");
       if (const Element color = material.child("color")) {
-        if (const auto rgba = read_colour(color)) visual.colour = *rgba;
+        if (const auto rgba = read_colour(color, report_)) visual.colour = *rgba;
       } else if (name && materials_.contains(name)) {
         visual.colour = materials_.at(name);
       } else if (name && *name && !material.child()) {

@@ -205,16 +205,18 @@ TEST(Urdf, Visuals) {
 }
 
 TEST(Urdf, ForeignTagsAreLeftAlone) {
-  good(robot(link("a") +
-             "<gazebo reference='a'><material>Gazebo/Red</material></gazebo>\n"
-             "<transmission name='t'><actuator name='m'><mechanicalReduction>3"
-             "</mechanicalReduction></actuator></transmission>\n"
-             "<ros2_control name='x' type='system'/><xacro:property name='p' value='1'/>\n"));
+  good(robot(link("a") + "<gazebo reference='a'><material>Gazebo/Red</material></gazebo>\n"
+                         "<transmission name='t'><actuator name='m'><mechanicalReduction>3"
+                         "</mechanicalReduction></actuator></transmission>\n"
+                         "<ros2_control name='x' type='system'/>\n"));
   EXPECT_NE(problem(robot(link("a") + "<gazebo><joint name='j' type='revolute'/></gazebo>\n"))
                 .find("r.urdf:3: warning: joint 'j' inside <gazebo> is ignored"),
             std::string::npos);
   EXPECT_EQ(problem(robot(link("a") + "<my_extension/>\n")),
             "r.urdf:3: warning: <my_extension> in <robot> is not part of URDF and is ignored");
+  EXPECT_EQ(problem(robot(link("a") + "<drake:x/><drake:y/>\n")),
+            "r.urdf:3: warning: tags of the namespace 'drake' are not part of URDF and are "
+            "ignored");
 }
 
 TEST(Urdf, MistakesAreNamedWithLineAndRemedy) {

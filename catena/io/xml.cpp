@@ -71,28 +71,39 @@ int line_too_deep(std::string_view text) {
   return 0;
 }
 
+// The tag that the parser was at, as "<axis>", or "a tag" when it does not say.
+std::string tag_at(const tinyxml2::XMLDocument& document) {
+  constexpr std::string_view kBefore = "XMLElement name=";
+  const std::string_view text = document.ErrorStr();
+  const std::size_t place = text.find(kBefore);
+  if (place == std::string_view::npos) return "a tag";
+  return "<" + std::string(trimmed(text.substr(place + kBefore.size()))) + ">";
+}
+
 // What is wrong with the text, in words of XML.
 std::string syntax_problem(const tinyxml2::XMLDocument& document) {
   switch (document.ErrorID()) {
     case tinyxml2::XML_ERROR_EMPTY_DOCUMENT:
       return "the file has no element in it";
     case tinyxml2::XML_ERROR_MISMATCHED_ELEMENT:
-      return "malformed XML: a tag is not closed, or closed by another name; every <tag> needs "
-             "its </tag> (the line is where the open tag stands)";
+      return "malformed XML: " + tag_at(document) +
+             ", opened here, is not closed, or closed by another name";
     case tinyxml2::XML_ERROR_PARSING_ATTRIBUTE:
-      return "malformed XML: an attribute must read name=\"value\"";
+      return "malformed XML: " + tag_at(document) +
+             ": an attribute must read name=\"value\", and stand there only once";
     case tinyxml2::XML_ERROR_PARSING_COMMENT:
       return "malformed XML: a comment is not closed by -->";
     case tinyxml2::XML_ERROR_PARSING_CDATA:
       return "malformed XML: a CDATA section is not closed by ]]>";
     case tinyxml2::XML_ERROR_PARSING_TEXT:
-      return "malformed XML: text ends before its closing tag";
+      return "malformed XML: text that no tag follows; is the file cut off, or not XML?";
     case tinyxml2::XML_ERROR_PARSING_DECLARATION:
       return "malformed XML: the declaration <?xml ... ?> must come first and end with ?>";
     case tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED:
       return "tags are nested too deeply";
     default:
-      return "malformed XML: a tag must read <name attribute=\"value\"> and be closed by </name>";
+      return "malformed XML: " + tag_at(document) +
+             " must read <name attribute=\"value\"> and be closed by </name>; is the file cut off?";
   }
 }
 
@@ -200,17 +211,19 @@ File File::read(const std::string& path, Report& report) {
   return none;
 }
 
-File File::parse(const std::string& text, const std::string& name, Report& report) {
+File File::parse(const std::string& original, const std::string& name, Report& report) {
   File file;
   *file.name_ = name;
-  const auto nul = text.find('\0');
-  if (nul != std::string::npos) {
-    const auto line =
-        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(nul), '\n');
-    report.error({name, static_cast<int>(line)},
-                 "the file contains a zero byte; it must be plain text in UTF-8");
+  int latin1_line = 0;
+  const std::string text = without_latin1(original, latin1_line);
+  std::vector<Diagnostic> problems;
+  if (!check_text(text, name, problems)) {
+    for (Diagnostic& problem : problems) report.error(problem.source, std::move(problem.message));
     return file;
   }
+  if (latin1_line > 0)
+    report.doubtful({name, latin1_line},
+                    "a byte that is not UTF-8 is read as Latin-1; save the file as UTF-8");
   if (const int line = line_too_deep(text); line > 0) {
     report.error({name, line}, "tags are nested more than " + std::to_string(kDeepestNesting) +
                                    " deep; is a closing tag missing?");
@@ -258,7 +271,13 @@ void check_words(const Element& element, const Vocabulary& vocabulary, const cha
       seen.push_back(tag);
       continue;
     }
-    if (tag.find(':') != std::string_view::npos || in(tag, vocabulary.foreign)) continue;
+    if (in(tag, vocabulary.foreign)) continue;
+    if (const std::size_t colon = tag.find(':'); colon != std::string_view::npos) {
+      report.warning_once(e.source(), "tags of the namespace '" +
+                                          std::string(tag.substr(0, colon)) + "' are not part of " +
+                                          format + " and are ignored");
+      continue;
+    }
     std::vector<std::string> known = vocabulary.once;
     known.insert(known.end(), vocabulary.many.begin(), vocabulary.many.end());
     const std::string near = nearest_name(tag, known);
@@ -337,10 +356,14 @@ std::optional<std::vector<double>> parse_numbers(std::string_view text, std::siz
   if (words != count) {
     report.error(source,
                  what + ": " +
-                     (words == 0 ? "it is empty"
+                     (words == 0 ? "is empty"
                                  : in_quotes(trimmed(text)) + " has " + std::to_string(words) +
                                        (words == 1 ? " number" : " numbers")) +
-                     ", but " + std::to_string(count) + (count == 1 ? " is" : " are") + " needed");
+                     ", but " + std::to_string(count) +
+                     (words > 0    ? ""
+                      : count == 1 ? " number"
+                                   : " numbers") +
+                     (count == 1 ? " is" : " are") + " needed");
     return std::nullopt;
   }
   return values;
@@ -353,6 +376,13 @@ std::optional<std::vector<double>> attribute_numbers(const Element& element, con
                                                      Report& report) {
   return parse_numbers(element.attribute(attribute), count, infinite, element.source(),
                        element.description() + ", attribute '" + attribute + "'", report);
+}
+
+std::optional<bool> parse_bool(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (text == "1" || text == "true") return true;
+  if (text == "0" || text == "false") return false;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -392,12 +422,19 @@ Vec3d text_vector(const Element& element, const Vec3d& otherwise, Report& report
 
 bool text_bool(const Element& element, bool otherwise, Report& report) {
   if (!element) return otherwise;
-  std::string text = element.text();
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  if (text == "1" || text == "true") return true;
-  if (text == "0" || text == "false") return false;
+  const std::string text = element.text();
+  if (const std::optional<bool> value = parse_bool(text)) return *value;
   report.error(element.source(),
                element.description() + ": " + in_quotes(text) + " must be true or false");
+  return otherwise;
+}
+
+bool bool_of(const Element& element, const char* attribute, bool otherwise, Report& report) {
+  const char* text = element.attribute(attribute);
+  if (!text) return otherwise;
+  if (const std::optional<bool> value = parse_bool(text)) return *value;
+  report.error(element.source(), element.description() + ", attribute '" + attribute +
+                                     "': " + in_quotes(text) + " must be true or false");
   return otherwise;
 }
 

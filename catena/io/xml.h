@@ -97,12 +97,12 @@ class File {
   Element root() const { return root_; }
   const std::string& name() const { return *name_; }
 
+  File();  // without a root
   File(File&&) noexcept;
   File& operator=(File&&) noexcept;
   ~File();
 
  private:
-  File();
   std::unique_ptr<std::string> name_;
   std::unique_ptr<tinyxml2::XMLDocument> document_;
   Element root_;
@@ -117,7 +117,7 @@ struct Vocabulary {
 };
 
 // An unknown word near a known one is an error, as is a repeated attribute. Any other unknown tag
-// is a warning; words with a colon (other namespaces) are left alone.
+// is a warning, and so are tags with a colon (other namespaces), once for each namespace.
 void check_words(const Element& element, const Vocabulary& vocabulary, const char* format,
                  Report& report);
 
@@ -143,6 +143,7 @@ double text_number(const Element& element, double otherwise, Report& report,
 Vec3d text_vector(const Element& element, const Vec3d& otherwise, Report& report);
 // 0, 1, true or false.
 bool text_bool(const Element& element, bool otherwise, Report& report);
+bool bool_of(const Element& element, const char* attribute, bool otherwise, Report& report);
 
 // The name of an element; missing or empty names are an error.
 std::string name_of(const Element& element, Report& report);

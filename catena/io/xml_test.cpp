@@ -44,11 +44,21 @@ TEST(Xml, MalformedTextIsRefusedWithItsLine) {
   EXPECT_NE(first_problem("<a></a>\n<b/>").find("a.xml:2: error: malformed XML: a second root"),
             std::string::npos);
   EXPECT_NE(first_problem("<a><!-- x </a>").find("error: malformed"), std::string::npos);
-  EXPECT_NE(
-      first_problem(std::string("<a>\n\0</a>", 9)).find("a.xml:2: error: the file contains a"),
-      std::string::npos);
+  EXPECT_EQ(first_problem(std::string("<a>\n\0</a>", 9)),
+            "a.xml:2: error: has a control character; save it as plain UTF-8 text");
   EXPECT_NE(first_problem("just words").find("error"), std::string::npos);
   EXPECT_EQ(first_problem("<a/>"), "");
+}
+
+TEST(Xml, BytesThatAreNotUtf8AreReadAsLatin1) {
+  Report report;
+  const File file = File::parse("<a>\n<b name='caf\xe9 \xc3\xa9'/></a>", "a.xml", report);
+  EXPECT_STREQ(file.root().child("b").attribute("name"), "caf\xc3\xa9 \xc3\xa9");
+  const std::vector<Diagnostic> found = report.take();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(
+      found[0].text(),
+      "a.xml:2: warning: a byte that is not UTF-8 is read as Latin-1; save the file as UTF-8");
 }
 
 TEST(Xml, DeepNestingIsRefusedBeforeTheParserSeesIt) {
@@ -99,7 +109,7 @@ TEST(Xml, WrongNumbersAreExplained) {
     return found.empty() ? std::string("none") : found.front().text();
   };
   EXPECT_EQ(problem("1 2", 3), "f:1: error: x: '1 2' has 2 numbers, but 3 are needed");
-  EXPECT_EQ(problem("", 1), "f:1: error: x: it is empty, but 1 is needed");
+  EXPECT_EQ(problem("", 1), "f:1: error: x: is empty, but 1 number is needed");
   EXPECT_EQ(problem("1 2 3 4", 3), "f:1: error: x: '1 2 3 4' has 4 numbers, but 3 are needed");
   EXPECT_EQ(problem("1,5", 1),
             "f:1: error: x: '1,5' is not a number; use a decimal point and separate numbers by "
@@ -120,13 +130,15 @@ TEST(Xml, WordsNearOursAreMistakesOthersAreForeign) {
       "f", report);
   check_words(file.root(), {{"inertial"}, {"visual"}, {"name"}, {"plugin"}}, "URDF", report);
   const std::vector<Diagnostic> found = report.take();
-  ASSERT_EQ(found.size(), 4u);
+  ASSERT_EQ(found.size(), 5u);
   EXPECT_EQ(found[0].text(),
             "f:2: error: unknown tag <inertail> in <link>; did you mean <inertial>?");
   EXPECT_EQ(found[1].text(),
+            "f:3: warning: tags of the namespace 'gz' are not part of URDF and are ignored");
+  EXPECT_EQ(found[2].text(),
             "f:5: warning: <something_else> in <link> is not part of URDF and is ignored");
-  EXPECT_EQ(found[2].text(), "f:9: warning: a second <inertial>; only the first counts");
-  EXPECT_EQ(found[3].text(),
+  EXPECT_EQ(found[3].text(), "f:9: warning: a second <inertial>; only the first counts");
+  EXPECT_EQ(found[4].text(),
             "f:1: error: <link> has an unknown attribute 'nmae'; did you mean 'name'?");
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "catena/io/broken_files.h"
 #include "catena/io/yaml.h"
 #include "catena/model/validation.h"
 
@@ -32,12 +33,6 @@ std::vector<std::string> problems(const std::string& text) {
   std::vector<std::string> texts;
   for (const Diagnostic& problem : found) texts.push_back(problem.text());
   return texts;
-}
-
-std::string repeated(const std::string& text, int times) {
-  std::string all;
-  for (int i = 0; i < times; ++i) all += text;
-  return all;
 }
 
 TEST(YamlErrors, Malformed) {

@@ -21,6 +21,9 @@ struct FinishSettings {
   bool strict = true;
   // What a reader had to say about the file; stands first among the mechanism's warnings.
   std::vector<Diagnostic> notes = {};
+  // Hinges that move no inertia do not stop it: the errors stand among the mechanism's warnings.
+  // For a look at the mechanism; its forward dynamics is singular.
+  bool idle_hinges = false;
 };
 
 class MechanismBuilder {

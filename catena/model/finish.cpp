@@ -110,8 +110,9 @@ class Finisher {
     report_loops();
     m_.names_ = make_name_tables(m_);
     check_coordinate_names(found);
+    const bool sound = !has_error(found);
     check_hinge_inertias(m_, found);
-    if (has_error(found)) throw ModelError(std::move(found));
+    if (has_error(found) && !(sound && settings_.idle_hinges)) throw ModelError(std::move(found));
     m_.warnings_ = std::move(found);
     m_.default_state_ = initial_state();
     return std::move(m_);

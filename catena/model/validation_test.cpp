@@ -316,6 +316,18 @@ TEST_P(OneMistake, IsNamedAndNothingElseIs) {
 INSTANTIATE_TEST_SUITE_P(Mistakes, OneMistake, testing::Range<std::size_t>(0, mistakes().size()),
                          [](const auto& param) { return mistakes()[param.param].name; });
 
+TEST(IdleHinges, MayStandAmongTheWarnings) {
+  MechanismBuilder b = arm();
+  b.add_body("leaf").add_hinge("idle", "lower", "leaf");
+  const Mechanism m = b.finish({.idle_hinges = true});
+  ASSERT_EQ(m.warnings().size(), 1u);
+  EXPECT_EQ(m.warnings()[0].severity, Severity::error);
+  EXPECT_TRUE(mentions(m.warnings(), {"'idle'", "'leaf'", "no inertia"}));
+  EXPECT_THROW(b.finish(), ModelError);
+  b.add_hinge("other", "nobody", "leaf");  // they excuse nothing else
+  EXPECT_THROW(b.finish({.idle_hinges = true}), ModelError);
+}
+
 TEST(AllMistakes, AreReportedAtOnce) {
   MechanismBuilder b = arm();
   const BodySettings good = ball();

@@ -127,6 +127,15 @@ if(NOT err MATCHES "broken.yaml:6: error: [^\n]*did you mean 'revolute'")
   fail("check should report all problems: ${err}")
 endif()
 expect(1 OUT "" ERR "broken.yaml:4: error: " RUN info broken.yaml)
+# A hinge without inertia is an error, but no reason not to describe the rest.
+file(WRITE ${WORK}/idle.urdf "<robot name='r'><link name='base'/><link name='a'/>
+<joint name='j' type='continuous'><parent link='base'/><child link='a'/></joint></robot>
+")
+expect(1 OUT "freedoms +1\n" ERR "idle.urdf:2: error: hinge 'j'" RUN info idle.urdf)
+expect(1 OUT "." ERR "idle.urdf:2: error: hinge 'j'" RUN info idle.urdf --json)
+value("${out}" 1 freedoms)
+expect(1 OUT "1 error" ERR "idle.urdf:2: error: hinge 'j'" RUN check idle.urdf)
+expect(1 OUT "" ERR "idle.urdf:2: error: hinge 'j'" RUN dynamics idle.urdf)
 expect(1 OUT "" ERR "error: " RUN info ${SOURCE}/LICENSE)
 expect(1 OUT "" ERR "error: " RUN info ${SOURCE})
 

@@ -1,0 +1,13 @@
+// Joints that mimic each other in a circle: none of them could move, and no author means that.
+#pragma once
+
+#include <vector>
+
+#include "catena/model/description.h"
+
+namespace catena {
+
+// One coupling of each circle among mimics, whose first term is the follower and second the leader.
+std::vector<const Coupling*> mimic_circles(const std::vector<Coupling>& mimics);
+
+}  // namespace catena
