@@ -25,11 +25,37 @@ set(catena_package_fmt_find fmt 9)
 set(catena_package_fmt_target fmt::fmt)
 set(catena_package_fmt_pkgconfig fmt)
 
+set(catena_package_HDF5_find HDF5)
+set(catena_package_HDF5_target catena_third_party::hdf5)
+set(catena_package_HDF5_pkgconfig hdf5-serial)
+
 set(catena_package_CLI11_find CLI11)
 set(catena_package_CLI11_target CLI11::CLI11)
 
 set(catena_package_nlohmann_json_find nlohmann_json)
 set(catena_package_nlohmann_json_target nlohmann_json::nlohmann_json)
+
+# CMake's own module for HDF5 needs the C language and takes whichever of Debian's builds the
+# compiler wrapper prefers; we want the serial one.
+macro(_catena_find_hdf5)
+  find_path(CATENA_HDF5_INCLUDE hdf5.h PATH_SUFFIXES hdf5/serial)
+  find_library(CATENA_HDF5_LIBRARY NAMES hdf5_serial hdf5 PATH_SUFFIXES hdf5/serial)
+  mark_as_advanced(CATENA_HDF5_INCLUDE CATENA_HDF5_LIBRARY)
+  if(CATENA_HDF5_INCLUDE AND CATENA_HDF5_LIBRARY)
+    set(HDF5_FOUND TRUE)
+    if(NOT TARGET catena_third_party::hdf5)
+      add_library(catena_third_party::hdf5 UNKNOWN IMPORTED GLOBAL)
+      set_target_properties(catena_third_party::hdf5 PROPERTIES
+        IMPORTED_LOCATION ${CATENA_HDF5_LIBRARY}
+        INTERFACE_INCLUDE_DIRECTORIES ${CATENA_HDF5_INCLUDE})
+    endif()
+  else()
+    set(HDF5_FOUND FALSE)
+    if("REQUIRED" IN_LIST ARGN)
+      message(FATAL_ERROR "catena: HDF5 was not found (Debian: libhdf5-dev)")
+    endif()
+  endif()
+endmacro()
 
 # Finds the package; QUIET when a third argument says so. Sets <result> to TRUE or FALSE.
 function(catena_find_package name result)
@@ -37,7 +63,11 @@ function(catena_find_package name result)
     message(FATAL_ERROR "catena: no package \"${name}\" in catenaPackages.cmake")
   endif()
   list(GET catena_package_${name}_find 0 package)
-  find_package(${catena_package_${name}_find} ${ARGN})
+  if(name STREQUAL "HDF5")
+    _catena_find_hdf5(${ARGN})
+  else()
+    find_package(${catena_package_${name}_find} ${ARGN})
+  endif()
 
   # xsimd is headers alone, but its Debian package asks to link a library `xtl` that does not exist.
   if(name STREQUAL "xsimd" AND xsimd_FOUND AND NOT TARGET catena_third_party::xsimd)

@@ -1,0 +1,38 @@
+// Tables of numbers as CSV: a first line of names, then rows. Comma, semicolon or tab, whichever
+// the first line uses; names may be quoted; lines that are empty or start with # are skipped.
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+namespace catena {
+
+struct CsvTable {
+  std::vector<std::string> names;
+  Eigen::MatrixXd values;  // rows by columns
+};
+
+// Throws a ModelError with file and line of every problem.
+CsvTable read_csv(const std::string& path);
+CsvTable read_csv_text(const std::string& text, const std::string& file_name);
+
+// Writes row by row. Numbers read back as the same doubles. Throws an Error that names the file.
+class CsvWriter {
+ public:
+  CsvWriter(const std::string& path, std::span<const std::string> names);
+  void append(std::span<const double> row);
+  // Must be called at the end: a full disk may show only here.
+  void close();
+
+ private:
+  std::string path_;
+  std::size_t columns_ = 0;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+};
+
+}  // namespace catena

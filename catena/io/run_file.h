@@ -1,0 +1,115 @@
+// A run: what a simulation or an optimization computed, in one HDF5 file that stands alone (model,
+// settings and version included).
+//
+// Layout: attributes format, kind, version, model_path; datasets model (native YAML), settings and
+// audit (JSON), columns (names, "time" first), units, rows (row by column, chunked along rows),
+// events (one JSON object per line: time, kind, name, detail), checkpoints, and progress: how much
+// of the others is valid. All datasets exist before the first row, and the file is written in
+// HDF5's single-writer-multiple-reader mode: it can be read while the run goes on, and after the
+// writer was killed (the reader clears the flag that a killed writer leaves, for other programs).
+//
+// A RunWriter or RunFile, and all of them together, may be used by one thread at a time: HDF5 is
+// not made for threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <Eigen/Core>
+
+namespace catena {
+
+struct RunColumn {
+  std::string name;  // "time", "q.elbow", "v.elbow", "effort.elbow", "energy.kinetic", ...
+  std::string unit;  // "s", "rad", "m", "rad/s", ...; may be empty
+};
+
+struct RunHeader {
+  std::string kind = "simulation";
+  std::string model_yaml;     // the mechanism as native YAML
+  std::string model_path;     // where it was read from, for display
+  std::string settings_json;  // all settings of the run, defaults filled in
+  std::vector<RunColumn> columns;
+};
+
+struct RunEvent {
+  double time = 0.0;
+  std::string kind;    // "limit", "stick", "slip", "user", "chart", "singular", ...
+  std::string name;    // the hinge, closure or function
+  std::string detail;  // in words
+};
+
+// Where a run can be taken up again, to the same bits.
+struct RunCheckpoint {
+  double time = 0.0;
+  std::int64_t rows = 0;  // written up to here; the writer fills in both
+  std::int64_t events = 0;
+  std::vector<double> state;  // whatever the simulator needs
+};
+
+// Rows by columns, as they lie in the file.
+using RunRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+class RunWriter {
+ public:
+  // A new file; throws an Error if `path` exists and `overwrite` is false, or cannot be written.
+  RunWriter(const std::string& path, const RunHeader& header, bool overwrite);
+  // Goes on with a file at its last checkpoint; rows and events after it are dropped.
+  static RunWriter resume(const std::string& path);
+  RunWriter(RunWriter&&) noexcept;
+  RunWriter& operator=(RunWriter&&) noexcept;
+  ~RunWriter();
+
+  // Rows are buffered; they reach the disk with flush(), or when about a second of wall time has
+  // passed. Throws an Error that names the file when the disk is full; what was written stays.
+  void append(std::span<const double> row);
+  void add_event(const RunEvent& event);
+  void checkpoint(const RunCheckpoint& checkpoint);
+  void flush();
+  // Ends the run. `complete` is false for a run that was interrupted or failed.
+  void finish(std::string_view audit_json, bool complete);
+
+  std::int64_t rows() const;
+  std::int64_t events() const;
+
+ private:
+  RunWriter();
+  struct File;
+  std::unique_ptr<File> file_;
+};
+
+class RunFile {
+ public:
+  // Throws an Error that names the file and what is wrong with it (missing, not HDF5, not a run).
+  explicit RunFile(const std::string& path);
+  RunFile(RunFile&&) noexcept;
+  RunFile& operator=(RunFile&&) noexcept;
+  ~RunFile();
+
+  const std::string& path() const;
+  const RunHeader& header() const;
+  const std::string& version() const;
+  bool complete() const;           // finish(…, true) was called
+  bool being_written() const;      // by a program that is running now
+  std::string audit_json() const;  // empty while the run goes on
+  std::int64_t rows() const;
+  std::vector<RunEvent> events() const;
+  std::vector<RunCheckpoint> checkpoints() const;
+
+  int column_index(std::string_view name) const;  // NameError with the nearest name
+  Eigen::VectorXd column(std::string_view name) const;
+  RunRows read(std::int64_t first, std::int64_t count) const;
+
+  // Looks for what a running simulation has added since, also in a new file of the same name.
+  void refresh();
+
+ private:
+  struct File;
+  std::unique_ptr<File> file_;
+};
+
+}  // namespace catena
