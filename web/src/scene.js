@@ -126,7 +126,8 @@ export class Scene {
     grid.material.opacity = 0.7;
     place(grid);
     const shade = new THREE.Mesh(new THREE.PlaneGeometry(cell * 40, cell * 40).rotateX(-Math.PI / 2),
-      new THREE.ShadowMaterial({ opacity: dark ? 0.4 : 0.16 }));
+      new THREE.ShadowMaterial({ opacity: dark ? 0.4 : 0.16, depthWrite: false }));
+    shade.renderOrder = -1;  // below the lines of the grid, which lie in the same plane
     shade.receiveShadow = true;
     place(shade);
     scene.fog = new THREE.Fog(scene.background, 4 * size, 9 * size);
