@@ -87,7 +87,7 @@ export function bodyObject(body, index, meshes, size, report) {
     placed.add(object);
     group.add(placed);
   }
-  if (group.children.length === 0) drawFromHinges(group, body, own, size);
+  if (group.children.length === 0) drawFromHinges(group, body, index, size);
   group.traverse((part) => {
     if (part.isMesh) {
       part.castShadow = true;
@@ -98,9 +98,9 @@ export function bodyObject(body, index, meshes, size, report) {
   return group;
 }
 
-function drawFromHinges(group, body, colour, size) {
+function drawFromHinges(group, body, index, size) {
   const radius = 0.011 * size;
-  const look = material(colour);
+  const look = material(palette[index % palette.length]);
   const points = body.points.map((p) => new THREE.Vector3(...p));
   const centre = new THREE.Vector3(...body.center_of_mass);
   const distinct = [];
@@ -115,7 +115,8 @@ function drawFromHinges(group, body, colour, size) {
     if (distinct.length === 1) join(distinct[0], centre);
     group.add(ball(centre, 2.2 * radius, look));
   }
-  for (const p of distinct) group.add(ball(p, 1.5 * radius, look));
+  // Of different sizes, so that the balls of two bodies at one hinge do not flicker.
+  for (const p of distinct) group.add(ball(p, (1.45 + 0.08 * (index % 3)) * radius, look));
 }
 
 // A marker at a hinge, in the frame of its child: a pin along its axis if it has one.

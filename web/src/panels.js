@@ -69,11 +69,11 @@ export function showEvents(page, data, onTime) {
 export function showSettings(page, data) {
   const about = {
     model: data.title, model_file: data.model_path, run: data.path, kind: data.kind,
-    catena: data.version, rows: data.rows, columns: data.columns.length,
+    catena: data.version, rows: data.rows, columns: data.columns.length || undefined,
     bodies: data.bodies.length, hinges: data.hinges.length,
   };
   for (const key of Object.keys(about)) if (about[key] === '' || about[key] === undefined) delete about[key];
-  page.replaceChildren(...sections(about, 'This run'), ...sections(data.settings ?? {}, 'Settings'));
+  page.replaceChildren(...sections(about, data.status === 'model' ? 'Model' : 'This run'), ...sections(data.settings ?? {}, 'Settings'));
   if (data.notes.length > 0)
     page.append(element('h3', {}, 'Notes'), ...data.notes.map((note) => element('p', { className: 'note' }, note)));
 }

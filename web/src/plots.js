@@ -4,7 +4,9 @@ import 'uplot/dist/uPlot.min.css';
 import { element, pretty, valueAt } from './data.js';
 import { palette } from './bodies.js';
 
-const kHeight = 190;
+const kLeastHeight = 190;
+const kMostHeight = 360;
+const kLegend = 42;  // below each plot
 const kMostAtFirst = 6;
 
 export class Plots {
@@ -62,6 +64,7 @@ export class Plots {
     this.plots = [...units].map(([unit, columns]) => this.plotOf(unit, columns));
     if (this.plots.length === 0)
       this.charts.append(element('p', { className: 'dim' }, 'Choose columns above to plot them.'));
+    this.resize();
     this.setTime(this.time);
   }
 
@@ -76,12 +79,12 @@ export class Plots {
     this.charts.append(holder);
     const colours = columns.map((_, i) => palette[i % palette.length]);
     const plot = new uPlot({
-      width: Math.max(200, holder.clientWidth), height: kHeight,
+      width: Math.max(200, holder.clientWidth), height: kLeastHeight, pxAlign: 0,
       cursor: { sync: { key: 'catena' }, points: { size: 6 }, drag: { x: true, y: false } },
       legend: { show: false },
       scales: { x: { time: false } },
       axes: [{ ...axis, size: 26 }, { ...axis, size: 58, values: (_, values) => values.map((v) => (v === null ? '' : pretty(v, 5))) }],
-      series: [{}, ...columns.map((column, i) => ({ label: column.name, stroke: colours[i], width: 1.6, points: { show: false } }))],
+      series: [{}, ...columns.map((column, i) => ({ label: column.name, stroke: colours[i], width: 1.6, pxAlign: 0, points: { show: false } }))],
       hooks: { draw: [(u) => this.drawMarks(u, colour('--accent'), colour('--mark'))] },
     }, [this.data.plotTimes, ...columns.map((column) => column.values)], holder);
     let downAt = 0;
@@ -131,7 +134,8 @@ export class Plots {
   }
 
   resize() {
-    const width = this.charts.clientWidth;
-    if (width > 0) for (const { plot } of this.plots) plot.setSize({ width, height: kHeight });
+    const { clientWidth: width, clientHeight: all } = this.charts;
+    const height = Math.min(kMostHeight, Math.max(kLeastHeight, Math.floor(all / this.plots.length) - kLegend));
+    if (width > 0) for (const { plot } of this.plots) plot.setSize({ width, height });
   }
 }

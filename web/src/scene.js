@@ -121,10 +121,7 @@ export class Scene {
       scene.add(object);
     };
     const cell = niceBelow(size / 6);
-    const grid = new THREE.GridHelper(cell * 40, 40, dark ? '#4a505c' : '#b4bac4', dark ? '#31363f' : '#d5d9e0');
-    grid.material.transparent = true;
-    grid.material.opacity = 0.7;
-    place(grid);
+    place(grid(cell, 20, dark ? '#3a404b' : '#cdd2da'));
     const shade = new THREE.Mesh(new THREE.PlaneGeometry(cell * 40, cell * 40).rotateX(-Math.PI / 2),
       new THREE.ShadowMaterial({ opacity: dark ? 0.4 : 0.16, depthWrite: false }));
     shade.renderOrder = -1;  // below the lines of the grid, which lie in the same plane
@@ -288,6 +285,19 @@ function bodyPoints(body) {
       points.push(corner.applyQuaternion(turn).add(new THREE.Vector3(...visual.position)));
   }
   return points;
+}
+
+// Lines of a square grid, cell by cell: a line that passes the camera is not drawn everywhere.
+function grid(cell, reach, colour) {
+  const points = [];
+  for (let i = -reach; i <= reach; ++i)
+    for (let j = -reach; j < reach; ++j)
+      points.push(new THREE.Vector3(i, 0, j), new THREE.Vector3(i, 0, j + 1),
+        new THREE.Vector3(j, 0, i), new THREE.Vector3(j + 1, 0, i));
+  const lines = new THREE.LineSegments(new THREE.BufferGeometry().setFromPoints(points),
+    new THREE.LineBasicMaterial({ color: colour, transparent: true, opacity: 0.8 }));
+  lines.scale.setScalar(cell);
+  return lines;
 }
 
 // The largest of 1, 2, 5 times a power of ten that is not above x.
