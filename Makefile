@@ -40,6 +40,13 @@ test:  ## build and run the unit tests, the quick verification, the structure an
 	@status=0; ctest --test-dir $(RELEASE) --output-on-failure --parallel $(JOBS) || status=$$?; \
 	  cat $(RELEASE)/tests/consumer/report.txt 2>/dev/null || true; exit $$status
 
+.PHONY: test-web
+test-web:  ## open reports in a headless browser and look at them
+	@tools/install-deps.sh core test web
+	@cmake --preset release
+	@cmake --build $(RELEASE) --parallel $(JOBS) --target catena_app_catena catena_write_run
+	@tools/test-web.sh $(RELEASE)
+
 .PHONY: bench
 bench:  ## build and run the benchmarks
 	@tools/install-deps.sh core bench

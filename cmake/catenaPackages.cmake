@@ -35,6 +35,9 @@ set(catena_package_CLI11_target CLI11::CLI11)
 set(catena_package_nlohmann_json_find nlohmann_json)
 set(catena_package_nlohmann_json_target nlohmann_json::nlohmann_json)
 
+set(catena_package_httplib_find httplib)
+set(catena_package_httplib_target PkgConfig::catena_httplib)
+
 # CMake's own module for HDF5 needs the C language and takes whichever of Debian's builds the
 # compiler wrapper prefers; we want the serial one.
 macro(_catena_find_hdf5)
@@ -65,6 +68,10 @@ function(catena_find_package name result)
   list(GET catena_package_${name}_find 0 package)
   if(name STREQUAL "HDF5")
     _catena_find_hdf5(${ARGN})
+  elseif(name STREQUAL "httplib")  # Debian's has no CMake package, and flags that must be the same
+    find_package(PkgConfig ${ARGN})
+    pkg_check_modules(catena_httplib ${ARGN} IMPORTED_TARGET GLOBAL cpp-httplib)
+    set(httplib_FOUND ${catena_httplib_FOUND})
   else()
     find_package(${catena_package_${name}_find} ${ARGN})
   endif()

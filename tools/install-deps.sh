@@ -26,6 +26,8 @@ fi
 
 missing=()
 for package in "${wanted[@]}"; do
+  # NodeSource's nodejs brings npm along and refuses Debian's.
+  if [[ "$package" == npm ]] && command -v npm >/dev/null; then continue; fi
   status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
   if [[ "$status" != installed ]]; then missing+=("$package"); fi
 done

@@ -29,5 +29,9 @@ void add_convert(CLI::App& app);
 void add_dynamics(CLI::App& app);
 void add_simulate(CLI::App& app);
 void add_verify(CLI::App& app);
+void add_report(CLI::App& app);
+void add_view(CLI::App& app);
+void add_plot(CLI::App& app);
+void add_compare(CLI::App& app);
 
 }  // namespace catena::app

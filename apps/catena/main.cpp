@@ -47,7 +47,8 @@ int run(int argc, char** argv) {
       "  catena check robot.urdf --strict\n"
       "  catena assemble models/four_bar.sdf --fix A\n"
       "  catena dynamics models/arm6.yaml --what mass-matrix\n"
-      "  catena verify\n\n"
+      "  catena verify\n"
+      "  catena report run.h5 -o report.html\n\n"
       "`catena COMMAND --help` says more. Exit codes: 0 done, 1 failed, 2 wrong usage.");
   catena::app::add_info(app);
   catena::app::add_check(app);
@@ -57,6 +58,10 @@ int run(int argc, char** argv) {
   catena::app::add_dynamics(app);
   catena::app::add_simulate(app);
   catena::app::add_verify(app);
+  catena::app::add_report(app);
+  catena::app::add_view(app);
+  catena::app::add_plot(app);
+  catena::app::add_compare(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

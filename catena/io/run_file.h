@@ -24,23 +24,23 @@
 namespace catena {
 
 struct RunColumn {
-  std::string name;  // "time", "q.elbow", "v.elbow", "effort.elbow", "energy.kinetic", ...
-  std::string unit;  // "s", "rad", "m", "rad/s", ...; may be empty
+  std::string name{};  // "time", "q.elbow", "v.elbow", "effort.elbow", "energy.kinetic", ...
+  std::string unit{};  // "s", "rad", "m", "rad/s", ...; may be empty
 };
 
 struct RunHeader {
   std::string kind = "simulation";
-  std::string model_yaml;     // the mechanism as native YAML
-  std::string model_path;     // where it was read from, for display
-  std::string settings_json;  // all settings of the run, defaults filled in
-  std::vector<RunColumn> columns;
+  std::string model_yaml{};     // the mechanism as native YAML
+  std::string model_path{};     // where it was read from, for display
+  std::string settings_json{};  // all settings of the run, defaults filled in
+  std::vector<RunColumn> columns{};
 };
 
 struct RunEvent {
   double time = 0.0;
-  std::string kind;    // "limit", "stick", "slip", "user", "chart", "singular", ...
-  std::string name;    // the hinge, closure or function
-  std::string detail;  // in words
+  std::string kind{};    // "limit", "stick", "slip", "user", "chart", "singular", ...
+  std::string name{};    // the hinge, closure or function
+  std::string detail{};  // in words
 };
 
 // Where a run can be taken up again, to the same bits.
@@ -48,7 +48,7 @@ struct RunCheckpoint {
   double time = 0.0;
   std::int64_t rows = 0;  // written up to here; the writer fills in both
   std::int64_t events = 0;
-  std::vector<double> state;  // whatever the simulator needs
+  std::vector<double> state{};  // whatever the simulator needs
 };
 
 // Rows by columns, as they lie in the file.

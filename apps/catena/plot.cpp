@@ -1,0 +1,69 @@
+// catena plot: columns of a run as a picture.
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include "apps/catena/commands.h"
+#include "apps/catena/output.h"
+#include "catena/io/run_file.h"
+#include "catena/io/svg_plot.h"
+
+namespace catena::app {
+namespace {
+
+struct Options {
+  std::string run;
+  std::vector<std::string> columns;
+  std::string out;
+  std::string title;
+};
+
+// The columns that a name or a pattern such as q.* means.
+std::vector<RunColumn> matching(const RunFile& run, const std::string& wanted) {
+  const auto& columns = run.header().columns;
+  if (wanted.find_first_of("*?[") == std::string::npos)
+    return {columns[static_cast<std::size_t>(run.column_index(wanted))]};
+  std::vector<RunColumn> found;
+  for (const RunColumn& column : columns)
+    if (column.name != "time" && ::fnmatch(wanted.c_str(), column.name.c_str(), 0) == 0)
+      found.push_back(column);
+  if (found.empty()) throw NameError("'" + run.path() + "' has no column like '" + wanted + "'");
+  return found;
+}
+
+void plot(const Options& options) {
+  const RunFile run(options.run);
+  SvgPlot picture{.title = options.title, .times = run.column("time")};
+  for (const std::string& wanted : options.columns)
+    for (const RunColumn& column : matching(run, wanted)) {
+      const bool known =
+          std::any_of(picture.curves.begin(), picture.curves.end(),
+                      [&](const SvgCurve& curve) { return curve.name == column.name; });
+      if (!known) picture.curves.push_back({column.name, column.unit, run.column(column.name)});
+    }
+  if (run.rows() == 0) throw Error("'" + options.run + "' has no rows to plot");
+  write_text(svg_plot(picture), options.out);
+  if (!options.out.empty()) fmt::print("{} -> {}\n", options.run, options.out);
+}
+
+}  // namespace
+
+void add_plot(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("plot", "Plot columns of a run as an SVG picture");
+  const auto options = std::make_shared<Options>();
+  command->add_option("RUN", options->run, "The run: an HDF5 file")->required();
+  command->add_option("COLUMN", options->columns, "Names of columns; q.* means all that match")
+      ->required();
+  command->add_option("-o,--output", options->out, "The picture to write; default: to stdout");
+  command->add_option("--title", options->title, "A title above the picture");
+  command->footer(
+      "Examples:\n"
+      "  catena plot run.h5 q.elbow -o elbow.svg\n"
+      "  catena plot run.h5 'q.*' energy.total -o motion.svg --title \"Two links\"\n\n"
+      "Columns with the same unit share a frame.");
+  command->callback([options] { plot(*options); });
+}
+
+}  // namespace catena::app

@@ -1,0 +1,207 @@
+#include "apps/catena/report_model.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "apps/catena/report_data.h"
+#include "catena/io/uri.h"
+
+namespace catena::app {
+namespace {
+
+constexpr std::uintmax_t kMeshBytes = 40U << 20U;  // of all meshes in a page
+
+std::string shape_name(Visual::Shape shape) {
+  switch (shape) {
+    case Visual::Shape::box:
+      return "box";
+    case Visual::Shape::cylinder:
+      return "cylinder";
+    case Visual::Shape::sphere:
+      return "sphere";
+    case Visual::Shape::capsule:
+      return "capsule";
+    case Visual::Shape::mesh:
+      return "mesh";
+  }
+  return "box";
+}
+
+// The files of meshes, each once.
+class Meshes {
+ public:
+  explicit Meshes(const std::string& model_path) : folder_(folder_of(model_path)) {}
+
+  // Its index in the document, or null when it cannot be drawn.
+  Json add(const std::string& uri) {
+    if (const auto known = known_.find(uri); known != known_.end()) return known->second;
+    return known_[uri] = read(uri);
+  }
+  Json list() const { return list_; }
+  void add_notes(std::vector<std::string>& notes) const {
+    for (const auto& [what, uris] : left_out_) {
+      const std::string more =
+          uris.size() > 1 ? " (and " + std::to_string(uris.size() - 1) + " others)" : "";
+      notes.push_back("The mesh '" + uris[0] + "'" + more + " " + what);
+    }
+  }
+
+ private:
+  Json read(const std::string& uri) {
+    const auto leave_out = [&](const std::string& why) {
+      left_out_[why].push_back(uri);
+      return Json();
+    };
+    const std::string path = find_local(uri, folder_);
+    if (path.empty()) return leave_out("was not found; it is not drawn.");
+    std::string ending = std::filesystem::path(path).extension().string();
+    std::transform(ending.begin(), ending.end(), ending.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (ending != ".stl" && ending != ".obj" && ending != ".dae")
+      return leave_out("is not drawn: only STL, OBJ and DAE can be shown.");
+    std::error_code code;
+    const std::uintmax_t size = std::filesystem::file_size(path, code);
+    if (code || bytes_ + size > kMeshBytes)
+      return leave_out("is left out: meshes in a page are limited to 40 MB.");
+    std::ifstream stream(path, std::ios::binary);
+    const std::string content((std::istreambuf_iterator<char>(stream)), {});
+    if (!stream) return leave_out("cannot be read; it is not drawn.");
+    bytes_ += size;
+    list_.push_back({{"name", uri}, {"format", ending.substr(1)}, {"data", base64(content)}});
+    return list_.size() - 1;
+  }
+
+  std::string folder_;
+  std::map<std::string, Json> known_;
+  std::map<std::string, std::vector<std::string>> left_out_;  // by the reason
+  Json list_ = Json::array();
+  std::uintmax_t bytes_ = 0;
+};
+
+Json quaternion_json(const Rotationd& rotation) {
+  const Quaterniond q = to_quaternion(rotation);
+  return {q.x, q.y, q.z, q.w};
+}
+
+Json visual_json(const Visual& visual, Meshes& meshes) {
+  const bool coloured = visual.colour != Visual{}.colour;
+  Json out = {{"shape", shape_name(visual.shape)},
+              {"position", to_json(visual.pose.translation)},
+              {"quaternion", quaternion_json(visual.pose.rotation)},
+              {"size", to_json(visual.size)},
+              {"radius", visual.radius},
+              {"length", visual.length},
+              {"colour", visual.colour},
+              {"coloured", coloured}};
+  out["mesh"] = visual.shape == Visual::Shape::mesh ? meshes.add(visual.mesh) : Json();
+  return out;
+}
+
+bool has_one_axis(HingeType type) {
+  return type == HingeType::revolute || type == HingeType::prismatic || type == HingeType::screw ||
+         type == HingeType::cylindrical;
+}
+
+}  // namespace
+
+void add_model(Json& document, const Mechanism& mechanism, const std::string& model_path,
+               std::vector<std::string>& notes) {
+  const Description& description = mechanism.description();
+  Meshes meshes(model_path);
+  document["title"] = mechanism.name();
+  const double gravity = norm(mechanism.gravity());
+  document["up"] =
+      to_json(gravity > 0.0 ? mechanism.gravity() * (-1.0 / gravity) : Vec3d{0.0, 0.0, 1.0});
+
+  Json ground_points = Json::array(), hinges = Json::array(), links = Json::array();
+  std::vector<Json> points(description.bodies.size(), Json::array());
+  const auto add_point = [&](int body, const Vec3d& point) {
+    (body < 0 ? ground_points : points[static_cast<std::size_t>(body)]).push_back(to_json(point));
+  };
+  for (const Hinge& hinge : description.hinges) {
+    const int parent = mechanism.body_index(hinge.parent),
+              child = mechanism.body_index(hinge.child);
+    if (hinge.type == HingeType::free) continue;  // it holds nothing together
+    add_point(parent, hinge.frame_on_parent.translation);
+    add_point(child, hinge.frame_on_child.translation);
+    Json one = {{"name", hinge.name},
+                {"type", to_string(hinge.type)},
+                {"child", child},
+                {"point", to_json(hinge.frame_on_child.translation)},
+                {"axis", nullptr}};
+    if (has_one_axis(hinge.type)) {
+      const Vec3d axis = hinge.axes.empty() ? Vec3d{0.0, 0.0, 1.0} : hinge.axes[0];
+      one["axis"] = to_json(hinge.frame_on_child.rotation * axis);
+    }
+    if (hinge.type != HingeType::weld) hinges.push_back(std::move(one));
+  }
+  const auto add_link = [&](const char* kind, const auto& link) {
+    const int a = mechanism.body_index(link.body_a), b = mechanism.body_index(link.body_b);
+    add_point(a, link.point_a);
+    add_point(b, link.point_b);
+    links.push_back({{"kind", kind},
+                     {"name", link.name},
+                     {"a", {{"body", a}, {"point", to_json(link.point_a)}}},
+                     {"b", {{"body", b}, {"point", to_json(link.point_b)}}}});
+  };
+  for (const Rod& rod : description.rods) add_link("rod", rod);
+  for (const SpringDamper& spring : description.springs) add_link("spring", spring);
+
+  Json bodies = Json::array();
+  for (std::size_t i = 0; i < description.bodies.size(); ++i) {
+    const Body& body = description.bodies[i];
+    Json visuals = Json::array();
+    for (const Visual& visual : body.visuals) visuals.push_back(visual_json(visual, meshes));
+    bodies.push_back({{"name", body.name},
+                      {"center_of_mass", to_json(body.center_of_mass)},
+                      {"points", points[i]},
+                      {"visuals", visuals}});
+  }
+  document["bodies"] = std::move(bodies);
+  document["hinges"] = std::move(hinges);
+  document["links"] = std::move(links);
+  document["ground_points"] = std::move(ground_points);
+  document["meshes"] = meshes.list();
+  meshes.add_notes(notes);
+}
+
+std::vector<std::string> coordinate_units(const Mechanism& mechanism) {
+  std::vector<std::string> units(static_cast<std::size_t>(mechanism.coordinates()));
+  for (const HingePlace& hinge : mechanism.hinges()) {
+    if (hinge.role != HingePlace::Role::tree) continue;
+    for (int i = 0; i < hinge.coordinates; ++i) {
+      std::string unit;
+      switch (hinge.type) {
+        case HingeType::prismatic:
+        case HingeType::translation:
+          unit = "m";
+          break;
+        case HingeType::revolute:
+        case HingeType::screw:
+        case HingeType::universal:
+        case HingeType::gimbal:
+          unit = "rad";
+          break;
+        case HingeType::cylindrical:
+        case HingeType::planar:
+          unit = i == 0 ? "rad" : "m";
+          break;
+        case HingeType::free:
+          unit = i < 4 ? "" : "m";
+          break;
+        case HingeType::weld:
+        case HingeType::spherical:
+        case HingeType::custom:
+          break;
+      }
+      units[static_cast<std::size_t>(hinge.q_index + i)] = unit;
+    }
+  }
+  return units;
+}
+
+}  // namespace catena::app

@@ -1,0 +1,21 @@
+// What the report page draws of a mechanism: bodies with their shapes and hinges, rods and springs,
+// and meshes, which are put into the page.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/catena/output.h"
+#include "catena/model/mechanism.h"
+
+namespace catena::app {
+
+// Adds title, up, bodies, hinges, links, ground_points and meshes to a document. Meshes are looked
+// for from the folder of `model_path`; those that are left out get a note.
+void add_model(Json& document, const Mechanism& mechanism, const std::string& model_path,
+               std::vector<std::string>& notes);
+
+// "rad", "m" or "" for each coordinate of q.
+std::vector<std::string> coordinate_units(const Mechanism& mechanism);
+
+}  // namespace catena::app

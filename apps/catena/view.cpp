@@ -1,0 +1,190 @@
+// catena view: the report page of a run or a model, served to a browser on this machine alone.
+//
+// The server listens on the loopback interface and answers only requests that name it as their
+// host and do not come from a page of another origin, so that no web site can read a run through
+// the browser (DNS rebinding included).
+#include <charconv>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include "apps/catena/model_options.h"
+#include "apps/catena/report_data.h"
+
+// Last: it brings in the macro _res of <resolv.h>, which Eigen trips over.
+#include <httplib.h>
+
+namespace catena::app {
+namespace {
+
+constexpr const char* kLoopback = "127.0.0.1";
+
+// What is shown. HDF5 and the workspaces serve one thread: whoever asks holds the lock.
+class Shown {
+ public:
+  virtual ~Shown() = default;
+  virtual Json document() = 0;
+  virtual Json state() = 0;
+  virtual Json poses(const std::string& coordinates) = 0;
+  std::mutex lock;
+};
+
+class ShownRun : public Shown {
+ public:
+  explicit ShownRun(const std::string& path) : run_(path) {}
+  Json document() override {
+    run_.refresh();
+    return run_document(run_);
+  }
+  Json state() override {
+    run_.refresh();
+    return {{"rows", run_.rows()}, {"status", run_status(run_)}};
+  }
+  Json poses(const std::string&) override { throw Error("a run has no coordinates to move"); }
+
+ private:
+  RunFile run_;
+};
+
+class ShownModel : public Shown {
+ public:
+  ShownModel(Mechanism mechanism, std::string path)
+      : mechanism_(std::move(mechanism)), path_(std::move(path)) {}
+  Json document() override { return model_document(mechanism_, path_, true); }
+  Json state() override { return {{"status", "model"}}; }
+  Json poses(const std::string& coordinates) override {
+    Eigen::VectorXd q = mechanism_.default_state().q;
+    const char* at = coordinates.data();
+    const char* const end = at + coordinates.size();
+    for (const int index : slider_coordinates(mechanism_)) {
+      const auto [next, error] = std::from_chars(at, end, q[index]);
+      if (error != std::errc{}) throw Error("a number for every coordinate is expected");
+      at = next != end ? next + 1 : end;
+    }
+    return {{"poses", body_poses(mechanism_, q)}};
+  }
+
+ private:
+  Mechanism mechanism_;
+  std::string path_;
+};
+
+bool is_run(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  return ending != ".yaml" && ending != ".yml" && ending != ".urdf" && ending != ".sdf" &&
+         ending != ".world" && ending != ".xml";
+}
+
+// Refuses what does not come from this machine's own pages.
+bool is_ours(const httplib::Request& request, int port) {
+  for (const char* name : {"127.0.0.1", "localhost"}) {
+    const std::string host = fmt::format("{}:{}", name, port);
+    if (request.get_header_value("Host") != host) continue;
+    return !request.has_header("Origin") || request.get_header_value("Origin") == "http://" + host;
+  }
+  return false;
+}
+
+void add_routes(httplib::Server& server, Shown& shown, const int& port) {
+  server.set_default_headers(
+      {{"Cache-Control", "no-store"},
+       {"X-Content-Type-Options", "nosniff"},
+       {"Cross-Origin-Resource-Policy", "same-origin"},
+       {"Referrer-Policy", "no-referrer"},
+       {"Content-Security-Policy",
+        "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+        "img-src data: blob:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"}});
+  server.set_pre_routing_handler(
+      [&port](const httplib::Request& request, httplib::Response& response) {
+        if (is_ours(request, port)) return httplib::Server::HandlerResponse::Unhandled;
+        response.status = 403;
+        response.set_content("refused: not from a page of this server\n", "text/plain");
+        return httplib::Server::HandlerResponse::Handled;
+      });
+  const auto answer = [&server, &shown](const char* path, const char* type, auto make) {
+    server.Get(path,
+               [&shown, type, make](const httplib::Request& request, httplib::Response& response) {
+                 const std::lock_guard guard(shown.lock);
+                 try {
+                   response.set_content(make(request), type);
+                 } catch (const std::exception& error) {
+                   response.status = 500;
+                   response.set_content(std::string(error.what()) + "\n", "text/plain");
+                 }
+               });
+  };
+  answer("/", "text/html; charset=utf-8",
+         [&shown](const httplib::Request&) { return report_page(shown.document()); });
+  answer("/data", "application/json",
+         [&shown](const httplib::Request&) { return shown.document().dump(); });
+  answer("/state", "application/json",
+         [&shown](const httplib::Request&) { return shown.state().dump(); });
+  answer("/pose", "application/json", [&shown](const httplib::Request& request) {
+    return shown.poses(request.get_param_value("q")).dump();
+  });
+}
+
+void view(const ModelOptions& model, int wanted_port) {
+  std::unique_ptr<Shown> shown;
+  if (is_run(model.file())) {
+    shown = std::make_unique<ShownRun>(model.file());
+  } else {
+    Mechanism mechanism = model.load();
+    print_warnings(mechanism);
+    shown = std::make_unique<ShownModel>(std::move(mechanism), model.file());
+  }
+
+  // Ctrl-C ends the server and with it the program, in order.
+  sigset_t stops;
+  sigemptyset(&stops);
+  sigaddset(&stops, SIGINT);
+  sigaddset(&stops, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &stops, nullptr);
+
+  httplib::Server server;
+  int port = wanted_port;
+  add_routes(server, *shown, port);
+  if (wanted_port == 0)
+    port = server.bind_to_any_port(kLoopback);
+  else if (!server.bind_to_port(kLoopback, wanted_port))
+    port = -1;
+  if (port < 0)
+    throw Error(fmt::format(
+        "port {} is taken; choose another with --port, or none for any free one", wanted_port));
+  fmt::print("{} is at http://{}:{}/   (Ctrl-C ends)\n", model.file(), kLoopback, port);
+  std::fflush(stdout);
+  std::thread waiting([&] {
+    int signal = 0;
+    sigwait(&stops, &signal);
+    server.stop();
+  });
+  server.listen_after_bind();
+  pthread_kill(waiting.native_handle(), SIGTERM);  // if the server ended by itself
+  waiting.join();
+}
+
+}  // namespace
+
+void add_view(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("view", "Show a run or a model in the browser of this machine");
+  const auto options = std::make_shared<ModelOptions>();
+  const auto port = std::make_shared<int>(0);
+  options->add(*command);
+  command->add_option("--port", *port, "Where to listen; default: any free port")
+      ->check(CLI::Range(0, 65535));
+  command->footer(
+      "Examples:\n"
+      "  catena view run.h5\n"
+      "  catena view models/arm6.yaml --port 8080\n\n"
+      "FILE is a run or a model. A run that goes on is followed. A model without closed loops has\n"
+      "sliders for its coordinates. Only browsers on this machine are answered.");
+  command->callback([options, port] { view(*options, *port); });
+}
+
+}  // namespace catena::app
