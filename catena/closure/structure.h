@@ -97,6 +97,8 @@ struct Aggregate {
   int rank = -1;  // −1: not chosen yet
   // Only linear couplings: the map X does not change, and is kept from when the chart was chosen.
   bool constant = false;
+  // Every member has one freedom, so that columns are members; for kernels of fixed size.
+  bool simple = false;
   int first_map = 0;     // rank by independents numbers, row by row
   int independents = 0;  // freedoms − rank
 };

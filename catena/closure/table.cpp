@@ -136,6 +136,7 @@ class TableMaker {
     for (const int r : loop.rods) add_rod(r);
     for (const int c : loop.couplings) add_coupling(c);
     a.closure_count = static_cast<int>(t_.closures.size()) - a.first_closure;
+    a.simple = a.freedoms == a.member_count;
     a.constant = true;
     for (int i = a.first_closure; i < a.first_closure + a.closure_count; ++i) {
       const Closure& c = at(t_.closures, i);

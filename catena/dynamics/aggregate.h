@@ -26,6 +26,22 @@ inline namespace CATENA_ISA {
 
 inline constexpr double kLostRow = 1e-14;  // a pivot below this fraction of its row is rounding
 
+// Most loops are small: a geared motor has two freedoms, a four-bar three. With kSize > 0 an
+// aggregate has that many members of one freedom each (Aggregate::simple), one of them independent,
+// and no loop below has a length that the compiler does not know.
+template <int kSize>
+inline int size_of(const Aggregate& a) {
+  return kSize > 0 ? kSize : a.freedoms;
+}
+template <int kSize>
+inline int independents_of(const Aggregate& a) {
+  return kSize > 0 ? 1 : a.independents;
+}
+template <int kSize>
+inline int members_of(const Aggregate& a) {
+  return kSize > 0 ? kSize : a.member_count;
+}
+
 // S of a member's freedoms, its pose and (unless only those are wanted) twist and bias.
 template <class Scalar, class PlaceHinge>
 inline void move_members(const SweepModel& model, const Aggregate& a, const Scalar* v,
@@ -98,11 +114,12 @@ inline void couple(const Closure& c, const CouplingTerm* terms, const int* freed
 }
 
 // X and γ of one aggregate. False if a pivot is lost.
-template <class Scalar>
+template <class Scalar, int kSize>
 inline bool solve_closure(const SweepModel& model, const Aggregate& a, const Scalar* q,
                           const Scalar* v, AggregateScratch<Scalar>& g) {
   const Scalar zero(0.0), one(1.0);
-  const int rank = a.rank, size = a.freedoms, independents = size - rank;
+  const int size = size_of<kSize>(a), independents = independents_of<kSize>(a);
+  const int rank = size - independents;
   const int* order = model.order + a.first_order;
   const int* freedom = model.freedom_of_column + a.first_order;
   for (int i = 0; i < size; ++i) {
@@ -236,21 +253,25 @@ inline Vec3<Scalar> rotor_in_aggregate(const SweepModel& model, const AggregateM
 }
 
 // The inward step. False if the inertia of the independent freedoms is not positive definite.
-template <class Scalar, bool kHybrid>
+template <class Scalar, bool kHybrid, int kSize>
 inline bool eliminate_aggregate(const SweepModel& model, const Aggregate& a, const Scalar* effort,
                                 const Scalar* given_acceleration, const std::uint8_t* driven,
                                 const Scalar* v, const Scratch<Scalar>& s,
                                 AggregateScratch<Scalar>& g) {
   const Scalar zero(0.0);
-  const int size = a.freedoms, independents = a.independents;
+  const int size = size_of<kSize>(a), independents = independents_of<kSize>(a);
+  const int members = members_of<kSize>(a), rank = size - independents;
   const int* order = model.order + a.first_order;
   const int* freedom = model.freedom_of_column + a.first_order;
+  const auto freedoms_of = [&](const AggregateMember& member) {
+    return kSize > 0 ? 1 : static_cast<int>(model.nodes[member.node].freedoms);
+  };
   const bool rotors = model.rotors != nullptr;
 
   // Motion-driven freedoms are independent; their acceleration joins the bias.
   g.free_count = 0;
   for (int k = 0; k < independents; ++k) {
-    const int column = order[a.rank + k];
+    const int column = order[rank + k];
     if (kHybrid && driven[freedom[column]] != 0) {
       const Scalar given = given_acceleration[freedom[column]];
       for (int i = 0; i < size; ++i) g.bias[i] = g.bias[i] + given * g.map[i * independents + k];
@@ -262,23 +283,27 @@ inline bool eliminate_aggregate(const SweepModel& model, const Aggregate& a, con
   for (int i = 0; i < size * size; ++i) g.mass[i] = zero;  // members on different branches
 
   // Outward: the members' accelerations at v̇_r = 0, and what they feel; inward: composites.
-  for (int i = 0; i < a.member_count; ++i) {
+  for (int i = 0; i < members; ++i) {
     const AggregateMember& member = model.members[a.first_member + i];
     const NodeScratch<Scalar>& w = s.nodes[member.node];
-    const int freedoms = model.nodes[member.node].freedoms;
+    const int freedoms = freedoms_of(member);
     const Transform<Scalar>& pose = g.members[i].pose;
     Twist<Scalar> acceleration = Ad(pose, w.bias);
     if (member.parent >= 0) acceleration += g.acceleration[member.parent];
     for (int k = member.column; k < member.column + freedoms; ++k)
       acceleration += g.bias[k] * g.columns[k];
     g.acceleration[i] = acceleration;
-    g.composite[i] = shift_to_parent(pose, w.articulated);
+    g.composite[i] =
+        model.order_flags[member.node] & kLeaf  // a rigid body has fewer numbers to move
+            ? ArticulatedInertia<Scalar>::from(
+                  shift_to_parent(pose, load_inertia<Scalar>(model.nodes[member.node])))
+            : shift_to_parent(pose, w.articulated);
     g.force[i] = Ad_star_inverse(pose, w.force) + g.composite[i] * acceleration;
   }
   Wrench<Scalar> total_force = Wrench<Scalar>::zero();
   ArticulatedInertia<Scalar> total = ArticulatedInertia<Scalar>::zero();
   if (rotors) {
-    for (int i = 0; i < a.member_count; ++i) {
+    for (int i = 0; i < members; ++i) {
       const AggregateMember& member = model.members[a.first_member + i];
       const Node& node = model.nodes[member.node];
       if (node.freedoms != 1 || node.parent < 0) continue;
@@ -290,9 +315,9 @@ inline bool eliminate_aggregate(const SweepModel& model, const Aggregate& a, con
       felt.moment += g.bias[member.column] * coupling + turned;
     }
   }
-  for (int i = a.member_count; i-- > 0;) {
+  for (int i = members; i-- > 0;) {
     const AggregateMember& member = model.members[a.first_member + i];
-    const int freedoms = model.nodes[member.node].freedoms;
+    const int freedoms = freedoms_of(member);
     for (int k = member.column; k < member.column + freedoms; ++k) {
       g.needed[k] = dot(g.force[i], g.columns[k]);
       const Wrench<Scalar> momentum = g.composite[i] * g.columns[k];
@@ -301,7 +326,7 @@ inline bool eliminate_aggregate(const SweepModel& model, const Aggregate& a, con
         g.mass[k * size + l] = g.mass[l * size + k] = dot(momentum, g.columns[l]);
       for (int j = member.parent; j >= 0; j = model.members[a.first_member + j].parent) {
         const AggregateMember& inner = model.members[a.first_member + j];
-        const int inner_freedoms = model.nodes[inner.node].freedoms;
+        const int inner_freedoms = freedoms_of(inner);
         for (int l = inner.column; l < inner.column + inner_freedoms; ++l)
           g.mass[k * size + l] = g.mass[l * size + k] = dot(momentum, g.columns[l]);
       }
@@ -315,7 +340,7 @@ inline bool eliminate_aggregate(const SweepModel& model, const Aggregate& a, con
     }
   }
   if (rotors) {
-    for (int i = 0; i < a.member_count; ++i) {
+    for (int i = 0; i < members; ++i) {
       const AggregateMember& member = model.members[a.first_member + i];
       if (model.nodes[member.node].freedoms != 1) continue;
       const int k = member.column;
@@ -339,9 +364,9 @@ inline bool eliminate_aggregate(const SweepModel& model, const Aggregate& a, con
   }
 
   // D = Xᵀ M X, ε = Xᵀ (τ − needed), gain = U X over the freedoms that are force-driven.
-  const int free = g.free_count;
+  const int free = kSize > 0 && !kHybrid ? 1 : g.free_count;
   for (int f = 0; f < free; ++f) {
-    const int k = g.free[f];
+    const int k = kSize > 0 ? 0 : g.free[f];
     Scalar innovation = zero;
     Wrench<Scalar> gain = Wrench<Scalar>::zero();
     for (int i = 0; i < size; ++i) {
@@ -384,14 +409,15 @@ inline bool eliminate_aggregate(const SweepModel& model, const Aggregate& a, con
 }
 
 // The last outward step: accelerations of all members' freedoms from that of the base.
-template <class Scalar, bool kHybrid>
+template <class Scalar, bool kHybrid, int kSize>
 inline void accelerate_aggregate(const SweepModel& model, const Aggregate& a,
                                  const Twist<Scalar>& base, const Scalar* given_acceleration,
                                  const std::uint8_t* driven, const Scalar* effort,
                                  AggregateScratch<Scalar>& g, Scalar* acceleration,
                                  Scalar* found_effort) {
   const Scalar zero(0.0);
-  const int size = a.freedoms, independents = a.independents, free = g.free_count;
+  const int size = size_of<kSize>(a), independents = independents_of<kSize>(a);
+  const int rank = size - independents, free = kSize > 0 && !kHybrid ? 1 : g.free_count;
   const int* order = model.order + a.first_order;
   const int* freedom = model.freedom_of_column + a.first_order;
   const Twist<Scalar> pulled{base.angular,
@@ -416,7 +442,7 @@ inline void accelerate_aggregate(const SweepModel& model, const Aggregate& a,
       g.needed[i] = sum - given;
     }
     for (int k = 0; k < independents; ++k) {
-      const int column = order[a.rank + k];
+      const int column = order[rank + k];
       if (driven[freedom[column]] == 0) continue;
       Scalar sum = zero;
       for (int i = 0; i < size; ++i) sum = sum + g.map[i * independents + k] * g.needed[i];
@@ -424,6 +450,16 @@ inline void accelerate_aggregate(const SweepModel& model, const Aggregate& a,
       acceleration[freedom[column]] = given_acceleration[freedom[column]];
     }
   }
+}
+
+// Calls f<kSize>() for the size that suits the aggregate.
+template <class F>
+inline auto with_size(const Aggregate& a, F f) {
+  if (a.simple && a.independents == 1) {
+    if (a.freedoms == 2) return f.template operator()<2>();
+    if (a.freedoms == 3) return f.template operator()<3>();
+  }
+  return f.template operator()<0>();
 }
 
 }  // namespace CATENA_ISA

@@ -29,10 +29,11 @@ void ensure_chart(const Mechanism& mechanism, const Eigen::VectorXd& q,
                   std::span<const std::uint8_t> driven, Workspace& w) {
   if (mechanism.loops().empty()) return;
   if (w.has_chart()) {
+    if (driven.empty()) return;
     bool serves = true;
     for (const LoopChart& loop : w.chart().loops)
       for (const int i : loop.dependent)
-        if (!driven.empty() && driven[static_cast<std::size_t>(i)] != 0) {
+        if (driven[static_cast<std::size_t>(i)] != 0) {
           serves = false;
           if (w.chart_is_pinned())
             throw NumericalError("'" + mechanism.velocity_names()[static_cast<std::size_t>(i)] +
@@ -62,9 +63,9 @@ void choose_chart_again(const Mechanism& mechanism, const Eigen::VectorXd& q,
 void check_closed(const Mechanism& mechanism, const State& state, const Workspace& w) {
   for (int i = 0; i < static_cast<int>(mechanism.loops().size()); ++i) {
     const AggregateScratch<double>& g = w.aggregate(i);
-    if (!(std::sqrt(g.gap) <= kClosureTolerance))
-      throw_open(mechanism, w.aggregate_tables(), i, state.q);
-    if (g.rate == 0.0) continue;
+    constexpr double kSquare = kClosureTolerance * kClosureTolerance;
+    if (!(g.gap <= kSquare)) throw_open(mechanism, w.aggregate_tables(), i, state.q);
+    if (g.rate <= kSquare) continue;
     const LoopClosure closure(mechanism, w.aggregate_tables(), i);
     double speed = 1.0;
     for (int k = 0; k < closure.freedoms(); ++k)

@@ -177,7 +177,9 @@ void hybrid_dense_closed(const Mechanism& mechanism, const State& state, const H
   Eigen::VectorXd own = independent_part(given, w);
   if (!free.empty()) {
     const Eigen::LDLT<Eigen::MatrixXd> factor(Eigen::MatrixXd(m(free, free)));
-    own(free) = factor.solve(Eigen::VectorXd(right(free)) - m(free, driven) * own(driven));
+    const Eigen::VectorXd open = right(free) - m(free, driven) * own(driven);
+    const Eigen::VectorXd found = factor.solve(open);
+    own(free) = found;
   }
   const Eigen::VectorXd needed = m * own - right;
   for (const int k : driven)

@@ -168,7 +168,9 @@ int embed_loops(const SweepModel& model, const Scalar* q, const Scalar* v,
           place_node(model, node, n, q, v != nullptr ? v + node.v_index : still, s);
         },
         s, g);
-    if (!solve_closure(model, a, q, v, g)) return kLoopFailed - i;
+    const bool solved =
+        with_size(a, [&]<int kSize>() { return solve_closure<Scalar, kSize>(model, a, q, v, g); });
+    if (!solved) return kLoopFailed - i;
   }
   return kSweepDone;
 }
@@ -203,9 +205,11 @@ int forward_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, co
     if (model.order_flags[n] & kMember) {  // its loop is eliminated as a whole, at the last member
       if (!(model.order_flags[n] & kFirstMember)) continue;
       const int a = model.aggregate_of_node[n];
-      if (!eliminate_aggregate<Scalar, kHybrid>(model, model.aggregates[a], effort,
-                                                given_acceleration, driven, v, s, s.aggregates[a]))
-        return n;
+      const bool done = with_size(model.aggregates[a], [&]<int kSize>() {
+        return eliminate_aggregate<Scalar, kHybrid, kSize>(
+            model, model.aggregates[a], effort, given_acceleration, driven, v, s, s.aggregates[a]);
+      });
+      if (!done) return n;
       continue;
     }
     const bool is_driven = kHybrid && driven[node.v_index] != 0;
@@ -265,9 +269,11 @@ int forward_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, co
     if (model.order_flags[n] & kMember) {
       const int a = model.aggregate_of_node[n];
       if (model.order_flags[n] & kFirstMember)
-        accelerate_aggregate<Scalar, kHybrid>(model, model.aggregates[a], parent,
-                                              given_acceleration, driven, effort, s.aggregates[a],
-                                              acceleration, found_effort);
+        with_size(model.aggregates[a], [&]<int kSize>() {
+          accelerate_aggregate<Scalar, kHybrid, kSize>(model, model.aggregates[a], parent,
+                                                       given_acceleration, driven, effort,
+                                                       s.aggregates[a], acceleration, found_effort);
+        });
       add_hinge_acceleration(model, node, n, acceleration, s);
       continue;
     }
