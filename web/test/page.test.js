@@ -25,7 +25,9 @@ const start = (...args) => {
   children.push(spawn(...args));
   return children.at(-1);
 };
+const only = process.argv[2] ?? '';  // run only tests with this in their name
 async function test(name, body, { width = 1366, height = 768, colorScheme = 'light' } = {}) {
+  if (!name.includes(only)) return;
   const context = await browser.newContext({ viewport: { width, height }, colorScheme });
   const page = await context.newPage();
   page.setDefaultTimeout(20000);
