@@ -120,8 +120,12 @@ void add_routes(httplib::Server& server, Shown& shown, const int& port) {
   };
   answer("/", "text/html; charset=utf-8",
          [&shown](const httplib::Request&) { return report_page(shown.document()); });
-  answer("/data", "application/json",
-         [&shown](const httplib::Request&) { return shown.document().dump(); });
+  answer("/data", "application/json", [&shown](const httplib::Request& request) {
+    Json document = shown.document();
+    // A page that follows a run has them already.
+    if (request.get_param_value("meshes") == "no") document["meshes"] = Json::array();
+    return document.dump(-1, ' ', true, Json::error_handler_t::replace);
+  });
   answer("/state", "application/json",
          [&shown](const httplib::Request&) { return shown.state().dump(); });
   answer("/pose", "application/json", [&shown](const httplib::Request& request) {

@@ -33,15 +33,22 @@ function ball(at, radius, look) {
 const manager = new THREE.LoadingManager();
 manager.setURLModifier(() => 'data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==');
 
+// Many files have none, or zeros.
+function hasNormals({ attributes: { normal } }) {
+  return normal !== undefined && new THREE.Vector3().fromBufferAttribute(normal, 0).lengthSq() > 0.1;
+}
+
 function loadMesh(mesh, look) {
   const buffer = meshBytes(mesh);
   const text = () => new TextDecoder().decode(buffer);
   let object;
   if (mesh.format === 'stl') object = new THREE.Mesh(new STLLoader(manager).parse(buffer), look);
   else if (mesh.format === 'obj') object = new OBJLoader(manager).parse(text());
-  else object = new ColladaLoader(manager).parse(text(), '').scene;
+  // Coordinates as they stand, like other readers of robot models: the loader would turn z to y.
+  else object = new ColladaLoader(manager).parse(text().replace('Z_UP', 'Y_UP'), '').scene;
   object.traverse((part) => {
     if (part.isMesh && mesh.format === 'obj') part.material = look;
+    if (part.isMesh && !hasNormals(part.geometry)) part.geometry.computeVertexNormals();
     if (part.isLight || part.isCamera) part.visible = false;
   });
   return object;

@@ -100,28 +100,37 @@ function tick(now) {
 // ---- everything that depends on the data
 const statusTexts = { complete: 'complete', interrupted: 'interrupted', running: 'running', model: 'model' };
 function load(raw) {
-  const following = data !== null && time >= data.end;
-  data = decode(raw);
+  const more = data !== null;  // rows of a run that goes on
+  const following = more && time >= data.end;
+  data = decode(more ? { ...raw, meshes: data.meshes } : raw);
   document.title = `${data.title} - Catena`;
   byId('title').textContent = data.title;
   byId('subtitle').textContent = data.status === 'model' ? data.model_path
     : `${data.rows} rows \u00b7 ${pretty(data.end - data.start, 5)} s`;
   byId('status').textContent = statusTexts[data.status] ?? data.status;
   byId('status').className = `chip ${data.status}`;
-  byId('transport').hidden = data.status === 'model';
+  for (const id of ['transport', 'trail-button']) byId(id).hidden = data.status === 'model';
   const span = data.end - data.start;
   byId('marks').replaceChildren(...data.events.slice(0, 400).map((event) => {
     const mark = element('i', { title: `${event.kind} ${event.name} at ${pretty(event.time)} s` });
     mark.style.left = `${span > 0 ? (100 * (event.time - data.start)) / span : 0}%`;
     return mark;
   }));
-  loadViews();
+  if (more) {
+    scene?.update(data);
+    plots?.update(data);
+    loadPages();
+  } else loadViews();
   setTime(following ? data.end : time);
 }
 
 function loadViews() {
   scene?.load(data);
   plots?.load(data);
+  loadPages();
+}
+
+function loadPages() {
   if (pages.audit) showAudit(pages.audit.page, data);
   if (pages.events) {
     showEvents(pages.events.page, data, setTime);
@@ -134,7 +143,7 @@ function loadViews() {
 async function follow() {
   try {
     const state = await (await fetch(`state?rows=${data.rows}`)).json();
-    if (state.rows !== data.rows || state.status !== data.status) load(await (await fetch('data')).json());
+    if (state.rows !== data.rows || state.status !== data.status) load(await (await fetch('data?meshes=no')).json());
   } catch {
     return;  // the server has ended
   }
@@ -250,6 +259,7 @@ function start() {
 start();
 
 // For scripts and tests.
+const objectOf = (name) => scene.bodies[data.bodies.findIndex((body) => body.name === name)];
 window.catena = {
   get data() { return data; },
   get time() { return time; },
@@ -257,8 +267,12 @@ window.catena = {
   get speed() { return speed; },
   get plots() { return plots; },
   setTime, setPlaying,
-  bodyPosition: (name) => {
-    const i = data.bodies.findIndex((body) => body.name === name);
-    return scene.bodies[i].position.toArray();
+  bodyPosition: (name) => objectOf(name).position.toArray(),
+  triangles: (name) => {
+    let count = 0;
+    objectOf(name).traverse(({ isMesh, visible, geometry }) => {
+      if (isMesh && visible) count += (geometry.index ?? geometry.attributes.position).count / 3;
+    });
+    return count;
   },
 };

@@ -35,6 +35,16 @@ export class Plots {
     this.build();
   }
 
+  // More rows of the same run.
+  update(data) {
+    this.data = data;
+    for (const one of this.plots) {
+      one.columns = one.columns.map(({ name }) => data.columns.find((column) => column.name === name));
+      one.plot.setData([data.plotTimes, ...one.columns.map((column) => column.values)]);
+    }
+    this.setTime(this.time);
+  }
+
   showList() {
     const words = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
     const shown = this.data.columns.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));

@@ -37,9 +37,17 @@ export class Scene {
     this.dirty = true;
   }
 
-  // All objects anew. The camera stays where it is if the mechanism is the same.
+  // More rows of the same run.
+  update(data) {
+    this.data = data;
+    this.trails.clear();
+    this.addTrails();
+    this.placeAt(Math.min(this.time, data.end));
+  }
+
+  // All objects anew. The camera stays where it is when that is done again.
   load(data) {
-    const known = this.data && this.data.title === data.title && this.data.bodies.length === data.bodies.length;
+    const again = this.data !== undefined;
     this.data = data;
     this.up = new THREE.Vector3(...data.up);
     this.box = this.sweptBox();
@@ -65,7 +73,7 @@ export class Scene {
     for (const body of this.bodies) this.box.union(new THREE.Box3().setFromObject(body));  // meshes too
     this.size = this.box.getSize(new THREE.Vector3()).length();
     this.addSurroundings();
-    if (!known) this.fit();
+    if (!again) this.fit();
   }
 
   // The box around all points of all bodies at up to a hundred times.

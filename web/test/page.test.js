@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -25,7 +25,9 @@ const start = (...args) => {
   children.push(spawn(...args));
   return children.at(-1);
 };
+const only = process.argv[2] ?? '';  // run only tests with this in their name
 async function test(name, body, { width = 1366, height = 768, colorScheme = 'light' } = {}) {
+  if (!name.includes(only)) return;
   const context = await browser.newContext({ viewport: { width, height }, colorScheme });
   const page = await context.newPage();
   page.setDefaultTimeout(20000);
@@ -281,6 +283,7 @@ const status = (url, headers) => new Promise((done, fail) => {
 
 await test('a run that goes on is followed', async (page) => {
   const run = join(RUNS, 'slow.h5');
+  rmSync(run, { force: true });
   const writer = start(WRITE_RUN, ['slow', MODELS, run], { stdio: 'ignore' });
   while (!existsSync(run)) await new Promise((done) => { setTimeout(done, 20); });
   const { url, stop } = await serve(run);
@@ -325,6 +328,36 @@ await test('a closed mechanism is shown as it is', async (page) => {
   assert.equal(await page.locator('.sliders').count(), 0);
   await drawn(page);
   await page.screenshot({ path: join(RUNS, 'slider_crank.png') });
+  await stop();
+});
+
+// A tetrahedron has four triangles, whatever the format; a mesh that is not there has a note.
+await test('meshes are part of the page', async (page) => {
+  const corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]];
+  const faces = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]];
+  writeFileSync(join(RUNS, 'mesh.stl'), `solid t\n${faces.map((face) => `facet normal 0 0 0\nouter loop\n${
+    face.map((i) => `vertex ${corners[i].join(' ')}`).join('\n')}\nendloop\nendfacet`).join('\n')}\nendsolid t\n`);
+  writeFileSync(join(RUNS, 'mesh.obj'), `${corners.map((p) => `v ${p.join(' ')}`).join('\n')}\n${
+    faces.map((face) => `f ${face.map((i) => i + 1).join(' ')}`).join('\n')}\n`);
+  writeFileSync(join(RUNS, 'mesh.dae'), `<?xml version="1.0"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1"><asset><unit meter="1"/><up_axis>Z_UP</up_axis></asset>
+<library_geometries><geometry id="g"><mesh><source id="p"><float_array id="pa" count="12">${corners.flat().join(' ')}</float_array>
+<technique_common><accessor source="#pa" count="4" stride="3"><param name="X" type="float"/><param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>
+<vertices id="v"><input semantic="POSITION" source="#p"/></vertices><triangles count="4"><input semantic="VERTEX" source="#v" offset="0"/><p>${faces.flat().join(' ')}</p></triangles></mesh></geometry></library_geometries>
+<library_visual_scenes><visual_scene id="s"><node id="n"><instance_geometry url="#g"/></node></visual_scene></library_visual_scenes><scene><instance_visual_scene url="#s"/></scene></COLLADA>`);
+  const kinds = ['stl', 'obj', 'dae', 'ply'];
+  writeFileSync(join(RUNS, 'meshes.yaml'), `catena: 1\nbodies:\n${kinds.map((kind) =>
+    `  ${kind}: {mass: 1, inertia: [1, 1, 1], visuals: [{shape: mesh, mesh: mesh.${kind}}]}\n`).join('')}hinges:\n${kinds.map((kind, i) =>
+    `  h_${kind}: {type: revolute, parent: world, child: ${kind}, at: [${2 * i}, 0, 0]}\n`).join('')}`);
+  const { url, stop } = await serve(join(RUNS, 'meshes.yaml'));
+  await page.goto(url);
+  await until(page, () => window.catena?.data);
+  for (const kind of ['stl', 'obj', 'dae'])
+    assert.equal(await page.evaluate((name) => window.catena.triangles(name), kind), 4, kind);
+  await page.click('#tab-settings');
+  assert.match(await page.textContent('#page-settings'), /mesh.ply' was not found/);
+  await drawn(page);
+  await page.screenshot({ path: join(RUNS, 'meshes.png') });
   await stop();
 });
 
