@@ -4,8 +4,8 @@
 // An aggregate is a set of nodes that move together (Mechanism::loops()), folded into one node of
 // the tree: constraint embedding (Jain, DETC2009-87663). Everything about it is measured in one
 // frame: the axes of the node that it hangs on (its base), the origin at the hinge point of its
-// first member. There shifting inertias and forces between members costs nothing, and motion of the
-// base does not enter the closure equations.
+// first member (at the base's own if all members hang on it). There shifting inertias and forces
+// between members costs nothing, and motion of the base does not enter the closure equations.
 //
 // Plain numbers, not spatial types, for the reason given in node.h.
 #pragma once
@@ -73,6 +73,7 @@ struct AggregateMember {
   int node = 0;
   int parent = -1;  // among the members; −1: the base
   int column = 0;   // of its first freedom
+  bool tip = true;  // no other member hangs on it
 };
 
 // A row of the closure equations that the chart uses; `place` is its position among the pivots.
@@ -83,8 +84,9 @@ struct ChartRow {
 };
 
 struct Aggregate {
-  int base = -1;  // node; −1: the ground
-  double origin[3] = {0, 0, 0};
+  int base = -1;                 // node; −1: the ground
+  double origin[3] = {0, 0, 0};  // of the aggregate's frame, on the base; zero if every member
+                                 // hangs on the base itself
   int first_member = 0, member_count = 0;
   int first_closure = 0, closure_count = 0;
   int freedoms = 0;     // of all members: columns of the closure equations

@@ -116,10 +116,15 @@ class TableMaker {
     a.first_order = static_cast<int>(t_.freedom_of_column.size());
     first_member_ = a.first_member;
     longest_ = 0.0;
+    bool flat = true;
     for (const int n : nodes_) {
       const Node& node = at(m_.nodes(), n);
       const int parent = member_of(node.parent);
-      t_.members.push_back({n, parent, a.freedoms});
+      t_.members.push_back({n, parent, a.freedoms, true});
+      if (parent >= 0) {
+        at(t_.members, first_member_ + parent).tip = false;
+        flat = false;
+      }
       at(t_.aggregate_of_node, n) = static_cast<int>(t_.aggregates.size());
       for (int k = 0; k < node.freedoms; ++k) t_.freedom_of_column.push_back(node.v_index + k);
       a.freedoms += node.freedoms;
@@ -128,7 +133,7 @@ class TableMaker {
     if (!nodes_.empty()) {
       const Node& first = at(m_.nodes(), nodes_.front());
       a.base = first.parent;
-      for (int i = 0; i < 3; ++i) a.origin[i] = first.translation[i];
+      for (int i = 0; i < 3 && !flat; ++i) a.origin[i] = first.translation[i];
     }
     origin_ = load_vec3<double>(a.origin);
     a.first_closure = static_cast<int>(t_.closures.size());

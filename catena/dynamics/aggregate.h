@@ -44,9 +44,9 @@ inline int members_of(const Aggregate& a) {
 
 // S of a member's freedoms, its pose and (unless only those are wanted) twist and bias.
 template <class Scalar, class PlaceHinge>
-inline void move_members(const SweepModel& model, const Aggregate& a, const Scalar* v,
-                         PlaceHinge place_hinge, const Scratch<Scalar>& s,
-                         const AggregateScratch<Scalar>& g) {
+[[gnu::noinline]] void move_members(const SweepModel& model, const Aggregate& a, const Scalar* v,
+                                    PlaceHinge place_hinge, const Scratch<Scalar>& s,
+                                    const AggregateScratch<Scalar>& g) {
   const Scalar zero(0.0);
   for (int i = 0; i < a.member_count; ++i) {
     const AggregateMember& member = model.members[a.first_member + i];
@@ -115,8 +115,8 @@ inline void couple(const Closure& c, const CouplingTerm* terms, const int* freed
 
 // X and γ of one aggregate. False if a pivot is lost.
 template <class Scalar, int kSize>
-inline bool solve_closure(const SweepModel& model, const Aggregate& a, const Scalar* q,
-                          const Scalar* v, AggregateScratch<Scalar>& g) {
+[[gnu::noinline]] bool solve_closure(const SweepModel& model, const Aggregate& a, const Scalar* q,
+                                     const Scalar* v, AggregateScratch<Scalar>& g) {
   const Scalar zero(0.0), one(1.0);
   const int size = size_of<kSize>(a), independents = independents_of<kSize>(a);
   const int rank = size - independents;
@@ -252,12 +252,18 @@ inline Vec3<Scalar> rotor_in_aggregate(const SweepModel& model, const AggregateM
   return member.parent < 0 ? coupling : g.members[member.parent].pose.rotation * coupling;
 }
 
+// A member between the base and nothing else of the loop, with a hinge about or along z: what its
+// hinge feels can be read off its inertia in its own frame.
+inline bool is_lone(const SweepModel& model, const AggregateMember& member) {
+  return member.tip && member.parent < 0 && model.general_index[member.node] < 0;
+}
+
 // The inward step. False if the inertia of the independent freedoms is not positive definite.
 template <class Scalar, bool kHybrid, int kSize>
-inline bool eliminate_aggregate(const SweepModel& model, const Aggregate& a, const Scalar* effort,
-                                const Scalar* given_acceleration, const std::uint8_t* driven,
-                                const Scalar* v, const Scratch<Scalar>& s,
-                                AggregateScratch<Scalar>& g) {
+[[gnu::noinline]] bool eliminate_aggregate(const SweepModel& model, const Aggregate& a,
+                                           const Scalar* effort, const Scalar* given_acceleration,
+                                           const std::uint8_t* driven, const Scalar* v,
+                                           const Scratch<Scalar>& s, AggregateScratch<Scalar>& g) {
   const Scalar zero(0.0);
   const int size = size_of<kSize>(a), independents = independents_of<kSize>(a);
   const int members = members_of<kSize>(a), rank = size - independents;
@@ -288,16 +294,31 @@ inline bool eliminate_aggregate(const SweepModel& model, const Aggregate& a, con
     const NodeScratch<Scalar>& w = s.nodes[member.node];
     const int freedoms = freedoms_of(member);
     const Transform<Scalar>& pose = g.members[i].pose;
-    Twist<Scalar> acceleration = Ad(pose, w.bias);
-    if (member.parent >= 0) acceleration += g.acceleration[member.parent];
-    for (int k = member.column; k < member.column + freedoms; ++k)
-      acceleration += g.bias[k] * g.columns[k];
-    g.acceleration[i] = acceleration;
     g.composite[i] =
         model.order_flags[member.node] & kLeaf  // a rigid body has fewer numbers to move
             ? ArticulatedInertia<Scalar>::from(
                   shift_to_parent(pose, load_inertia<Scalar>(model.nodes[member.node])))
             : shift_to_parent(pose, w.articulated);
+    if (is_lone(model, member)) {
+      const bool turns = model.nodes[member.node].hinge == NodeHinge::revolute;
+      const ArticulatedInertia<Scalar>& p = w.articulated;
+      const Wrench<Scalar> momentum =
+          turns ? Wrench<Scalar>{{p.angular.xz, p.angular.yz, p.angular.zz}, p.coupling.row(2)}
+                : Wrench<Scalar>{p.coupling.column(2), {p.linear.xz, p.linear.yz, p.linear.zz}};
+      const Wrench<Scalar> force = w.force +
+                                   (turns ? times_turned(p, w.bias) : times_shifted(p, w.bias)) +
+                                   g.bias[member.column] * momentum;
+      g.needed[member.column] = turns ? force.moment.z : force.force.z;
+      g.mass[member.column * (size + 1)] = turns ? momentum.moment.z : momentum.force.z;
+      g.momentum[member.column] = Ad_star_inverse(pose, momentum);
+      g.force[i] = Ad_star_inverse(pose, force);
+      continue;
+    }
+    Twist<Scalar> acceleration = Ad(pose, w.bias);
+    if (member.parent >= 0) acceleration += g.acceleration[member.parent];
+    for (int k = member.column; k < member.column + freedoms; ++k)
+      acceleration += g.bias[k] * g.columns[k];
+    g.acceleration[i] = acceleration;
     g.force[i] = Ad_star_inverse(pose, w.force) + g.composite[i] * acceleration;
   }
   Wrench<Scalar> total_force = Wrench<Scalar>::zero();
@@ -317,7 +338,7 @@ inline bool eliminate_aggregate(const SweepModel& model, const Aggregate& a, con
   }
   for (int i = members; i-- > 0;) {
     const AggregateMember& member = model.members[a.first_member + i];
-    const int freedoms = freedoms_of(member);
+    const int freedoms = is_lone(model, member) ? 0 : freedoms_of(member);
     for (int k = member.column; k < member.column + freedoms; ++k) {
       g.needed[k] = dot(g.force[i], g.columns[k]);
       const Wrench<Scalar> momentum = g.composite[i] * g.columns[k];
@@ -399,22 +420,25 @@ inline bool eliminate_aggregate(const SweepModel& model, const Aggregate& a, con
     total -= outer(g.reduced[f], Scalar(1.0));
     total_force += g.work[f] * g.reduced[f];
   }
-  const Vec3<Scalar> origin = load_vec3<Scalar>(a.origin);
   Wrench<Scalar>& felt = s.nodes[a.base].force;
-  felt.moment += total_force.moment + cross(origin, total_force.force);
-  felt.force += total_force.force;
-  receive(model, model.members[a.first_member].node, a.base,
-          translated(origin, total.angular, total.coupling, total.linear), s);
+  felt += total_force;
+  if (a.origin[0] != 0.0 || a.origin[1] != 0.0 || a.origin[2] != 0.0) {
+    const Vec3<Scalar> origin = load_vec3<Scalar>(a.origin);
+    felt.moment += cross(origin, total_force.force);
+    total = translated(origin, total.angular, total.coupling, total.linear);
+  }
+  receive(model, model.members[a.first_member].node, a.base, total, s);
   return true;
 }
 
 // The last outward step: accelerations of all members' freedoms from that of the base.
 template <class Scalar, bool kHybrid, int kSize>
-inline void accelerate_aggregate(const SweepModel& model, const Aggregate& a,
-                                 const Twist<Scalar>& base, const Scalar* given_acceleration,
-                                 const std::uint8_t* driven, const Scalar* effort,
-                                 AggregateScratch<Scalar>& g, Scalar* acceleration,
-                                 Scalar* found_effort) {
+[[gnu::noinline]] void accelerate_aggregate(const SweepModel& model, const Aggregate& a,
+                                            const Twist<Scalar>& base,
+                                            const Scalar* given_acceleration,
+                                            const std::uint8_t* driven, const Scalar* effort,
+                                            AggregateScratch<Scalar>& g, Scalar* acceleration,
+                                            Scalar* found_effort) {
   const Scalar zero(0.0);
   const int size = size_of<kSize>(a), independents = independents_of<kSize>(a);
   const int rank = size - independents, free = kSize > 0 && !kHybrid ? 1 : g.free_count;

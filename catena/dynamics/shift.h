@@ -1,4 +1,5 @@
-// Moving articulated inertias to the parent, written out for the cases that the sweeps meet most:
+// Articulated inertias times a bias, and moved to the parent, written out for the cases that the
+// sweeps meet most:
 // a hinge about, or along, the local z axis whose direction has been eliminated.
 #pragma once
 
@@ -84,6 +85,30 @@ inline ArticulatedInertia<Scalar> shifted_along_z(const Transform<Scalar>& x,
                           r0.z * s0.x + r1.z * s1.x, r0.y * s0.y + r1.y * s1.y,
                           r0.z * s0.y + r1.z * s1.y, r0.z * s0.z + r1.z * s1.z};
   return translated(x.translation, a, b, c);
+}
+
+// P c for the bias of a hinge about z, whose z components are zero, and of one along z, which has
+// only linear x and y.
+template <class Scalar>
+inline Wrench<Scalar> times_turned(const ArticulatedInertia<Scalar>& p, const Twist<Scalar>& c) {
+  const Vec3<Scalar>& w = c.angular;
+  const Vec3<Scalar>& l = c.linear;
+  const auto& b = p.coupling.m;
+  return {{p.angular.xx * w.x + p.angular.xy * w.y + b[0][0] * l.x + b[0][1] * l.y,
+           p.angular.xy * w.x + p.angular.yy * w.y + b[1][0] * l.x + b[1][1] * l.y,
+           p.angular.xz * w.x + p.angular.yz * w.y + b[2][0] * l.x + b[2][1] * l.y},
+          {b[0][0] * w.x + b[1][0] * w.y + p.linear.xx * l.x + p.linear.xy * l.y,
+           b[0][1] * w.x + b[1][1] * w.y + p.linear.xy * l.x + p.linear.yy * l.y,
+           b[0][2] * w.x + b[1][2] * w.y + p.linear.xz * l.x + p.linear.yz * l.y}};
+}
+template <class Scalar>
+inline Wrench<Scalar> times_shifted(const ArticulatedInertia<Scalar>& p, const Twist<Scalar>& c) {
+  const Vec3<Scalar>& l = c.linear;
+  const auto& b = p.coupling.m;
+  return {
+      {b[0][0] * l.x + b[0][1] * l.y, b[1][0] * l.x + b[1][1] * l.y, b[2][0] * l.x + b[2][1] * l.y},
+      {p.linear.xx * l.x + p.linear.xy * l.y, p.linear.xy * l.x + p.linear.yy * l.y,
+       p.linear.xz * l.x + p.linear.yz * l.y}};
 }
 
 }  // namespace CATENA_ISA

@@ -62,30 +62,6 @@ inline Wrench<Scalar> gyroscopic_force(const SpatialInertia<Scalar>& inertia,
   return -ad_star(v, inertia * v);
 }
 
-// P c for the bias of a hinge about z, whose z components are zero, and of one along z, which has
-// only linear x and y.
-template <class Scalar>
-inline Wrench<Scalar> times_turned(const ArticulatedInertia<Scalar>& p, const Twist<Scalar>& c) {
-  const Vec3<Scalar>& w = c.angular;
-  const Vec3<Scalar>& l = c.linear;
-  const auto& b = p.coupling.m;
-  return {{p.angular.xx * w.x + p.angular.xy * w.y + b[0][0] * l.x + b[0][1] * l.y,
-           p.angular.xy * w.x + p.angular.yy * w.y + b[1][0] * l.x + b[1][1] * l.y,
-           p.angular.xz * w.x + p.angular.yz * w.y + b[2][0] * l.x + b[2][1] * l.y},
-          {b[0][0] * w.x + b[1][0] * w.y + p.linear.xx * l.x + p.linear.xy * l.y,
-           b[0][1] * w.x + b[1][1] * w.y + p.linear.xy * l.x + p.linear.yy * l.y,
-           b[0][2] * w.x + b[1][2] * w.y + p.linear.xz * l.x + p.linear.yz * l.y}};
-}
-template <class Scalar>
-inline Wrench<Scalar> times_shifted(const ArticulatedInertia<Scalar>& p, const Twist<Scalar>& c) {
-  const Vec3<Scalar>& l = c.linear;
-  const auto& b = p.coupling.m;
-  return {
-      {b[0][0] * l.x + b[0][1] * l.y, b[1][0] * l.x + b[1][1] * l.y, b[2][0] * l.x + b[2][1] * l.y},
-      {p.linear.xx * l.x + p.linear.xy * l.y, p.linear.xy * l.x + p.linear.yy * l.y,
-       p.linear.xz * l.x + p.linear.yz * l.y}};
-}
-
 // X_parent_node; for general hinges also the motion map, H v (as twist) and Ḣ v (as bias).
 template <class Scalar>
 inline void place_node(const SweepModel& model, const Node& node, int n, const Scalar* q,
