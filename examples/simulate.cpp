@@ -12,7 +12,7 @@ int main() {
   builder.add_hinge("pivot", "world", "link", {.axes = {{0.0, 1.0, 0.0}}});
   const catena::Mechanism pendulum = builder.finish();
 
-  catena::SimulationSettings settings{.duration = 20.0};
+  catena::SimulationSettings settings{.duration = 40.0};
   settings.actions.controllers = {{.freedom = "pivot",
                                    .kp = 40.0,
                                    .kd = 8.0,

@@ -46,6 +46,7 @@ int run(int argc, char** argv) {
       "  catena info models/four_bar.yaml\n"
       "  catena check robot.urdf --strict\n"
       "  catena dynamics models/arm6.yaml --what mass-matrix\n"
+      "  catena simulate models/double_pendulum.yaml\n"
       "  catena verify\n\n"
       "`catena COMMAND --help` says more. Exit codes: 0 done, 1 failed, 2 wrong usage.");
   catena::app::add_info(app);

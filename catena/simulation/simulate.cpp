@@ -390,6 +390,9 @@ SimulationResult Simulation::run() {
   } catch (const NumericalError& e) {
     interrupted_ = true;
     end_ = fmt::format("at time {} s: {}", number(integrator_->time()), e.what());
+    if (has_fixed_step(settings_.integrator.method))
+      end_ += fmt::format(" (with a fixed step of {} s; a shorter one may help)",
+                          number(settings_.integrator.step));
     recorder_.finish(to_json(result(wall(), processor())), false);
     throw NumericalError(end_);
   }

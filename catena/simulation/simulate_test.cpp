@@ -474,5 +474,41 @@ TEST(Recorders, WriteFiles) {
   EXPECT_EQ(table.values(7, 2), memory.values()[7 * memory.columns().size() + 2]);
 }
 
+// Interrupted, and taken up again from its file with the model and the settings in it.
+TEST(Recorders, ResumeARunFromItsFile) {
+  const Mechanism m = model("arm6");
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path() + "/x.run.h5";
+  SimulationSettings settings = completed(eventful(Method::dop853));
+  MemoryRecorder whole;
+  simulate(m, m.default_state(), settings, whole);
+  {
+    RunHeader header;
+    header.settings_json = settings_json(settings, m);
+    RunRecorder recorder(path, header, false);
+    settings.progress = [](double t) { return t < 2.5; };
+    EXPECT_FALSE(simulate(m, m.default_state(), settings, recorder).complete);
+  }
+  SimulationSettings again;
+  StateInput input = default_input(m);
+  RunCheckpoint from;
+  {
+    const RunFile run(path);
+    EXPECT_FALSE(run.complete());
+    read_settings_text(run.header().settings_json, path, m, input, again);
+    from = run.checkpoints().back();
+  }
+  EXPECT_GE(from.time, 2.0);
+  {
+    RunRecorder recorder(path);
+    EXPECT_TRUE(resume_simulation(m, from, again, recorder).complete);
+  }
+  const RunFile run(path);
+  ASSERT_EQ(run.rows(), whole.rows());
+  for (const RunColumn& column : whole.columns())
+    EXPECT_EQ(run.column(column.name), whole.column(column.name)) << column.name;
+  EXPECT_EQ(run.events().size(), whole.events().size());
+}
+
 }  // namespace
 }  // namespace catena
