@@ -8,7 +8,7 @@
 #include "apps/catena/output.h"
 #include "catena/closure/assembly.h"
 #include "catena/closure/chart.h"
-#include "catena/verification/state_file.h"
+#include "catena/simulation/state_file.h"
 
 namespace catena::app {
 namespace {

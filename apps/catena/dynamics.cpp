@@ -14,7 +14,7 @@
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/mass_matrix.h"
 #include "catena/dynamics/momentum.h"
-#include "catena/verification/state_file.h"
+#include "catena/simulation/state_file.h"
 
 namespace catena::app {
 namespace {

@@ -8,7 +8,7 @@
 #include "apps/catena/model_options.h"
 #include "apps/catena/output.h"
 #include "catena/loops/inverse_kinematics.h"
-#include "catena/verification/state_file.h"
+#include "catena/simulation/state_file.h"
 
 namespace catena::app {
 namespace {

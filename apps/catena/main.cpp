@@ -47,8 +47,9 @@ int run(int argc, char** argv) {
       "  catena check robot.urdf --strict\n"
       "  catena assemble models/four_bar.sdf --fix A\n"
       "  catena dynamics models/arm6.yaml --what mass-matrix\n"
-      "  catena verify\n"
-      "  catena report run.h5 -o report.html\n\n"
+      "  catena simulate models/four_bar.sdf -o run.h5\n"
+      "  catena report run.h5 -o report.html\n"
+      "  catena verify\n\n"
       "`catena COMMAND --help` says more. Exit codes: 0 done, 1 failed, 2 wrong usage.");
   catena::app::add_info(app);
   catena::app::add_check(app);

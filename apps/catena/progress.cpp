@@ -42,7 +42,12 @@ Progress::Progress(double duration, bool wanted)
 Progress::~Progress() {
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
+  clear();
+}
+
+void Progress::clear() {
   if (visible_) std::fputs("\r\033[K", stderr);
+  visible_ = false;
 }
 
 bool Progress::interrupted() const { return stop_wanted != 0; }

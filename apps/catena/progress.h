@@ -18,6 +18,8 @@ class Progress {
   // Cheap; draws a few times a second.
   void update(double t);
   bool interrupted() const;
+  // Takes the bar away.
+  void clear();
 
  private:
   void draw(double t);

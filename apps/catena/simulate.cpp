@@ -1,8 +1,8 @@
 // catena simulate: from a model file to a run.
-#include "catena/simulation/simulate.h"
-
+#include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -11,22 +11,21 @@
 #include "apps/catena/progress.h"
 #include "catena/base/text.h"
 #include "catena/io/yaml.h"
-#include "catena/verification/state_file.h"
+#include "catena/simulation/settings_file.h"
 
 namespace catena::app {
 namespace {
 
 struct Options {
   ModelOptions model;
-  std::string state;
-  std::string out;
+  std::string state, settings, out, resume;
   bool json = false;
   bool quiet = false;
-  std::string method = "dop853";
-  std::vector<std::string> inputs, pds, motions, events, stop_events;
-  std::string friction = "events";
+  std::optional<double> duration, interval, checkpoint, rtol, atol, step, max_step, restitution;
+  std::optional<std::string> method, friction;
+  std::vector<std::string> outputs, inputs, pds, motions, events, stop_events;
   bool no_stops = false;
-  SimulationSettings settings;
+  bool limit_efforts = false;
 };
 
 // "elbow=2*sin(t)" at the first '='.
@@ -84,9 +83,24 @@ ControllerSettings controller(const std::string& text) {
   return result;
 }
 
-void fill_settings(const Options& options, const StateInput& input, const Mechanism& m,
-                   SimulationSettings& settings) {
-  settings.integrator.method = method_from(options.method);
+// What the command line says, over what a settings file says.
+void apply(const Options& options, SimulationSettings& settings) {
+  const auto set = [](const std::optional<double>& from, double& to) {
+    if (from) to = *from;
+  };
+  set(options.duration, settings.duration);
+  set(options.interval, settings.output_interval);
+  set(options.checkpoint, settings.checkpoint_interval);
+  set(options.rtol, settings.integrator.relative_tolerance);
+  set(options.atol, settings.integrator.absolute_tolerance);
+  // A tighter relative tolerance alone brings the absolute one with it.
+  if (options.rtol && !options.atol)
+    settings.integrator.absolute_tolerance =
+        std::min(settings.integrator.absolute_tolerance, 0.01 * *options.rtol);
+  set(options.step, settings.integrator.step);
+  set(options.max_step, settings.integrator.maximum_step);
+  if (options.method) settings.integrator.method = method_from(*options.method);
+  if (!options.outputs.empty()) settings.outputs = options.outputs;
   ActionSettings& actions = settings.actions;
   for (const std::string& text : options.inputs) {
     const auto [name, value] = split(text, "--input");
@@ -109,14 +123,12 @@ void fill_settings(const Options& options, const StateInput& input, const Mechan
   };
   events(options.events, "--event", EventSettings::Action::record);
   events(options.stop_events, "--stop-when", EventSettings::Action::stop);
-  actions.friction = options.friction == "smooth" ? FrictionLaw::smooth : FrictionLaw::set_valued;
+  set(options.restitution, actions.restitution);
+  if (options.friction)
+    actions.friction =
+        *options.friction == "smooth" ? FrictionLaw::smooth : FrictionLaw::set_valued;
   if (options.no_stops) actions.stops = false;
-  // What the state file says about efforts and wrenches acts all the time.
-  for (Eigen::Index i = 0; i < input.effort.size(); ++i)
-    if (input.effort[i] != 0.0)
-      actions.inputs.push_back({m.velocity_names()[static_cast<std::size_t>(i)],
-                                {.expression = fmt::format("{:.17g}", input.effort[i])}});
-  actions.external = input.external;
+  if (options.limit_efforts) actions.limit_efforts = true;
 }
 
 std::string human(const SimulationResult& r, const std::string& out) {
@@ -158,22 +170,30 @@ Json machine(const SimulationResult& r, const std::string& out) {
 }
 
 std::unique_ptr<Recorder> recorder_for(const std::string& out, const Options& options,
-                                       const Mechanism& m) {
+                                       const Mechanism& m, const SimulationSettings& settings) {
   if (out.ends_with(".csv")) return std::make_unique<CsvRecorder>(out);
   RunHeader header;
   header.model_yaml = write_yaml(m.description());
   header.model_path = options.model.file();
-  header.settings_json = "{}";
+  header.settings_json = settings_json(settings, m);
   return std::make_unique<RunRecorder>(out, std::move(header), true);
 }
 
-void simulate_command(const Options& options) {
+void print(const SimulationResult& result, const std::string& out, bool json) {
+  write_text(json ? machine(result, out).dump(2) + "\n" : human(result, out), "");
+  if (!result.complete) throw Failed();
+}
+
+void start(const Options& options) {
   const Mechanism m = options.model.load();
   print_warnings(m);
-  StateInput input = options.state.empty() ? default_input(m) : read_state_file(options.state, m);
+  StateInput input = default_input(m);
+  SimulationSettings settings;
+  if (!options.settings.empty()) read_settings_file(options.settings, m, input, settings);
+  if (!options.state.empty()) input = read_state_file(options.state, m);
+  apply(options, settings);
+  add_actions(input, m, settings.actions);
   close_loops(m, input);
-  SimulationSettings settings = options.settings;
-  fill_settings(options, input, m, settings);
   settings = completed(settings);
   std::string out = options.out;
   if (out.empty()) out = std::filesystem::path(options.model.file()).stem().string() + ".run.h5";
@@ -182,10 +202,57 @@ void simulate_command(const Options& options) {
     progress.update(t);
     return !progress.interrupted();
   };
-  const std::unique_ptr<Recorder> recorder = recorder_for(out, options, m);
+  const std::unique_ptr<Recorder> recorder = recorder_for(out, options, m, settings);
   const SimulationResult result = simulate(m, input.state, settings, *recorder);
-  write_text(options.json ? machine(result, out).dump(2) + "\n" : human(result, out), "");
-  if (!result.complete) throw Failed();
+  progress.clear();
+  print(result, out, options.json);
+}
+
+// Everything but the duration comes from the run.
+void resume(const Options& options) {
+  std::optional<RunCheckpoint> checkpoint;
+  RunHeader header;
+  {
+    const RunFile run(options.resume);
+    header = run.header();
+    if (run.being_written())
+      throw Error(options.resume + ": another program is still writing this run");
+    const std::vector<RunCheckpoint> all = run.checkpoints();
+    if (!all.empty()) checkpoint = all.back();
+  }
+  if (header.kind != "simulation")
+    throw Error(options.resume + ": is a run of another kind (" + header.kind +
+                "), which cannot be resumed");
+  if (!checkpoint)
+    throw Error(options.resume + ": has no checkpoint yet to resume from; start it anew");
+  const Reading reading = read_yaml_text(header.model_yaml, options.resume);
+  const Mechanism m = MechanismBuilder(reading.description).finish({.strict = false});
+  StateInput input = default_input(m);
+  SimulationSettings settings;
+  read_settings_text(header.settings_json, options.resume, m, input, settings);
+  add_actions(input, m, settings.actions);
+  if (options.duration) settings.duration = *options.duration;
+  if (checkpoint->time >= settings.duration)
+    throw Error(options.resume + ": its last checkpoint is at " + number(checkpoint->time) +
+                " s already; give a longer --duration");
+  Progress progress(settings.duration, !options.quiet);
+  settings.progress = [&](double t) {
+    progress.update(t);
+    return !progress.interrupted();
+  };
+  RunRecorder recorder(options.resume);
+  const SimulationResult result = resume_simulation(m, *checkpoint, settings, recorder);
+  progress.clear();
+  print(result, options.resume, options.json);
+}
+
+void simulate_command(const Options& options) {
+  if (options.resume.empty() == options.model.file().empty())
+    throw UsageError("catena simulate: error: give a model FILE, or --resume RUN (and no FILE)");
+  if (options.resume.empty())
+    start(options);
+  else
+    resume(options);
 }
 
 }  // namespace
@@ -193,46 +260,75 @@ void simulate_command(const Options& options) {
 void add_simulate(CLI::App& app) {
   CLI::App* command = app.add_subcommand("simulate", "Move a mechanism through time");
   const auto options = std::make_shared<Options>();
-  options->model.add(*command);
-  SimulationSettings& s = options->settings;
-  command->add_option("-d,--duration", s.duration, "How long, in s")->capture_default_str();
-  command->add_option("-o,--output", options->out, "The run to write")->type_name("RUN");
+  options->model.add(*command, false);
+  Options& o = *options;
+  const auto number_option = [&](const char* name, std::optional<double>& to, const char* what) {
+    command->add_option(name, to, what)->type_name("S");
+  };
+  number_option("-d,--duration", o.duration, "How long, in s (default: 10)");
   command
-      ->add_option("--state", options->state,
+      ->add_option("-o,--output", o.out,
+                   "The run to write: HDF5, or a table if it ends in .csv (default: "
+                   "MODEL.run.h5 here)")
+      ->type_name("RUN");
+  command->add_option("--settings", o.settings, "YAML with any of these settings and more")
+      ->type_name("FILE");
+  command
+      ->add_option("--state", o.state,
                    "YAML with the initial q and v, constant efforts and wrenches (default: the "
                    "model's initial state)")
       ->type_name("FILE");
-  command->add_option("--method", options->method, "Integrator: " + listed(method_names()))
-      ->capture_default_str();
-  command->add_option("--rtol", s.integrator.relative_tolerance, "Relative tolerance")
-      ->capture_default_str();
-  command->add_option("--atol", s.integrator.absolute_tolerance, "Absolute tolerance")
-      ->capture_default_str();
-  command->add_option("--step", s.integrator.step, "Step of fixed-step methods, in s")
-      ->capture_default_str();
-  command->add_option("--max-step", s.integrator.maximum_step, "Longest step, in s");
-  command->add_option("--interval", s.output_interval,
-                      "Time between rows (default: about 1000 rows)");
-  command->add_option("--outputs", s.outputs, "What to record, e.g. q.* v.* work.*")
-      ->type_name("NAME");
-  command->add_option("--input", options->inputs,
-                      "An effort: HINGE=EXPRESSION or HINGE=@TABLE.csv");
-  command->add_option("--pd", options->pds,
-                      "A controller: HINGE=kp,kd[,target] or kp,kd,ki,target");
-  command->add_option("--motion", options->motions, "A prescribed motion: HINGE=EXPRESSION of t");
-  command->add_option("--event", options->events,
-                      "Record when EXPRESSION is zero: NAME=EXPRESSION");
-  command->add_option("--stop-when", options->stop_events, "Stop when EXPRESSION is zero");
-  command->add_option("--restitution", s.actions.restitution, "At the limits of hinges, 0 to 1")
-      ->capture_default_str();
-  command->add_flag("--no-stops", options->no_stops, "Limits of hinges do not stop them");
   command
-      ->add_option("--friction", options->friction,
-                   "Dry friction: with stick-slip events or smooth")
-      ->check(CLI::IsMember({"events", "smooth"}))
-      ->capture_default_str();
-  command->add_flag("--json", options->json, "Print JSON");
-  command->add_flag("--quiet", options->quiet, "No progress bar");
+      ->add_option("--resume", o.resume, "Go on with an interrupted run from its last checkpoint")
+      ->type_name("RUN");
+  command->add_option("--method", o.method,
+                      "Integrator: " + listed(method_names()) + " (default: dop853)");
+  const auto tolerance = [&](const char* name, std::optional<double>& to, const char* what) {
+    command->add_option(name, to, what)->type_name("X");
+  };
+  tolerance("--rtol", o.rtol, "Relative tolerance (default: 1e-8)");
+  tolerance("--atol", o.atol, "Absolute tolerance (default: 1e-10, and at most rtol/100)");
+  number_option("--step", o.step, "Step of fixed-step methods, in s (default: 0.001)");
+  number_option("--max-step", o.max_step, "Longest step, in s");
+  number_option("--interval", o.interval, "Time between rows, in s (default: about 1000 rows)");
+  number_option("--checkpoint", o.checkpoint,
+                "Time between checkpoints, in s (default: a tenth of the duration)");
+  command
+      ->add_option("--outputs", o.outputs,
+                   "What to record: q.* v.* a.* effort.* friction.* reaction.* energy.* "
+                   "momentum.* work.* (default: q v effort energy)")
+      ->type_name("NAME");
+  const auto texts = [&](const char* name, std::vector<std::string>& to, const char* what) {
+    command->add_option(name, to, what)
+        ->type_name("NAME=...")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  };
+  texts("--input", o.inputs, "An effort: HINGE=EXPRESSION, or HINGE=@TABLE.csv[:COLUMN]");
+  texts("--pd", o.pds, "A controller: HINGE=kp,kd[,target] or HINGE=kp,kd,ki,target");
+  texts("--motion", o.motions, "A prescribed motion: HINGE=EXPRESSION of t, or @@TABLE.csv");
+  texts("--event", o.events, "Record when an expression is zero: NAME=EXPRESSION");
+  texts("--stop-when", o.stop_events, "End the run when an expression is zero: NAME=EXPRESSION");
+  tolerance("--restitution", o.restitution, "At the limits of hinges, 0 to 1 (default: 0)");
+  command->add_flag("--no-stops", o.no_stops, "Limits of hinges do not stop them");
+  command->add_flag("--limit-efforts", o.limit_efforts, "Inputs keep to the model's effort limits");
+  command
+      ->add_option("--friction", o.friction,
+                   "Dry friction: with stick-slip events, or smooth "
+                   "(default: events)")
+      ->check(CLI::IsMember({"events", "smooth"}));
+  command->add_flag("--json", o.json, "Print JSON");
+  command->add_flag("--quiet", o.quiet, "No progress bar");
+  command->footer(
+      "Examples:\n"
+      "  catena simulate models/double_pendulum.yaml\n"
+      "  catena simulate robot.urdf -d 5 --pd shoulder=200,20,0.5 --input elbow='2*sin(2*pi*t)'\n"
+      "  catena simulate robot.urdf --motion elbow=0.3*t^2 --outputs effort.*\n"
+      "  catena simulate --resume robot.run.h5\n\n"
+      "Expressions know t, pi, q.NAME, v.NAME, the usual functions, step, sign and pulse;\n"
+      "@FILE.csv is a table (straight lines between its points), @@FILE.csv a smooth spline.\n"
+      "Every run is audited: energy against the work of all elements, momentum where it is kept.\n"
+      "docs/simulation.md describes all of it.");
   command->callback([options] { simulate_command(*options); });
 }
 

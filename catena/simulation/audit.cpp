@@ -26,11 +26,18 @@ void Auditor::start(double t, const State& state) {
   most_potential_change_ = 0.0;
 }
 
-void Auditor::observe(double t, const State& state, const Eigen::VectorXd& y) {
+void Auditor::measure(const State& state, const Eigen::VectorXd& y) {
   const Mechanism& m = equations_.mechanism();
   energy_ = meter_.measure(state);
+  energy_error_now_ = energy_.total() - first_energy_ - equations_.total_work(y);
+  update_kinematics(m, state.q, state.v, workspace_);
+  if (m.total_mass() > 0.0) momentum_ = centroidal_momentum(m, workspace_);
+}
+
+void Auditor::observe(double t, const State& state, const Eigen::VectorXd& y) {
+  const Mechanism& m = equations_.mechanism();
+  measure(state, y);
   last_energy_ = energy_.total();
-  energy_error_now_ = last_energy_ - first_energy_ - equations_.total_work(y);
   energy_error_ = std::max(energy_error_, std::abs(energy_error_now_));
   most_kinetic_ = std::max(most_kinetic_, energy_.kinetic);
   most_potential_change_ =
@@ -38,10 +45,7 @@ void Auditor::observe(double t, const State& state, const Eigen::VectorXd& y) {
   for (int k = 0; k < equations_.elements(); ++k)
     most_work_ = std::max(most_work_, std::abs(y[equations_.work_entry(k)]));
   closure_residual_ = std::max(closure_residual_, equations_.coordinates().closure_residual(state));
-  update_kinematics(m, state.q, state.v, workspace_);
-  if (!(m.total_mass() > 0.0)) return;
-  momentum_ = centroidal_momentum(m, workspace_);
-  if (!equations_.floats_freely()) return;
+  if (!equations_.floats_freely() || !(m.total_mass() > 0.0)) return;
   const SymMat3d inertia = mass_properties(m, workspace_).inertia;
   most_inertia_ = std::max(most_inertia_, inertia.xx + inertia.yy + inertia.zz);
   const Vec3d pull = m.total_mass() * (t - start_) * m.gravity();

@@ -43,11 +43,13 @@ class Auditor {
   explicit Auditor(Equations& equations);
 
   void start(double t, const State& state);
-  // A state and y, which has the work done until then.
+  // Measures a state; y has the work done until then. observe() also judges it: for the ends of
+  // steps, since a state in between has the error of interpolation on top.
+  void measure(const State& state, const Eigen::VectorXd& y);
   void observe(double t, const State& state, const Eigen::VectorXd& y);
   Audit report(const Eigen::VectorXd& y) const;
 
-  // Of the last state observed.
+  // Of the last state measured.
   const Energy& energy() const { return energy_; }
   double energy_error() const { return energy_error_now_; }
   const Momentum& momentum() const { return momentum_; }

@@ -170,12 +170,16 @@ void Contacts::begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) {
       equations_.modes()[index(stop.freedom)].stop = q == stop.lower ? -1 : 1;
     }
   }
-  settle(t, y, impacts, {}, log);
+  settle(t, y, {.impacts = impacts}, log);
 }
 
-void Contacts::settle(double t, Eigen::VectorXd& y, const std::vector<int>& impacts,
-                      const std::vector<int>& ended, std::vector<RunEvent>& log) {
+void Contacts::settle(double t, Eigen::VectorXd& y, const Happened& happened,
+                      std::vector<RunEvent>& log) {
   const Mechanism& m = equations_.mechanism();
+  const std::vector<int>& impacts = happened.impacts;
+  const std::vector<int>& ended = happened.ended;
+  if (!happened.released.empty()) equations_.evaluate(t, y);
+  for (const int i : happened.released) release(t, i, log);
   if (!ended.empty()) {
     State state = equations_.state();
     equations_.coordinates().unpack({y.data(), index(equations_.coordinates().size())}, state);
@@ -210,6 +214,27 @@ void Contacts::settle(double t, Eigen::VectorXd& y, const std::vector<int>& impa
                                  breakaway_level(m.freedom_settings()[index(i)].friction))});
 }
 
+// Lets a held freedom go; after an evaluation that says what held it.
+void Contacts::release(double t, int freedom, std::vector<RunEvent>& log) {
+  const Mechanism& m = equations_.mechanism();
+  FreedomMode& mode = equations_.modes()[index(freedom)];
+  const std::string& name = m.velocity_names()[index(freedom)];
+  const double reaction = equations_.reaction()[freedom];
+  if (mode.stop != 0) {
+    log.push_back({t, "release", name,
+                   fmt::format("leaves its {} limit", mode.stop < 0 ? "lower" : "upper")});
+    mode.stop = 0;
+    if (mode.friction != FreedomMode::Friction::none) mode.friction = FreedomMode::Friction::stuck;
+  } else {
+    mode.friction = FreedomMode::Friction::sliding;
+    mode.direction = reaction > 0.0 ? -1 : 1;
+    log.push_back(
+        {t, "slip", name,
+         fmt::format("{:.6g} is needed to hold it, breakaway at {:.6g}", std::abs(reaction),
+                     breakaway_level(m.freedom_settings()[index(freedom)].friction))});
+  }
+}
+
 void Contacts::release_until_consistent(double t, const Eigen::VectorXd& y,
                                         std::vector<RunEvent>& log) {
   const Mechanism& m = equations_.mechanism();
@@ -232,23 +257,7 @@ void Contacts::release_until_consistent(double t, const Eigen::VectorXd& y,
       }
     }
     if (worst < 0) return;
-    FreedomMode& mode = equations_.modes()[index(worst)];
-    const std::string& name = m.velocity_names()[index(worst)];
-    const double reaction = equations_.reaction()[worst];
-    if (mode.stop != 0) {
-      log.push_back({t, "release", name,
-                     fmt::format("leaves its {} limit", mode.stop < 0 ? "lower" : "upper")});
-      mode.stop = 0;
-      if (mode.friction != FreedomMode::Friction::none)
-        mode.friction = FreedomMode::Friction::stuck;
-    } else {
-      mode.friction = FreedomMode::Friction::sliding;
-      mode.direction = reaction > 0.0 ? -1 : 1;
-      log.push_back(
-          {t, "slip", name,
-           fmt::format("{:.6g} is needed to hold it, breakaway at {:.6g}", std::abs(reaction),
-                       breakaway_level(m.freedom_settings()[index(worst)].friction))});
-    }
+    release(t, worst, log);
   }
   throw NumericalError("no consistent choice of sticking and resting hinges at time " + number(t) +
                        " s; give one of them a smooth friction law");

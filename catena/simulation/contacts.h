@@ -37,15 +37,20 @@ class Contacts {
 
   // Modes of the first instant. Appends what is worth knowing to `log`.
   void begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log);
-  // After something happened at t (impacts: the freedoms that reached a limit; ended: those whose
-  // sliding came to an end): impacts, then the modes of all freedoms at rest.
-  void settle(double t, Eigen::VectorXd& y, const std::vector<int>& impacts,
-              const std::vector<int>& ended, std::vector<RunEvent>& log);
+  // What happened at t, by freedom.
+  struct Happened {
+    std::vector<int> impacts = {};   // reached a limit
+    std::vector<int> ended = {};     // sliding came to an end
+    std::vector<int> released = {};  // held by just as much as can hold it
+  };
+  // Impacts, then the modes of all freedoms at rest.
+  void settle(double t, Eigen::VectorXd& y, const Happened& happened, std::vector<RunEvent>& log);
 
  private:
   const Stop* stop_of(int freedom) const;
   void strike(double t, Eigen::VectorXd& y, int freedom, std::vector<RunEvent>& log,
               bool inelastic);
+  void release(double t, int freedom, std::vector<RunEvent>& log);
   void release_until_consistent(double t, const Eigen::VectorXd& y, std::vector<RunEvent>& log);
   ImpulseResult jump(const Eigen::VectorXd& y, int freedom, double target);
 

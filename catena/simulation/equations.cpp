@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "catena/base/text.h"
+#include "catena/dynamics/inverse.h"
 #include "catena/dynamics/kinematics.h"
 
 namespace catena {
@@ -49,7 +50,8 @@ Equations::Equations(const Mechanism& mechanism, Coordinates& coordinates,
       external_(actions.external),
       friction_law_(actions.friction),
       limit_efforts_(actions.limit_efforts),
-      state_(mechanism.default_state()) {
+      state_(mechanism.default_state()),
+      at_rest_{state_.q, Eigen::VectorXd::Zero(mechanism.freedoms())} {
   const std::size_t n = index(mechanism.freedoms());
   prescribed_.assign(n, 0);
   frictional_.assign(n, 0);
@@ -337,9 +339,34 @@ double Equations::power(const Element& e) const {
 void Equations::rate(double t, const Eigen::VectorXd& y, Eigen::VectorXd& dy) {
   evaluate(t, y);
   coordinates_.rate(state_, acceleration_, {dy.data(), index(mechanical_)});
+  rate_of_integrals(dy);
+}
+
+void Equations::rate_of_integrals(Eigen::VectorXd& dy) const {
   for (const Controller& pid : pids_)
     if (pid.integral >= 0) dy[pid.integral] = pid.error;
   for (int k = 0; k < elements(); ++k) dy[work_entry(k)] = power(elements_[index(k)]);
+}
+
+void Equations::applied_force(double t, const Eigen::VectorXd& y, Eigen::VectorXd& force,
+                              Eigen::VectorXd& rates) {
+  look(t, y);
+  sum_efforts(t, y);
+  // Gravity, springs and wrenches: what holds the mechanism at rest, with the other sign.
+  at_rest_.q = state_.q;
+  force = effort_ - bias_effort(mechanism_, at_rest_, workspace_, external_);
+  const auto settings = mechanism_.freedom_settings();
+  for (Eigen::Index i = 0; i < force.size(); ++i) {
+    const std::size_t k = static_cast<std::size_t>(i);
+    force[i] -= settings[k].damping * state_.v[i];
+    if (!settings[k].friction.active()) continue;
+    friction_[i] = frictional_[k] == 0
+                       ? friction_force(settings[k].friction, state_.v[i])
+                       : -modes_[k].direction * sliding_level(settings[k].friction, state_.v[i]);
+    force[i] += friction_[i];
+  }
+  if (needs_kinematics_) update_kinematics(mechanism_, state_.q, state_.v, workspace_);
+  rate_of_integrals(rates);
 }
 
 void Equations::project(Eigen::VectorXd& y) {

@@ -42,6 +42,10 @@ class Equations final : public Ode {
   int controlled() const override { return mechanical_ + controllers_; }
   void rate(double t, const Eigen::VectorXd& y, Eigen::VectorXd& dy) override;
   void project(Eigen::VectorXd& y) override;
+  // All forces but those of inertia, at the freedoms, and the rates of everything but the state.
+  // For modes without held freedoms and prescribed motions, and springs without dampers.
+  void applied_force(double t, const Eigen::VectorXd& y, Eigen::VectorXd& force,
+                     Eigen::VectorXd& rates);
 
   const Mechanism& mechanism() const { return mechanism_; }
   Coordinates& coordinates() { return coordinates_; }
@@ -142,6 +146,7 @@ class Equations final : public Ode {
   void sum_efforts(double t, const Eigen::VectorXd& y);
   void solve();
   double power(const Element& element) const;
+  void rate_of_integrals(Eigen::VectorXd& dy) const;
   template <class F>
   void for_each_signal(F f);
   template <class F>
@@ -169,6 +174,7 @@ class Equations final : public Ode {
   bool floats_freely_ = false;
 
   State state_;
+  State at_rest_;
   Eigen::VectorXd imposed_;  // y with prescribed motions
   Eigen::VectorXd effort_;
   Eigen::VectorXd friction_;

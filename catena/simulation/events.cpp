@@ -57,7 +57,7 @@ void EventWatch::start(double t, const Eigen::VectorXd& y) {
   for (std::size_t k = 0; k < functions_.size(); ++k)
     add(Kind::function, static_cast<int>(k), -settings_[k].direction);
   before_.assign(watches_.size(), 0.0);
-  after_ = before_;
+  after_ = speed_before_ = before_;
   if (watches_.empty()) return;
   evaluate(t, y);
   for (std::size_t k = 0; k < functions_.size(); ++k) functions_[k].start(t, equations_.state());
@@ -73,7 +73,16 @@ void EventWatch::evaluate(double t, const Eigen::VectorXd& y) {
   if (!switch_argument_.empty()) equations_.switch_arguments(t, switch_argument_);
   for (std::size_t k = 0; k < functions_.size(); ++k)
     function_value_[k] = functions_[k].value(t, equations_.state());
-  for (Watch& watch : watches_) watch.value = value(watch);
+  for (Watch& watch : watches_) {
+    watch.value = value(watch);
+    watch.speed = speed(watch);
+  }
+}
+
+double EventWatch::speed(const Watch& watch) const {
+  if (watch.kind != Watch::Kind::lower && watch.kind != Watch::Kind::upper)
+    return std::numeric_limits<double>::infinity();
+  return std::abs(equations_.state().v[contacts_.stops()[index(watch.which)].freedom]);
 }
 
 double EventWatch::value(const Watch& watch) const {
@@ -120,7 +129,19 @@ std::optional<double> EventWatch::first_event(Integrator& integrator) {
   const double from = integrator.previous_time();
   const double to = integrator.time();
   double low = from;
-  for (std::size_t k = 0; k < watches_.size(); ++k) before_[k] = watches_[k].value;
+  for (std::size_t k = 0; k < watches_.size(); ++k) {
+    before_[k] = watches_[k].value;
+    speed_before_[k] = watches_[k].speed;
+  }
+  evaluate(to, integrator.state());
+  bool far = true;
+  for (std::size_t k = 0; k < watches_.size(); ++k)
+    far = far && std::min(before_[k], watches_[k].value) >
+                     (to - from) * (speed_before_[k] + watches_[k].speed);
+  if (far) {
+    arm();
+    return std::nullopt;
+  }
   for (int sample = 1; sample <= kSamples; ++sample) {
     const double high = sample == kSamples ? to : from + (to - from) * sample / kSamples;
     integrator.interpolate(high, y_);
@@ -187,7 +208,7 @@ EventWatch::Hits EventWatch::hits(double t, const Eigen::VectorXd& y) {
         break;
       case Watch::Kind::push:
       case Watch::Kind::stick:
-        hits.released = true;
+        hits.released.push_back(watch.which);
         break;
       case Watch::Kind::jump:
         hits.switches.push_back(watch.which);

@@ -9,7 +9,8 @@
 //   a function of the user          its value, with the sign it has
 //
 // The dense output of a step is looked at kSamples times, so that g may dip below zero and return
-// within a step; the root is then bracketed and found to the resolution of the time. The event's
+// within a step (only at its end when g is so far from zero that it cannot get there); the root is
+// then bracketed and found to the resolution of the time. The event's
 // time is the far end of the bracket: there g has changed its sign.
 #pragma once
 
@@ -40,7 +41,7 @@ class EventWatch {
     std::vector<int> ended;    // freedoms whose sliding ends
     std::vector<int> switches;
     std::vector<int> functions;  // of the user
-    bool released = false;       // a stop or friction lets go
+    std::vector<int> released;   // freedoms that a stop or friction lets go
   };
   Hits hits(double t, const Eigen::VectorXd& y);
 
@@ -52,10 +53,12 @@ class EventWatch {
     int sign;   // of a user's function: the side it is on, 0: not known yet
     bool armed = false;
     double value = 0.0;
+    double speed = 0.0;  // |dg/dt| where that is known without effort, else infinite
   };
   void add(Watch::Kind kind, int which, int sign = 1);
   void evaluate(double t, const Eigen::VectorXd& y);
   double value(const Watch& watch) const;
+  double speed(const Watch& watch) const;
   void arm();
   double locate(Integrator& integrator, std::size_t which, double low, double high, double at_low,
                 double at_high);
@@ -69,6 +72,7 @@ class EventWatch {
   std::vector<std::uint8_t> switch_side_;
   std::vector<Watch> watches_;
   std::vector<double> before_;
+  std::vector<double> speed_before_;
   std::vector<double> after_;
   Eigen::VectorXd y_;
   bool needs_forces_ = false;

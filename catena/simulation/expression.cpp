@@ -11,7 +11,7 @@
 namespace catena {
 namespace {
 
-constexpr std::size_t kStackDepth = 64;
+constexpr std::size_t kStackDepth = 32;
 constexpr int kDeepestNesting = 200;
 constexpr std::size_t kLongestProgram = 10000;
 
@@ -34,6 +34,13 @@ Jet operator/(const Jet& a, const Jet& b) {
   return a * chain(b, 1.0 / x, -1.0 / (x * x), 2.0 / (x * x * x));
 }
 
+template <class Scalar>
+Scalar make(double x) {
+  if constexpr (std::is_same_v<Scalar, double>)
+    return x;
+  else
+    return {x, 0.0, 0.0};
+}
 double value_of(double x) { return x; }
 double value_of(const Jet& x) { return x.value; }
 
@@ -64,8 +71,8 @@ Jet atan2_of(const Jet& y, const Jet& x) {
 
 template <class Scalar, class AtSwitch>
 Scalar Expression::run(const Scalar& t, const State* state, AtSwitch at_switch) const {
-  std::array<Scalar, kStackDepth> stack{};
-  std::size_t top = 0;  // the next free place
+  std::array<Scalar, kStackDepth> stack;  // not cleared: that would cost more than the rest
+  std::size_t top = 0;                    // the next free place
   // f, f', f'' at the argument; a double needs f alone.
   const auto apply = [&](auto f, auto f1, auto f2) {
     Scalar& u = stack[top - 1];
@@ -77,16 +84,16 @@ Scalar Expression::run(const Scalar& t, const State* state, AtSwitch at_switch) 
   for (const Instruction& i : program_) {
     switch (i.code) {
       case Code::constant:
-        stack[top++] = Scalar{i.value};
+        stack[top++] = make<Scalar>(i.value);
         break;
       case Code::time:
         stack[top++] = t;
         break;
       case Code::position:
-        stack[top++] = Scalar{state->q[i.index]};
+        stack[top++] = make<Scalar>(state->q[i.index]);
         break;
       case Code::velocity:
-        stack[top++] = Scalar{state->v[i.index]};
+        stack[top++] = make<Scalar>(state->v[i.index]);
         break;
       case Code::negate:
         stack[top - 1] = -stack[top - 1];
@@ -124,7 +131,7 @@ Scalar Expression::run(const Scalar& t, const State* state, AtSwitch at_switch) 
         if (value_of(stack[top]) > value_of(stack[top - 1])) stack[top - 1] = stack[top];
         break;
       case Code::step:
-        stack[top - 1] = Scalar{at_switch(i.index, value_of(stack[top - 1])) ? 1.0 : 0.0};
+        stack[top - 1] = make<Scalar>(at_switch(i.index, value_of(stack[top - 1])) ? 1.0 : 0.0);
         break;
       case Code::sin:
         apply([](double x) { return std::sin(x); }, [](double x) { return std::cos(x); },

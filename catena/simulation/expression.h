@@ -24,9 +24,9 @@ namespace catena {
 
 // A function of time with its first two derivatives.
 struct Jet {
-  double value = 0.0;
-  double rate = 0.0;
-  double acceleration = 0.0;
+  double value;
+  double rate;
+  double acceleration;
 };
 
 class Expression {

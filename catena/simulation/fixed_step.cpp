@@ -1,6 +1,7 @@
 #include "catena/simulation/fixed_step.h"
 
 #include <algorithm>
+#include <string>
 
 namespace catena {
 namespace {
@@ -79,19 +80,25 @@ void FixedStep::advance(double limit) {
     next = limit;
   }
   const double h = whole ? settings_.step : next - t_;
-  if (settings_.method == Method::euler)
-    y_ += h * past_[0];
-  else if (settings_.method == Method::rk4 || known_ < order_ || !whole)
-    runge_kutta(h);
-  else if (settings_.method == Method::am4)
-    adams_moulton(h);
-  else
-    adams_bashforth(h);
+  static const std::string hint =
+      "the fixed step is too long for this motion, which left the finite numbers; a shorter one, "
+      "or "
+      "a method with error control, is needed";
+  try {
+    if (settings_.method == Method::euler)
+      y_ += h * past_[0];
+    else if (settings_.method == Method::rk4 || known_ < order_ || !whole)
+      runge_kutta(h);
+    else if (settings_.method == Method::am4)
+      adams_moulton(h);
+    else
+      adams_bashforth(h);
+  } catch (const NumericalError&) {
+    if (y_.allFinite() && y_stage_.allFinite()) throw;
+    throw StepCollapse(t_previous_, h, -1, hint);
+  }
   t_ = next;
-  if (!y_.allFinite())
-    throw StepCollapse(t_previous_, h, -1,
-                       "the fixed step is too long for this motion, which left the finite "
-                       "numbers; a shorter one is needed");
+  if (!y_.allFinite()) throw StepCollapse(t_previous_, h, -1, hint);
   ode_.project(y_);
   std::rotate(past_.begin(), past_.end() - 1, past_.end());
   rate(t_, y_, past_[0]);

@@ -7,6 +7,7 @@
 #include "catena/base/text.h"
 #include "catena/simulation/dop853.h"
 #include "catena/simulation/fixed_step.h"
+#include "catena/simulation/sundials.h"
 
 namespace catena {
 namespace {
@@ -81,8 +82,19 @@ void hermite(double t0, const Eigen::VectorXd& y0, const Eigen::VectorXd& f0, do
 
 std::unique_ptr<Integrator> make_integrator(Ode& ode, const IntegratorSettings& settings) {
   check(settings);
-  if (settings.method == Method::dop853) return std::make_unique<Dop853>(ode, settings);
-  return std::make_unique<FixedStep>(ode, settings);
+  switch (settings.method) {
+    case Method::dop853:
+      return std::make_unique<Dop853>(ode, settings);
+    case Method::adams:
+    case Method::bdf:
+      return make_cvode(ode, settings);
+    case Method::arkode:
+      return make_arkode(ode, settings);
+    case Method::midpoint:
+      throw Error("method 'midpoint' is for mechanisms, not for any equation");
+    default:
+      return std::make_unique<FixedStep>(ode, settings);
+  }
 }
 
 }  // namespace catena

@@ -8,7 +8,7 @@
 //             multistep methods start with rk4 (Kasahara et al., table I)
 //   midpoint  fixed step, symplectic, for conservative mechanisms (midpoint.h)
 //
-// Nothing is allocated in a step after the first.
+// None but midpoint allocates in a step.
 #pragma once
 
 #include <cstdint>

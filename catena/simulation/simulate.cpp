@@ -12,6 +12,7 @@
 #include "catena/model/configuration.h"
 #include "catena/simulation/contacts.h"
 #include "catena/simulation/events.h"
+#include "catena/simulation/midpoint.h"
 #include "catena/simulation/outputs.h"
 
 namespace catena {
@@ -22,6 +23,8 @@ constexpr double kRows = 1000.0;
 constexpr double kCheckpoints = 10.0;
 // A time of the output grid this close to another, in intervals, is the same.
 constexpr double kSameTime = 1e-6;
+// Times this close, relative to the time, are the same.
+constexpr double kSameInstant = 1e-13;
 // So many events within so short a time do not end by themselves (Zeno).
 constexpr int kManyEvents = 1000;
 constexpr double kShortTime = 1e-6;
@@ -47,6 +50,12 @@ std::vector<std::uint8_t> prescribed_freedoms(const Mechanism& mechanism,
   return mask;
 }
 
+std::unique_ptr<Integrator> integrator_for(Equations& equations,
+                                           const IntegratorSettings& settings) {
+  if (settings.method == Method::midpoint) return std::make_unique<Midpoint>(equations, settings);
+  return make_integrator(equations, settings);
+}
+
 class Simulation {
  public:
   Simulation(const Mechanism& mechanism, const SimulationSettings& settings, Recorder& recorder)
@@ -60,7 +69,7 @@ class Simulation {
         watch_(equations_, contacts_, settings_.actions),
         auditor_(equations_),
         outputs_(equations_, settings_.outputs),
-        integrator_(make_integrator(equations_, settings_.integrator)) {}
+        integrator_(integrator_for(equations_, settings_.integrator)) {}
 
   void start(const State& initial) {
     State state = initial;
@@ -106,7 +115,7 @@ class Simulation {
 
   void write_row(double t, const Eigen::VectorXd& y) {
     equations_.evaluate(t, y);
-    auditor_.observe(t, equations_.state(), y);
+    auditor_.measure(equations_.state(), y);
     recorder_.append(outputs_.row(t, equations_, auditor_, y));
     ++rows_;
     last_row_ = t;
@@ -155,35 +164,45 @@ class Simulation {
   bool interrupted_ = false;
 };
 
+// The rows up to t, where y_ is the state after a step or at an event; with any of them the audit
+// looks at y_.
 void Simulation::write_rows_until(double t) {
+  if (output_time(next_output_) > t) return;
   while (output_time(next_output_) <= t) {
     const double at = output_time(next_output_++);
     integrator_->interpolate(at, y_output_);
     write_row(at, y_output_);
   }
+  equations_.look(t, y_);
+  auditor_.observe(t, equations_.state(), y_);
 }
 
 // One step, and what comes with it.
 void Simulation::advance() {
   const double corner = equations_.next_corner();
-  integrator_->step(std::min({settings_.duration, checkpoint_time(), corner}));
-  if (const auto event = watch_.first_event(*integrator_)) {
-    write_rows_until(*event);
-    integrator_->interpolate(*event, y_);
-    t_ = *event;
-    happen(t_);
-    return;
+  const double limit = std::min({settings_.duration, checkpoint_time(), corner});
+  // An event may have come to within rounding of the limit.
+  if (limit - t_ > kSameInstant * std::max(1.0, std::abs(t_))) {
+    integrator_->step(limit);
+    if (const auto event = watch_.first_event(*integrator_)) {
+      integrator_->interpolate(*event, y_);
+      t_ = *event;
+      write_rows_until(t_);
+      happen(t_);
+      return;
+    }
+    t_ = integrator_->time();
+    y_ = integrator_->state();
+    write_rows_until(t_);
+  } else {
+    t_ = limit;
   }
-  write_rows_until(integrator_->time());
-  t_ = integrator_->time();
-  y_ = integrator_->state();
-  bool anew = false;
+  bool anew = t_ != integrator_->time();
+  equations_.look(t_, y_);
   if (t_ >= corner) {
-    anew = equations_.jumps_at(corner);
-    equations_.look(t_, y_);
+    anew |= equations_.jumps_at(corner);
     equations_.start_signals(t_, equations_.state());
   }
-  equations_.look(t_, y_);
   if (coordinates_->accepted(equations_.state())) {
     equations_.use_chart();
     equations_.set_state(equations_.state(), y_);
@@ -217,7 +236,7 @@ void Simulation::happen(double t) {
     equations_.start_signals(t, equations_.state());
     for (const int k : hits.switches) log_.push_back({t, "switch", equations_.switch_name(k), ""});
   }
-  contacts_.settle(t, y_, hits.impacts, hits.ended, log_);
+  contacts_.settle(t, y_, {hits.impacts, hits.ended, hits.released}, log_);
   write_log();
   watch_for_zeno();
   restart();
@@ -377,6 +396,8 @@ SimulationResult Simulation::run() {
       }
     }
     if (last_row_ < t_) write_row(t_, y_);
+    equations_.evaluate(t_, y_);
+    auditor_.observe(t_, equations_.state(), y_);
   } catch (const StepCollapse& collapse) {
     interrupted_ = true;
     end_ = describe(collapse);
@@ -385,6 +406,9 @@ SimulationResult Simulation::run() {
   } catch (const NumericalError& e) {
     interrupted_ = true;
     end_ = fmt::format("at time {} s: {}", number(integrator_->time()), e.what());
+    if (has_fixed_step(settings_.integrator.method))
+      end_ += fmt::format(" (with a fixed step of {} s; a shorter one may help)",
+                          number(settings_.integrator.step));
     recorder_.finish(to_json(result(wall(), processor())), false);
     throw NumericalError(end_);
   }

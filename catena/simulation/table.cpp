@@ -75,12 +75,12 @@ Table::Table(std::vector<double> times, std::vector<double> values, Interpolatio
 }
 
 Jet Table::at(double t) const {
-  if (t < times_.front()) return {values_.front()};
-  if (t >= times_.back()) return {values_.back()};
+  if (t < times_.front()) return {values_.front(), 0.0, 0.0};
+  if (t >= times_.back()) return {values_.back(), 0.0, 0.0};
   const std::size_t i =
       static_cast<std::size_t>(std::upper_bound(times_.begin(), times_.end(), t) - times_.begin()) -
       1;
-  if (interpolation_ == Interpolation::hold) return {values_[i]};
+  if (interpolation_ == Interpolation::hold) return {values_[i], 0.0, 0.0};
   const double h = times_[i + 1] - times_[i];
   const double b = (t - times_[i]) / h;
   const double a = 1.0 - b;

@@ -5,7 +5,8 @@
 #include "catena/base/text.h"
 #include "catena/io/load.h"
 #include "catena/io/text_file.h"
-#include "catena/verification/state_values.h"
+#include "catena/simulation/settings_values.h"
+#include "catena/simulation/state_values.h"
 
 namespace catena {
 namespace {
@@ -31,8 +32,8 @@ class CaseReader {
     root_ = tree.root;
     if (!values_.map(*root_, "a map with title, source, model, checks")) return std::nullopt;
     static const std::vector<std::string> kKeys{
-        "title", "source", "model", "state",     "slow",   "checks",    "quantity",
-        "of",    "axes",   "order", "reference", "origin", "tolerance", "reason"};
+        "title", "source", "model",     "state",  "slow",      "checks", "quantity", "of",
+        "axes",  "order",  "reference", "origin", "tolerance", "reason", "after"};
     values_.unknown_keys(*root_, kKeys);
     result_.name = std::filesystem::path(path_).parent_path().filename().string();
     require_text(*root_, "title", result_.title);
@@ -88,7 +89,7 @@ class CaseReader {
     if (checks->value->entries.empty()) values_.error(checks->line, "is empty");
     static const std::vector<std::string> kKeys{"quantity",  "of",     "axes",   "order",
                                                 "reference", "origin", "source", "tolerance",
-                                                "reason",    "state"};
+                                                "reason",    "state",  "after"};
     int number = 0;
     for (const Entry& item : checks->value->entries) {
       const Values::Within one(values_, std::to_string(++number));
@@ -141,6 +142,14 @@ class CaseReader {
     if (const Entry* state = map.find("state"); state != nullptr && &map != root_) {
       const Values::Within within(values_, "state");
       read_state(values_, *state->value, *result_.mechanism, check.input);
+    }
+    const Entry* after = map.find("after");
+    if (after == nullptr) after = root_->find("after");
+    if (after != nullptr) {
+      const Values::Within within(values_, "after");
+      check.after.emplace();
+      read_settings(values_, *after->value, *result_.mechanism,
+                    std::filesystem::path(path_).parent_path().string(), check.input, *check.after);
     }
     const Entry* reference = map.find("reference");
     if (reference == nullptr) {

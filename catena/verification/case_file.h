@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "catena/simulation/simulate.h"
 #include "catena/verification/quantities.h"
 
 namespace catena {
@@ -17,6 +18,7 @@ struct VerificationCheck {
   bool ground_axes = false;
   double tolerance = 0.0;
   StateInput input;
+  std::optional<SimulationSettings> after;  // the quantity is that of the state after this motion
   Eigen::MatrixXd reference;
   std::vector<int> rows;  // which entries of the quantity the reference has; empty: all
   std::vector<std::string> entries;

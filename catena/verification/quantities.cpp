@@ -50,6 +50,21 @@ Matrix gruebler(Request r) {
 
 Matrix mass_center(Request r) { return column(center_of_mass(r.mechanism, r.input.state.q)); }
 
+// The coordinate of each freedom.
+Matrix position_of(Request r) {
+  const auto coordinates = r.mechanism.coordinate_of_freedom();
+  Matrix result(r.mechanism.freedoms(), 1);
+  for (std::size_t i = 0; i < coordinates.size(); ++i) {
+    if (coordinates[i] < 0)
+      throw NumericalError("position: freedom '" + r.mechanism.velocity_names()[i] +
+                           "' has no coordinate of its own");
+    result(static_cast<Eigen::Index>(i), 0) = r.input.state.q[coordinates[i]];
+  }
+  return result;
+}
+
+Matrix velocity_of(Request r) { return r.input.state.v; }
+
 Matrix acceleration_of(Request r) {
   return forward_dynamics(r.mechanism, r.input.state, r.input.effort, r.input.external);
 }
@@ -159,6 +174,14 @@ const std::vector<Quantity>& table() {
       {"gruebler", "freedoms less all constraints", Shape::scalar, {}, Of::nothing, gruebler},
       {"center_of_mass", "of all bodies, ground axes", Shape::vector, kXyz, Of::nothing,
        mass_center},
+      {"position",
+       "the coordinate of each freedom",
+       Shape::freedom_vector,
+       {},
+       Of::nothing,
+       false,
+       position_of},
+      {"velocity", "of each freedom", Shape::freedom_vector, {}, Of::nothing, false, velocity_of},
       {"acceleration",
        "forward dynamics, O(N) sweeps",
        Shape::freedom_vector,

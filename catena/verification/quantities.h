@@ -8,7 +8,7 @@
 
 #include <Eigen/Core>
 
-#include "catena/verification/state_file.h"
+#include "catena/simulation/state_file.h"
 
 namespace catena {
 

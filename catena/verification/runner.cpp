@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <limits>
 
+#include "catena/base/text.h"
 #include "catena/model/validation.h"
+#include "catena/simulation/settings_file.h"
 #include "catena/verification/case_file.h"
 
 namespace catena {
@@ -32,12 +34,25 @@ Eigen::MatrixXd selected(const Eigen::MatrixXd& whole, const VerificationCheck& 
   return whole(check.rows, Eigen::all);
 }
 
+// The state after the check's motion.
+StateInput moved(const Mechanism& mechanism, const VerificationCheck& check, StateInput input) {
+  SimulationSettings settings = *check.after;
+  settings.output_interval = settings.duration;
+  add_actions(input, mechanism, settings.actions);
+  MemoryRecorder record;
+  input.state = simulate(mechanism, input.state, settings, record).state;
+  return input;
+}
+
 VerificationResult run_check(const VerificationCase& one, const VerificationCheck& check) {
   VerificationResult r;
   r.name = one.name;
   r.title = one.title;
   r.source = check.source;
   r.quantity = check.quantity->name + (check.of.empty() ? "" : " of " + check.of);
+  if (check.after)
+    r.quantity += " after " + number(check.after->duration) + " s (" +
+                  std::string(to_string(check.after->integrator.method)) + ")";
   r.reference = check.reference;
   r.entries = check.entries;
   r.tolerance = check.tolerance;
@@ -45,6 +60,7 @@ VerificationResult run_check(const VerificationCase& one, const VerificationChec
   try {
     StateInput input = check.input;
     close_loops(*one.mechanism, input);
+    if (check.after) input = moved(*one.mechanism, check, input);
     r.value = selected(
         check.quantity->compute({*one.mechanism, input, check.of, check.ground_axes}), check);
   } catch (const Error& e) {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "catena/simulation/test_support.h"
 #include "catena/verification/quantities.h"
-#include "catena/verification/test_support.h"
 
 namespace catena {
 namespace {

@@ -113,6 +113,31 @@ expect(1 OUT "" ERR "wrong.yaml:1: error: .*'pivto'; did you mean 'pivot'.*wrong
        RUN dynamics ${models}/pendulum.yaml --state wrong.yaml)
 expect(1 OUT "" ERR "none.yaml: error: " RUN dynamics ${models}/pendulum.yaml --state none.yaml)
 
+# ---- simulate
+expect(0 OUT "." RUN simulate ${models}/double_pendulum.yaml -d 2 -o swing.run.h5 --json)
+keys("${out}" audit steps events simulated_time wall_time output)
+string(JSON audit GET "${out}" audit)
+keys("${audit}" energy_drift linear_momentum_drift angular_momentum_drift closure_residual)
+value("${out}" swing.run.h5 output)
+expect(0 OUT "energy drift.*output +table.csv" RUN simulate ${models}/double_pendulum.yaml
+       --input "elbow=2*sin(t)" --pd shoulder=10,1,0.2 -d 1 -o table.csv)
+# From its last checkpoint, and longer than it was meant to be.
+expect(0 OUT "4 s" RUN simulate --resume swing.run.h5 -d 4)
+expect(1 OUT "" ERR "last checkpoint is at .* give a longer --duration"
+       RUN simulate --resume swing.run.h5 -d 1)
+expect(1 OUT "" ERR "no output 'q.elbw'; did you mean 'q.elbow'"
+       RUN simulate ${models}/double_pendulum.yaml --outputs q.elbw)
+expect(1 OUT "" ERR "character 5: .*did you mean 'q.elbow'"
+       RUN simulate ${models}/double_pendulum.yaml --input "elbow=1 + q.elbw")
+expect(1 OUT "" ERR "no method 'rk5'; did you mean 'rk4'"
+       RUN simulate ${models}/double_pendulum.yaml --method rk5)
+expect(2 OUT "" ERR "give a model FILE, or --resume RUN" RUN simulate)
+expect(2 OUT "" ERR "--input needs NAME=VALUE" RUN simulate ${models}/pendulum.yaml --input pivot)
+expect(1 OUT "" ERR "closed loops" RUN simulate ${models}/four_bar.yaml)
+file(WRITE ${WORK}/run.yaml "duration: 1\nmethd: rk4\n")
+expect(1 OUT "" ERR "run.yaml:2: error: unknown key 'methd'; did you mean 'method'"
+       RUN simulate ${models}/pendulum.yaml --settings run.yaml)
+
 # ---- verify
 set(cases ${SOURCE}/verification)
 expect(0 OUT "pass.*simple_pendulum.*passed" RUN verify ${cases}/simple_pendulum)

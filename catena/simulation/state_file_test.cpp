@@ -1,10 +1,10 @@
-#include "catena/verification/state_file.h"
+#include "catena/simulation/state_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "catena/io/load.h"
-#include "catena/verification/test_support.h"
+#include "catena/simulation/test_support.h"
 
 namespace catena {
 namespace {

@@ -1,11 +1,11 @@
-#include "catena/verification/state_file.h"
+#include "catena/simulation/state_file.h"
 
 #include <algorithm>
 
 #include "catena/base/text.h"
 #include "catena/io/text_file.h"
 #include "catena/model/validation.h"
-#include "catena/verification/state_values.h"
+#include "catena/simulation/state_values.h"
 
 namespace catena {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "catena/io/yaml_values.h"
-#include "catena/verification/state_file.h"
+#include "catena/simulation/state_file.h"
 
 namespace catena {
 

@@ -1,0 +1,241 @@
+// Stops and dry friction against closed forms.
+#include <cmath>
+#include <numbers>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "catena/model/builder.h"
+#include "catena/simulation/simulate.h"
+
+namespace catena {
+namespace {
+
+constexpr double kGravity = 9.81;
+
+// A body on a vertical rail, with a floor at q = 0.
+Mechanism ball() {
+  MechanismBuilder b("ball");
+  b.add_body("ball", {.mass = 2.0, .inertia = SymMat3d::diagonal(0.1, 0.1, 0.1)});
+  b.add_hinge("rail", "world", "ball",
+              {.type = HingeType::prismatic, .freedoms = {{.lower = 0.0}}});
+  return b.finish();
+}
+
+// A block of mass 1 on a level rail with dry friction, and a spring if k > 0.
+Mechanism block(const Friction& friction, double stiffness = 0.0) {
+  MechanismBuilder b("block");
+  b.set_gravity({0.0, 0.0, 0.0});
+  b.add_body("block", {.mass = 1.0, .inertia = SymMat3d::diagonal(0.1, 0.1, 0.1)});
+  b.add_hinge(
+      "rail", "world", "block",
+      {.type = HingeType::prismatic, .freedoms = {{.stiffness = stiffness, .friction = friction}}});
+  return b.finish();
+}
+
+std::vector<RunEvent> of_kind(const MemoryRecorder& record, const std::string& kind) {
+  std::vector<RunEvent> found;
+  for (const RunEvent& event : record.events())
+    if (event.kind == kind) found.push_back(event);
+  return found;
+}
+
+State state_of(const Mechanism& m, double q, double v) {
+  State s = m.default_state();
+  s.q[0] = q;
+  s.v[0] = v;
+  return s;
+}
+
+// Dropped from height H: t1 = √(2H/g), then bounces of 2 v eⁿ / g; all over at t1 (1+e)/(1−e).
+TEST(Stops, ABallBouncesAsItShould) {
+  const Mechanism m = ball();
+  for (const Method method : {Method::dop853, Method::rk4, Method::adams, Method::midpoint}) {
+    SCOPED_TRACE(to_string(method));
+    const double e = 0.7, height = 1.0;
+    MemoryRecorder record;
+    SimulationSettings settings{.duration = 2.2};
+    settings.integrator.method = method;
+    settings.integrator.relative_tolerance = 1e-11;
+    settings.integrator.absolute_tolerance = 1e-13;
+    settings.actions.restitution = e;
+    const SimulationResult r = simulate(m, state_of(m, height, 0.0), settings, record);
+    const double first = std::sqrt(2.0 * height / kGravity);
+    const auto impacts = of_kind(record, "limit");
+    double t = first, speed = std::sqrt(2.0 * kGravity * height);
+    ASSERT_GE(impacts.size(), 4u);
+    double energy = 0.0;
+    for (const RunEvent& impact : impacts) {
+      EXPECT_NEAR(impact.time, t, 1e-9);
+      energy += 0.5 * 2.0 * speed * speed * (e * e - 1.0);
+      speed *= e;
+      t += 2.0 * speed / kGravity;
+    }
+    ASSERT_EQ(r.audit.work.size(), 1u);
+    EXPECT_NEAR(r.audit.work[0].work, energy, 1e-7);
+    EXPECT_LT(r.audit.energy_drift, 1e-8);
+    EXPECT_TRUE(of_kind(record, "zeno").empty());
+  }
+}
+
+TEST(Stops, BouncesThatAccumulateAreNamedAndEnd) {
+  const Mechanism m = ball();
+  const double e = 0.5, height = 1.0;
+  MemoryRecorder record;
+  SimulationSettings settings{.duration = 3.0};
+  settings.actions.restitution = e;
+  const SimulationResult r = simulate(m, state_of(m, height, 0.0), settings, record);
+  const auto zeno = of_kind(record, "zeno");
+  ASSERT_EQ(zeno.size(), 1u);
+  EXPECT_EQ(zeno[0].name, "rail");
+  const double end = std::sqrt(2.0 * height / kGravity) * (1.0 + e) / (1.0 - e);
+  EXPECT_NEAR(zeno[0].time, end, 1e-5);
+  EXPECT_EQ(r.state.q[0], 0.0);
+  EXPECT_EQ(r.state.v[0], 0.0);
+  // All of the energy went into impacts.
+  EXPECT_NEAR(r.audit.work[0].work, -2.0 * kGravity * height, 1e-9);
+  EXPECT_LT(r.audit.energy_drift, 1e-9);
+}
+
+// Held down by gravity, lifted by a force that grows: it leaves when the force exceeds the weight.
+TEST(Stops, AFreedomLeavesItsStopWhenPulledAway) {
+  const Mechanism m = ball();
+  MemoryRecorder record;
+  SimulationSettings settings{.duration = 2.0};
+  settings.actions.inputs = {{"rail", {.expression = "20*t"}}};
+  const SimulationResult r = simulate(m, state_of(m, 0.0, 0.0), settings, record);
+  const auto release = of_kind(record, "release");
+  ASSERT_EQ(release.size(), 1u);
+  const double t0 = 2.0 * kGravity / 20.0;
+  EXPECT_NEAR(release[0].time, t0, 1e-9);
+  // 2 q̈ = 20 (t − t0).
+  EXPECT_NEAR(r.state.q[0], 10.0 * std::pow(2.0 - t0, 3) / 6.0, 1e-8);
+}
+
+// A falling double pendulum whose elbow hits its stop: the impulse obeys Newton's restitution and
+// conserves the moment of momentum about the shoulder (no impulse acts there).
+TEST(Stops, AnImpactInsideAMechanismKeepsItsMomentum) {
+  MechanismBuilder b("two links");
+  b.set_gravity({0.0, 0.0, 0.0});
+  for (const char* name : {"upper", "lower"})
+    b.add_body(name, {.mass = 1.0,
+                      .center_of_mass = {0.5, 0.0, 0.0},
+                      .inertia = SymMat3d::diagonal(0.01, 0.1, 0.1)});
+  b.add_hinge("shoulder", "world", "upper");
+  b.add_hinge("elbow", "upper", "lower",
+              {.frame_on_parent = Transformd::from_translation({1.0, 0.0, 0.0}),
+               .freedoms = {{.lower = -0.5, .upper = 0.5}}});
+  const Mechanism m = b.finish();
+  State s = m.default_state();
+  s.v << 0.3, 1.0;
+  MemoryRecorder record;
+  SimulationSettings settings{.duration = 5.0, .outputs = {"v.*", "momentum.*", "energy.*"}};
+  settings.actions.stop_settings = {{"elbow", 0.6}};
+  const SimulationResult r = simulate(m, s, settings, record);
+  const auto impacts = of_kind(record, "limit");
+  ASSERT_GE(impacts.size(), 2u);
+  EXPECT_LT(r.audit.energy_drift, 1e-8);
+  // Moment of momentum about the shoulder: links are rigid rods, so p = ∂T/∂v_shoulder.
+  const auto moment = [&](const Eigen::Vector2d& q, const Eigen::Vector2d& v) {
+    const double a1 = 0.1 + 0.25 + 1.0, a2 = 0.1 + 0.25, c = 0.5 * std::cos(q[1]);
+    return (a1 + a2 + 2.0 * c) * v[0] + (a2 + c) * v[1];
+  };
+  EXPECT_NEAR(moment(r.state.q, r.state.v), moment(s.q, s.v), 1e-8);
+}
+
+// v̇ = −μ: stops after v/μ at v²/(2μ), and stays.
+TEST(DryFriction, StopsABlock) {
+  const Mechanism m = block({.sliding = 2.0});
+  for (const Method method : {Method::dop853, Method::rk4, Method::adams}) {
+    SCOPED_TRACE(to_string(method));
+    MemoryRecorder record;
+    SimulationSettings settings{.duration = 3.0};
+    settings.integrator.method = method;
+    settings.integrator.relative_tolerance = 1e-11;
+    settings.integrator.absolute_tolerance = 1e-13;
+    const SimulationResult r = simulate(m, state_of(m, 0.0, 3.0), settings, record);
+    const auto stick = of_kind(record, "stick");
+    ASSERT_EQ(stick.size(), 1u);
+    EXPECT_NEAR(stick[0].time, 1.5, 1e-9);
+    EXPECT_NEAR(r.state.q[0], 2.25, 1e-9);
+    EXPECT_EQ(r.state.v[0], 0.0);
+    EXPECT_NEAR(r.audit.work[0].work, -4.5, 1e-9);
+  }
+}
+
+// q̈ = −k q ∓ F: half periods of π/√k, each shorter by 2F/k, until it sticks inside the dead zone.
+TEST(DryFriction, AnOscillatorLosesTheSameAmplitudeEachTime) {
+  const double k = 4.0, f = 1.0;  // dead zone ±0.25
+  const Mechanism m = block({.sliding = f}, k);
+  MemoryRecorder record;
+  const SimulationResult r = simulate(m, state_of(m, 2.6, 0.0), {.duration = 10.0}, record);
+  // Turning points: 2.6, −2.1, 1.6, −1.1, 0.6, −0.1: sticks there after five half periods.
+  const auto stick = of_kind(record, "stick");
+  ASSERT_EQ(stick.size(), 1u);
+  EXPECT_NEAR(stick[0].time, 5.0 * std::numbers::pi / 2.0, 1e-7);
+  EXPECT_NEAR(r.state.q[0], -0.1, 1e-7);
+  EXPECT_EQ(of_kind(record, "slip").size(), 5u);  // at the start and at four turning points
+  EXPECT_LT(r.audit.energy_drift, 1e-7);
+}
+
+// Pulled by a growing force it breaks away at the breakaway level and then feels the sliding one.
+TEST(DryFriction, BreaksAwayAndSlides) {
+  const Mechanism m = block({.sliding = 1.0, .breakaway = 1.5});
+  MemoryRecorder record;
+  SimulationSettings settings{.duration = 2.0, .outputs = {"friction.*", "a.*"}};
+  settings.actions.inputs = {{"rail", {.expression = "t"}}};
+  const SimulationResult r = simulate(m, state_of(m, 0.0, 0.0), settings, record);
+  const auto slip = of_kind(record, "slip");
+  ASSERT_EQ(slip.size(), 1u);
+  EXPECT_NEAR(slip[0].time, 1.5, 1e-9);
+  // q̈ = t − 1 from t = 1.5 on.
+  EXPECT_NEAR(r.state.v[0], 0.5 * (1.0 - 0.25), 1e-9);
+  EXPECT_NEAR(record.column("friction.rail")[record.rows() - 1], -1.0, 1e-12);
+}
+
+TEST(DryFriction, TheSmoothLawHasNoEvents) {
+  const Mechanism m = block({.sliding = 2.0, .transition_velocity = 1e-2});
+  MemoryRecorder record;
+  SimulationSettings settings{.duration = 3.0};
+  settings.actions.friction = FrictionLaw::smooth;
+  const SimulationResult r = simulate(m, state_of(m, 0.0, 3.0), settings, record);
+  EXPECT_EQ(r.events, 0);
+  // v̇ = −μ tanh(v/w): ln sinh(v/w) falls by μ t/w; the distance is that of the sharp law, 2.25,
+  // longer by about (π²/24) w²/μ.
+  EXPECT_NEAR(r.state.q[0], 2.25, 1e-3);
+  EXPECT_LT(r.audit.energy_drift, 1e-7);
+}
+
+// Two blocks, a motor between them: each is held by its own friction or not.
+TEST(DryFriction, DecidesWhichOfTwoSticks) {
+  MechanismBuilder b("cart");
+  b.set_gravity({0.0, 0.0, 0.0});
+  b.add_body("cart", {.mass = 2.0, .inertia = SymMat3d::diagonal(0.1, 0.1, 0.1)});
+  b.add_body("load", {.mass = 1.0, .inertia = SymMat3d::diagonal(0.1, 0.1, 0.1)});
+  b.add_hinge("rail", "world", "cart",
+              {.type = HingeType::prismatic, .freedoms = {{.friction = {.sliding = 5.0}}}});
+  b.add_hinge("slide", "cart", "load",
+              {.type = HingeType::prismatic, .freedoms = {{.friction = {.sliding = 1.0}}}});
+  const Mechanism m = b.finish();
+  MemoryRecorder record;
+  SimulationSettings settings{.duration = 1.0};
+  settings.actions.inputs = {{"slide", {.expression = "3"}}};
+  const SimulationResult r = simulate(m, m.default_state(), settings, record);
+  EXPECT_EQ(r.state.v[m.velocity_index("rail")], 0.0);
+  EXPECT_NEAR(r.state.v[m.velocity_index("slide")], 2.0, 1e-9);  // (3 − 1) / 1
+  EXPECT_LT(r.audit.energy_drift, 1e-9);
+}
+
+TEST(Stops, RefuseNonsense) {
+  const Mechanism m = ball();
+  MemoryRecorder record;
+  SimulationSettings settings;
+  settings.actions.restitution = 1.5;
+  EXPECT_THROW(simulate(m, m.default_state(), settings, record), Error);
+  settings.actions.restitution = 0.5;
+  settings.actions.stop_settings = {{"rial", 0.5}};
+  EXPECT_THROW(simulate(m, m.default_state(), settings, record), NameError);
+}
+
+}  // namespace
+}  // namespace catena

@@ -1,0 +1,270 @@
+#include "catena/simulation/settings_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "catena/io/text_file.h"
+#include "catena/model/validation.h"
+#include "catena/simulation/settings_values.h"
+#include "catena/simulation/state_values.h"
+
+namespace catena {
+namespace {
+
+using yaml::Entry;
+using yaml::Values;
+
+const std::vector<std::string> kInterpolations{"hold", "linear", "spline"};
+const std::vector<std::string> kDirections{"down", "both", "up"};
+const std::vector<std::string> kActions{"record", "stop"};
+const std::vector<std::string> kFrictionLaws{"events", "smooth"};
+
+class SettingsReader {
+ public:
+  SettingsReader(Values& values, const Mechanism& mechanism, std::string folder)
+      : values_(values), mechanism_(mechanism), folder_(std::move(folder)) {}
+
+  void read(const yaml::Node& node, StateInput& input, SimulationSettings& s) {
+    static const std::vector<std::string> kKeys{
+        "duration", "interval",    "checkpoint",   "outputs",  "method",       "rtol",    "atol",
+        "step",     "max_step",    "state",        "inputs",   "controllers",  "motions", "events",
+        "stops",    "restitution", "restitutions", "friction", "limit_efforts"};
+    if (!values_.map(node, "a map of settings")) return;
+    values_.unknown_keys(node, kKeys);
+    number(node, "duration", s.duration);
+    number(node, "interval", s.output_interval);
+    number(node, "checkpoint", s.checkpoint_interval);
+    with(node, "outputs", [&](const Entry& e) { texts(*e.value, s.outputs); });
+    with(node, "method", [&](const Entry& e) {
+      std::size_t index = 0;
+      if (values_.choice(*e.value, method_names(), index))
+        s.integrator.method = static_cast<Method>(index);
+    });
+    number(node, "rtol", s.integrator.relative_tolerance);
+    number(node, "atol", s.integrator.absolute_tolerance);
+    number(node, "step", s.integrator.step);
+    number(node, "max_step", s.integrator.maximum_step);
+    with(node, "state", [&](const Entry& e) { read_state(values_, *e.value, mechanism_, input); });
+    ActionSettings& a = s.actions;
+    each(node, "inputs", [&](const Entry& e) {
+      if (e.value->is_list()) {
+        for (const Entry& item : e.value->entries) a.inputs.push_back({e.key, signal(*item.value)});
+      } else {
+        a.inputs.push_back({e.key, signal(*e.value)});
+      }
+    });
+    each(node, "motions", [&](const Entry& e) { a.motions.push_back({e.key, signal(*e.value)}); });
+    each(node, "controllers", [&](const Entry& e) { a.controllers.push_back(controller(e)); });
+    each(node, "events", [&](const Entry& e) { a.events.push_back(event(e)); });
+    with(node, "stops", [&](const Entry& e) { values_.boolean(*e.value, a.stops); });
+    number(node, "restitution", a.restitution);
+    each(node, "restitutions", [&](const Entry& e) {
+      StopSettings stop{e.key};
+      values_.number(*e.value, stop.restitution);
+      a.stop_settings.push_back(stop);
+    });
+    with(node, "friction", [&](const Entry& e) {
+      std::size_t index = 0;
+      if (values_.choice(*e.value, kFrictionLaws, index))
+        a.friction = index == 0 ? FrictionLaw::set_valued : FrictionLaw::smooth;
+    });
+    with(node, "limit_efforts",
+         [&](const Entry& e) { values_.boolean(*e.value, a.limit_efforts); });
+  }
+
+ private:
+  template <class F>
+  void with(const yaml::Node& node, const char* key, F f) {
+    if (const Entry* entry = node.find(key)) {
+      const Values::Within within(values_, key);
+      f(*entry);
+    }
+  }
+  template <class F>
+  void each(const yaml::Node& node, const char* key, F f) {
+    with(node, key, [&](const Entry& map) {
+      if (!values_.map(*map.value, "a map by name")) return;
+      for (const Entry& entry : map.value->entries) {
+        const Values::Within within(values_, entry.key);
+        f(entry);
+      }
+    });
+  }
+  void number(const yaml::Node& node, const char* key, double& to) {
+    with(node, key, [&](const Entry& e) { values_.number(*e.value, to); });
+  }
+  void texts(const yaml::Node& node, std::vector<std::string>& to) {
+    to.clear();
+    if (!values_.list(node, "a list of names")) return;
+    for (const Entry& item : node.entries) values_.text(*item.value, to.emplace_back());
+  }
+
+  // An expression, or a map with a table.
+  SignalSettings signal(const yaml::Node& node) {
+    SignalSettings s;
+    if (!node.is_map()) {
+      values_.text(node, s.expression);
+      return s;
+    }
+    static const std::vector<std::string> kKeys{"expression", "table", "column", "interpolation",
+                                                "cutoff"};
+    values_.unknown_keys(node, kKeys);
+    const auto word = [&](const char* key, std::string& to) {
+      with(node, key, [&](const Entry& e) { values_.text(*e.value, to); });
+    };
+    word("expression", s.expression);
+    word("table", s.table);
+    word("column", s.column);
+    if (!s.table.empty())
+      s.table = (std::filesystem::path(folder_) / s.table).lexically_normal().string();
+    with(node, "interpolation", [&](const Entry& e) {
+      std::size_t index = 0;
+      if (values_.choice(*e.value, kInterpolations, index))
+        s.interpolation = static_cast<Interpolation>(index);
+    });
+    number(node, "cutoff", s.cutoff);
+    return s;
+  }
+
+  ControllerSettings controller(const Entry& e) {
+    static const std::vector<std::string> kKeys{"kp", "kd", "ki", "target"};
+    ControllerSettings c{.freedom = e.key};
+    if (!values_.map(*e.value, "a map with kp, kd, ki, target")) return c;
+    values_.unknown_keys(*e.value, kKeys);
+    number(*e.value, "kp", c.kp);
+    number(*e.value, "kd", c.kd);
+    number(*e.value, "ki", c.ki);
+    with(*e.value, "target", [&](const Entry& target) { c.target = signal(*target.value); });
+    return c;
+  }
+
+  EventSettings event(const Entry& e) {
+    static const std::vector<std::string> kKeys{"when", "direction", "action"};
+    EventSettings result;
+    result.name = e.key;
+    if (!e.value->is_map()) {
+      result.signal = signal(*e.value);
+      return result;
+    }
+    values_.unknown_keys(*e.value, kKeys);
+    with(*e.value, "when", [&](const Entry& when) { result.signal = signal(*when.value); });
+    const auto choice = [&](const char* key, const std::vector<std::string>& words, auto set) {
+      with(*e.value, key, [&](const Entry& entry) {
+        std::size_t index = 0;
+        if (values_.choice(*entry.value, words, index)) set(static_cast<int>(index));
+      });
+    };
+    choice("direction", kDirections, [&](int index) { result.direction = index - 1; });
+    choice("action", kActions, [&](int index) {
+      result.action = index == 0 ? EventSettings::Action::record : EventSettings::Action::stop;
+    });
+    return result;
+  }
+
+  Values& values_;
+  const Mechanism& mechanism_;
+  std::string folder_;
+};
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const SignalSettings& s) {
+  if (s.table.empty()) return s.expression;
+  Json json{{"table", std::filesystem::absolute(s.table).lexically_normal().string()}};
+  if (!s.column.empty()) json["column"] = s.column;
+  json["interpolation"] = kInterpolations[static_cast<std::size_t>(s.interpolation)];
+  if (s.cutoff != 0.0) json["cutoff"] = s.cutoff;
+  return json;
+}
+
+Json to_json(const Vec3d& a) { return Json::array({a.x, a.y, a.z}); }
+
+}  // namespace
+
+void read_settings(Values& values, const yaml::Node& node, const Mechanism& mechanism,
+                   const std::string& folder, StateInput& input, SimulationSettings& settings) {
+  SettingsReader(values, mechanism, folder).read(node, input, settings);
+}
+
+void read_settings_text(const std::string& text, const std::string& file_name,
+                        const Mechanism& mechanism, StateInput& input,
+                        SimulationSettings& settings) {
+  std::vector<Diagnostic> problems;
+  const yaml::Tree tree = yaml::parse(text, file_name, problems);
+  Values values(file_name, problems);
+  if (tree.root != nullptr && !tree.root->is_null())
+    read_settings(values, *tree.root, mechanism,
+                  std::filesystem::path(file_name).parent_path().string(), input, settings);
+  if (has_error(problems)) throw ModelError(std::move(problems));
+}
+
+void read_settings_file(const std::string& path, const Mechanism& mechanism, StateInput& input,
+                        SimulationSettings& settings) {
+  std::vector<Diagnostic> problems;
+  const auto text = read_text_file(path, problems);
+  if (!text) throw ModelError(std::move(problems));
+  read_settings_text(*text, path, mechanism, input, settings);
+}
+
+void add_actions(const StateInput& input, const Mechanism& mechanism, ActionSettings& actions) {
+  for (Eigen::Index i = 0; i < input.effort.size(); ++i)
+    if (input.effort[i] != 0.0)
+      actions.inputs.push_back({mechanism.velocity_names()[static_cast<std::size_t>(i)],
+                                {.expression = fmt::format("{:.17g}", input.effort[i])}});
+  actions.external.insert(actions.external.end(), input.external.begin(), input.external.end());
+}
+
+std::string settings_json(const SimulationSettings& s, const Mechanism& mechanism) {
+  Json json{{"duration", s.duration},
+            {"interval", s.output_interval},
+            {"checkpoint", s.checkpoint_interval},
+            {"outputs", s.outputs},
+            {"method", to_string(s.integrator.method)},
+            {"rtol", s.integrator.relative_tolerance},
+            {"atol", s.integrator.absolute_tolerance},
+            {"step", s.integrator.step}};
+  if (std::isfinite(s.integrator.maximum_step)) json["max_step"] = s.integrator.maximum_step;
+  const ActionSettings& a = s.actions;
+  const auto put = [&json](const char* key, const Json& value) {
+    if (!value.empty()) json[key] = value;
+  };
+  Json inputs = Json::object(), controllers = Json::object(), motions = Json::object(),
+       events = Json::object(), restitutions = Json::object(), external = Json::array();
+  for (const InputSettings& input : a.inputs)
+    if (!input.signal.function) inputs[input.freedom].push_back(to_json(input.signal));
+  for (const ControllerSettings& c : a.controllers)
+    controllers[c.freedom] = {
+        {"kp", c.kp}, {"kd", c.kd}, {"ki", c.ki}, {"target", to_json(c.target)}};
+  for (const MotionSettings& motion : a.motions) motions[motion.freedom] = to_json(motion.signal);
+  for (const EventSettings& event : a.events)
+    if (!event.signal.function)
+      events[event.name] = {
+          {"when", to_json(event.signal)},
+          {"direction", kDirections[static_cast<std::size_t>(event.direction + 1)]},
+          {"action", kActions[event.action == EventSettings::Action::stop ? 1 : 0]}};
+  for (const StopSettings& stop : a.stop_settings) restitutions[stop.freedom] = stop.restitution;
+  for (const ExternalWrench& e : a.external)
+    external.push_back(
+        {{"body", e.body < 0 ? kWorld : mechanism.bodies()[static_cast<std::size_t>(e.body)].name},
+         {"force", to_json(e.wrench.force)},
+         {"moment", to_json(e.wrench.moment)},
+         {"point", to_json(e.point)},
+         {"axes", e.axes == ExternalWrench::Axes::body ? "body" : "ground"}});
+  put("inputs", inputs);
+  put("controllers", controllers);
+  put("motions", motions);
+  put("events", events);
+  json["stops"] = a.stops;
+  json["restitution"] = a.restitution;
+  put("restitutions", restitutions);
+  json["friction"] = kFrictionLaws[a.friction == FrictionLaw::smooth ? 1 : 0];
+  json["limit_efforts"] = a.limit_efforts;
+  if (!external.empty()) json["state"] = {{"external", external}};
+  return json.dump();
+}
+
+}  // namespace catena

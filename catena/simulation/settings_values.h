@@ -1,0 +1,14 @@
+// Settings as a part of a larger YAML file.
+#pragma once
+
+#include "catena/io/yaml_values.h"
+#include "catena/simulation/settings_file.h"
+
+namespace catena {
+
+// Changes what the map says and leaves the rest; reports mistakes to `values`. Paths of tables are
+// relative to `folder`.
+void read_settings(yaml::Values& values, const yaml::Node& node, const Mechanism& mechanism,
+                   const std::string& folder, StateInput& input, SimulationSettings& settings);
+
+}  // namespace catena

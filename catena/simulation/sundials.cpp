@@ -1,0 +1,252 @@
+#include "catena/simulation/sundials.h"
+
+#include <cmath>
+#include <exception>
+#include <utility>
+
+#include <arkode/arkode_erkstep.h>
+#include <cvode/cvode.h>
+#include <nvector/nvector_serial.h>
+#include <sunlinsol/sunlinsol_dense.h>
+#include <sunmatrix/sunmatrix_dense.h>
+#include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
+
+#include "catena/base/text.h"
+
+namespace catena {
+namespace {
+
+constexpr double kUncontrolled = 1e-100;  // weight of entries outside error control
+constexpr long kNoLimitOfSteps = -1;
+constexpr int kInterpolantDegree = 5;  // the highest of ARKODE
+
+void silent(int, const char*, const char*, char*, void*) {}
+
+// What CVODE and ARKODE share: vectors, weights, and exceptions that must pass through C.
+class Sundials : public Integrator {
+ public:
+  Sundials(const Sundials&) = delete;
+  Sundials& operator=(const Sundials&) = delete;
+  ~Sundials() override {
+    N_VDestroy(vector_);
+    N_VDestroy(wanted_);
+    SUNContext_Free(&context_);
+  }
+
+ protected:
+  Sundials(Ode& ode, const IntegratorSettings& settings) : Integrator(ode), settings_(settings) {
+    if (SUNContext_Create(nullptr, &context_) != 0) throw Error("SUNDIALS cannot be started");
+    y_ = y_previous_ = y_in_ = dy_ = Eigen::VectorXd::Zero(ode.size());
+    vector_ = N_VMake_Serial(ode.size(), y_.data(), context_);
+    wanted_ = N_VMake_Serial(ode.size(), y_.data(), context_);
+  }
+
+  static int rate_of(double t, N_Vector y, N_Vector dy, void* self) {
+    return static_cast<Sundials*>(self)->compute_rate(t, y, dy);
+  }
+  static int weights_of(N_Vector y, N_Vector weights, void* self) {
+    const Sundials& s = *static_cast<Sundials*>(self);
+    const double* from = N_VGetArrayPointer(y);
+    double* to = N_VGetArrayPointer(weights);
+    for (int i = 0; i < s.ode_.size(); ++i)
+      to[i] = i < s.ode_.controlled() ? 1.0 / (s.settings_.relative_tolerance * std::abs(from[i]) +
+                                               s.settings_.absolute_tolerance)
+                                      : kUncontrolled;
+    return 0;
+  }
+
+  // Positive: SUNDIALS may try a smaller step; negative: it must give up.
+  int compute_rate(double t, N_Vector y, N_Vector dy) {
+    y_in_ = Eigen::Map<const Eigen::VectorXd>(N_VGetArrayPointer(y), y_in_.size());
+    try {
+      rate(t, y_in_, dy_);
+    } catch (const NumericalError& e) {
+      failure_ = e.what();
+      return 1;
+    } catch (...) {
+      pending_ = std::current_exception();
+      return -1;
+    }
+    Eigen::Map<Eigen::VectorXd>(N_VGetArrayPointer(dy), dy_.size()) = dy_;
+    return 0;
+  }
+
+  // After a call that moves on to t. SUNDIALS itself would make steps too small to move on for
+  // ever.
+  void check_step(int flag, double t, double limit, const char* name) {
+    if (pending_) std::rethrow_exception(std::exchange(pending_, nullptr));
+    const bool moved =
+        t == limit || t - t_ > 16.0 * std::numeric_limits<double>::epsilon() * std::abs(t);
+    if (flag >= 0 && moved) return;
+    throw StepCollapse(t_, last_step(), -1,
+                       failure_.empty() ? std::string(name) + " cannot go on" : failure_);
+  }
+  void check_call(int flag, const char* what) {
+    if (pending_) std::rethrow_exception(std::exchange(pending_, nullptr));
+    if (flag < 0)
+      throw NumericalError(std::string(what) + " fails with code " + std::to_string(flag) +
+                           (failure_.empty() ? "" : ": " + failure_));
+  }
+  virtual double last_step() const = 0;
+
+  IntegratorSettings settings_;
+  SUNContext context_ = nullptr;
+  N_Vector vector_ = nullptr;  // y_
+  N_Vector wanted_ = nullptr;  // where interpolate() puts its result
+  Eigen::VectorXd y_in_;
+  Eigen::VectorXd dy_;
+  std::string failure_;
+  std::exception_ptr pending_;
+};
+
+class Cvode final : public Sundials {
+ public:
+  Cvode(Ode& ode, const IntegratorSettings& settings) : Sundials(ode, settings) {}
+  ~Cvode() override {
+    if (memory_ != nullptr) CVodeFree(&memory_);
+    if (nonlinear_ != nullptr) SUNNonlinSolFree(nonlinear_);
+    if (linear_ != nullptr) SUNLinSolFree(linear_);
+    if (matrix_ != nullptr) SUNMatDestroy(matrix_);
+  }
+
+  void interpolate(double t, Eigen::VectorXd& y) override {
+    if (t == t_ || t_ == t_previous_) {
+      y = y_;
+      return;
+    }
+    y.resize(y_.size());
+    N_VSetArrayPointer(y.data(), wanted_);
+    check_call(CVodeGetDky(memory_, t, 0, wanted_), "CVODE's dense output");
+  }
+
+ private:
+  void begin() override {
+    N_VSetArrayPointer(y_.data(), vector_);
+    if (memory_ != nullptr) {
+      check_call(CVodeReInit(memory_, t_, vector_), "CVODE's restart");
+      rejected_before_ = 0;
+      return;
+    }
+    const bool stiff = settings_.method == Method::bdf;
+    memory_ = CVodeCreate(stiff ? CV_BDF : CV_ADAMS, context_);
+    if (memory_ == nullptr) throw Error("CVODE cannot be started");
+    check_call(CVodeInit(memory_, rate_of, t_, vector_), "CVODE's start");
+    CVodeSetErrHandlerFn(memory_, silent, nullptr);
+    CVodeSetUserData(memory_, static_cast<Sundials*>(this));
+    CVodeWFtolerances(memory_, weights_of);
+    CVodeSetMaxNumSteps(memory_, kNoLimitOfSteps);
+    if (std::isfinite(settings_.maximum_step)) CVodeSetMaxStep(memory_, settings_.maximum_step);
+    if (stiff) {
+      const sunindextype n = ode_.size();
+      matrix_ = SUNDenseMatrix(n, n, context_);
+      linear_ = SUNLinSol_Dense(vector_, matrix_, context_);
+      check_call(CVodeSetLinearSolver(memory_, linear_, matrix_), "CVODE's linear solver");
+    } else {
+      nonlinear_ = SUNNonlinSol_FixedPoint(vector_, 0, context_);
+      check_call(CVodeSetNonlinearSolver(memory_, nonlinear_), "CVODE's iteration");
+    }
+  }
+
+  void advance(double limit) override {
+    failure_.clear();
+    t_previous_ = t_;
+    y_previous_ = y_;
+    N_VSetArrayPointer(y_.data(), vector_);
+    CVodeSetStopTime(memory_, limit);
+    double t = t_;
+    const int flag = CVode(memory_, limit, vector_, &t, CV_ONE_STEP);
+    check_step(flag, t, limit, "CVODE");
+    t_ = t;
+    long error_failures = 0, iteration_failures = 0;
+    CVodeGetNumErrTestFails(memory_, &error_failures);
+    CVodeGetNumNonlinSolvConvFails(memory_, &iteration_failures);
+    statistics_.rejected += error_failures + iteration_failures - rejected_before_;
+    rejected_before_ = error_failures + iteration_failures;
+  }
+
+  double last_step() const override {
+    double h = 0.0;
+    CVodeGetCurrentStep(memory_, &h);
+    return h;
+  }
+
+  void* memory_ = nullptr;
+  SUNMatrix matrix_ = nullptr;
+  SUNLinearSolver linear_ = nullptr;
+  SUNNonlinearSolver nonlinear_ = nullptr;
+  long rejected_before_ = 0;
+};
+
+class Arkode final : public Sundials {
+ public:
+  Arkode(Ode& ode, const IntegratorSettings& settings) : Sundials(ode, settings) {}
+  ~Arkode() override {
+    if (memory_ != nullptr) ERKStepFree(&memory_);
+  }
+
+  void interpolate(double t, Eigen::VectorXd& y) override {
+    if (t == t_ || t_ == t_previous_) {
+      y = y_;
+      return;
+    }
+    y.resize(y_.size());
+    N_VSetArrayPointer(y.data(), wanted_);
+    check_call(ERKStepGetDky(memory_, t, 0, wanted_), "ARKODE's dense output");
+  }
+
+ private:
+  void begin() override {
+    N_VSetArrayPointer(y_.data(), vector_);
+    rejected_before_ = 0;
+    if (memory_ != nullptr) {
+      check_call(ERKStepReInit(memory_, rate_of, t_, vector_), "ARKODE's restart");
+      return;
+    }
+    memory_ = ERKStepCreate(rate_of, t_, vector_, context_);
+    if (memory_ == nullptr) throw Error("ARKODE cannot be started");
+    ERKStepSetErrHandlerFn(memory_, silent, nullptr);
+    ERKStepSetUserData(memory_, static_cast<Sundials*>(this));
+    ERKStepWFtolerances(memory_, weights_of);
+    ERKStepSetMaxNumSteps(memory_, kNoLimitOfSteps);
+    check_call(ERKStepSetTableNum(memory_, ARKODE_FEHLBERG_13_7_8), "ARKODE's table");
+    ERKStepSetInterpolantDegree(memory_, kInterpolantDegree);
+    if (std::isfinite(settings_.maximum_step)) ERKStepSetMaxStep(memory_, settings_.maximum_step);
+  }
+
+  void advance(double limit) override {
+    failure_.clear();
+    t_previous_ = t_;
+    y_previous_ = y_;
+    N_VSetArrayPointer(y_.data(), vector_);
+    ERKStepSetStopTime(memory_, limit);
+    double t = t_;
+    const int flag = ERKStepEvolve(memory_, limit, vector_, &t, ARK_ONE_STEP);
+    check_step(flag, t, limit, "ARKODE");
+    t_ = t;
+    long failures = 0;
+    ERKStepGetNumErrTestFails(memory_, &failures);
+    statistics_.rejected += failures - rejected_before_;
+    rejected_before_ = failures;
+  }
+
+  double last_step() const override {
+    double h = 0.0;
+    ERKStepGetCurrentStep(memory_, &h);
+    return h;
+  }
+
+  void* memory_ = nullptr;
+  long rejected_before_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Integrator> make_cvode(Ode& ode, const IntegratorSettings& settings) {
+  return std::make_unique<Cvode>(ode, settings);
+}
+
+std::unique_ptr<Integrator> make_arkode(Ode& ode, const IntegratorSettings& settings) {
+  return std::make_unique<Arkode>(ode, settings);
+}
+
+}  // namespace catena
