@@ -5,27 +5,12 @@
 // the transpose of our rotation. Its bodies' frames stand at their hinges, as ours do here, but the
 // nodes have turned frames: results are compared in the frames of the bodies.
 #include "catena/dynamics/published_support.h"
+#include "catena/dynamics/spec_cases.h"
+#include "catena/dynamics/spec_numbers.h"
 
 namespace catena::test {
 namespace {
 
-constexpr double kEffortA[] = {3.0,
-                               -2.0,
-                               5.0,
-                               0.4,
-                               -0.6,
-                               0.8,
-                               1.5,
-                               -0.7,
-                               0.9,
-                               6.0,
-                               -0.039897959256961,
-                               -0.35,
-                               0.288945578190577,
-                               2.0,
-                               -1.0,
-                               0.3,
-                               0.1203};
 constexpr double kAccelerationA[] = {8.27543790629785,   0.0339350661836936, -5.49900225916688,
                                      0.0178067614216083, 0.687913168135963,  -1.08952141268843,
                                      3.516064288739,     -6.18745590341749,  2.33721024034321,
@@ -70,73 +55,6 @@ constexpr double kRateA[7][6] = {{8.27543790629785, 0.0339350661836936, -5.49900
                                   -6.88375302868125, 1.66458511931869, 6.35621581320541},
                                  {-8.82739093643941, 3.10333604894798, 3.32490159522713,
                                   -3.22178192974603, 7.78297458925799, 18.1361220253673}};
-constexpr double kForceA[7][6] = {{3.0, -2.0, 5.0, 0.4, -0.6, 0.8},
-                                  {-2.20580292940337, 2.19520885351394, 2.75220696861863,
-                                   -1.67723694309589, -1.46521670249829, 1.5},
-                                  {1.69314366503734, 4.5021007983755, 0.687105388113079,
-                                   -1.12144673882575, 0.9, -0.399491615324142},
-                                  {3.80030286087413, 3.8004918822709, 4.6497728543444,
-                                   -1.11082845113665, 0.65621679281822, -0.480812343230844},
-                                  {2.83722366527763, 0.907046135467584, -1.91962290811781,
-                                   -0.155306036427125, -0.367343855624303, 0.288945578190577},
-                                  {0.0159848827897194, -2.23601084154845, 0.243609516500915,
-                                   -0.389871002190889, -0.150273811544235, 0.3},
-                                  {-0.110497875816186, 0.327982412589347, -1.08218637973475,
-                                   -0.140415150796854, 0.020419027347453, 0.174409318986737}};
-constexpr double kArticulatedA[7][21] = {
-    {17.618292392457,   1.67926171329023,   -0.73189788031939,   0.0644230611813999,
-     2.06770066674928,  0.87780161739941,   16.5465693514356,    -0.201189002545676,
-     -2.08319679797563, 0.0609357766871888, 3.30535850438879,    19.700947802871,
-     1.28354955915247,  -7.57522262975187,  -0.0274047132408989, 3.05125867706342,
-     -1.54985429991254, -0.288040705105953, 8.56649623397467,    0.333697821668667,
-     2.67489909045445},
-    {6.775013922065,      0.162266427398515,   -0.82778708688515, -0.171304216223089,
-     0.687703115761503,   -0.353701279018276,  6.89387941438017,  0.5092857048636,
-     -0.398184040993312,  -0.066819135025477,  1.9234291434255,   7.75044147547215,
-     0.0193626490417984,  -2.95071786107071,   0.232428098123665, 0.228650583744491,
-     -0.0655358808770778, -0.0144275458038882, 1.65639258789622,  -0.193370703367657,
-     1.09150964069123},
-    {5.53436988380488,   0.227494017911581, -1.90077741285366, -1.23510251688706,
-     1.58872292663061,   -2.02607927781298, 6.79447480679886,  -0.170620513433686,
-     -1.78553225739716,  0.154907437148065, 0.737541230256564, 4.42558305964024,
-     1.5263268876653,    -1.13904219497296, 1.06955945835974,  1.5877421530401,
-     -0.729437013260429, 0.356348411107988, 0.968068344587309, -0.833738642057398,
-     1.30610780441575},
-    {3.9928337763213,     0.196938155024047,   0.199562829579203,   -0.0191688805913734,
-     0.802893849938471,   -0.528872939761856,  3.79511497400601,    -0.214624145470279,
-     -0.80645932129586,   0.0805438610542419,  0.215123866395792,   4.45029224621563,
-     0.704445692884209,   -0.260160375747802,  -0.0613749804628686, 0.3615769349656,
-     -0.0666952334658329, -0.0560621560113113, 0.274384192556321,   -0.11002438388227,
-     0.13603697459195},
-    {2.0,
-     0.0,
-     0.0,
-     0.0,
-     0.06,
-     0.04,
-     2.0,
-     0.0,
-     -0.06,
-     0.0,
-     0.3,
-     4.1813154047077,
-     -0.00860855173309259,
-     -0.943166737565529,
-     0.0,
-     0.0678032215128377,
-     0.0178897880400297,
-     -0.01,
-     0.357832475152314,
-     0.0042,
-     0.1008},
-    {2.27671041733463,   0.154619115351952,   0.223251931015371,   0.0307560207688631,
-     0.192797373695148,  -0.385340200884426,  2.39293243980823,    -0.154593043088548,
-     -0.271297315648418, 0.039610533413551,   0.0290748733164394,  2.27678571428571,
-     0.449257597936015,  -0.037435860997438,  -0.0946522684681284, 0.194383522603942,
-     -0.011224212204682, -0.0218518850890165, 0.0569300977926368,  -0.044427550373915,
-     0.112067663644513},
-    {1.0, 0.0,  0.0,   0.0, 0.08,   -0.01,   1.0,     0.0,   -0.08,   0.0,   0.06,
-     1.0, 0.01, -0.06, 0.0, 0.0145, -0.0001, -0.0052, 0.019, -0.0005, 0.0087}};
 constexpr double kMassA[] = {26.0,
                              0.0,
                              0.0,
@@ -311,50 +229,10 @@ constexpr double kMassB[] = {1.35799864029937,    -0.387012495686046,   0.082039
                              0.0656372543247353,  -0.0361533910230653,  -0.0293424526870207,
                              0.059061583333912,   -0.00522250722953804, 0.1008};
 
-const BodySettings kBody0 = solid(12, {0.1, -0.05, 0.2}, {1.8, 2.1, 1.5, 0.1, -0.2, 0.15});
-const BodySettings kBody1 = solid(4, {0.25, 0.02, -0.03}, {0.08, 0.30, 0.28, 0.01, 0.005, -0.02});
-const BodySettings kBody2 = solid(3, {0.02, 0.2, 0.05}, {0.15, 0.05, 0.16, 0.004, -0.006, 0.008});
-const BodySettings kBody3 = solid(2.5, {0.05, 0.1, 0.15}, {0.06, 0.07, 0.04, -0.003, 0.002, 0.005});
-const BodySettings kBody4 =
-    solid(2, {0.15, -0.02, 0.03}, {0.02, 0.05, 0.055, 0.002, -0.001, 0.003});
-const BodySettings kBody5 =
-    solid(1.5, {0.04, 0.12, 0.02}, {0.03, 0.01, 0.032, -0.001, 0.0005, 0.001});
-const BodySettings kBody6 =
-    solid(1, {0.06, 0.01, 0.08}, {0.008, 0.009, 0.005, 0.0005, -0.0004, 0.0003});
-
 // ---- Case A: free, revolute, universal, prismatic, gimbal, planar, screw. ----
 
 class CaseA : public ::testing::Test {
  protected:
-  static Mechanism make(HingeType ball) {
-    return chain(
-        {{{.type = HingeType::free}, kBody0},
-         {{.type = HingeType::revolute, .frame_on_parent = mount(kOne, {0.5, 0.1, -0.2})}, kBody1},
-         {{.type = HingeType::universal, .frame_on_parent = mount(kEA, {0.5, 0.0, 0.1})}, kBody2},
-         {{.type = HingeType::prismatic,
-           .axes = {{0.6, 0.0, 0.8}},
-           .frame_on_parent = mount(kOne, {0.0, 0.45, 0.0})},
-          kBody3},
-         {{.type = ball, .frame_on_parent = mount(kEB, {0.1, 0.2, 0.3})}, kBody4},
-         {{.type = HingeType::planar, .frame_on_parent = mount(kOne, {0.3, 0.0, 0.05})}, kBody5},
-         {{.type = HingeType::screw,
-           .pitch = 0.05,
-           .frame_on_parent = mount(kOne, {0.0, 0.25, 0.1})},
-          kBody6}});
-  }
-  void SetUp() override {
-    const Rotationd root{
-        transpose(Mat3d{{{0.36, 0.48, -0.8}, {-0.8, 0.6, 0.0}, {0.48, 0.64, 0.6}}})};
-    const Quaterniond p = to_quaternion(root);
-    state.q.resize(18);
-    state.q << p.w, p.x, p.y, p.z, 0.2, -0.3, 1.0, 0.4, 0.5, -0.6, 0.25, 0.3, -0.7, 0.9, 1.1, 0.15,
-        -0.1, 0.8;
-    VectorXd v(17);
-    v << 0.5, -0.2, 0.3, 0.1, 0.2, -0.3, 0.7, 0.3, -0.8, 0.4, 0.5, -0.4, 0.6, 0.2, 0.35, -0.9, 1.2;
-    state.v = ours(v);
-    external = {{.body = 3, .wrench = {{0.2, -0.1, 0.3}, {1.0, 2.0, -1.0}}},
-                {.body = 6, .wrench = {{0.05, 0.02, -0.03}, {-0.5, 0.4, 0.8}}}};
-  }
   // From the text's order of freedoms to ours.
   static VectorXd ours(const VectorXd& text) {
     VectorXd x = text;
@@ -365,21 +243,21 @@ class CaseA : public ::testing::Test {
     return x;
   }
 
-  const Mechanism mechanism = make(HingeType::gimbal);
+  const SpecCase c = spec_case_a();
+  const Mechanism& mechanism = c.mechanism;
+  const State& state = c.state;
+  const std::vector<ExternalWrench>& external = c.external;
   Workspace w{mechanism};
-  State state;
-  std::vector<ExternalWrench> external;
 };
 
 TEST_F(CaseA, Accelerations) {
   const VectorXd expected = ours(listed(kAccelerationA));
-  const VectorXd effort = ours(listed(kEffortA));
   for (const Route route : {Route::automatic, Route::recursive, Route::dense})
-    EXPECT_LT(error(forward_dynamics(mechanism, state, effort, w, external, route), expected),
+    EXPECT_LT(error(forward_dynamics(mechanism, state, c.effort, w, external, route), expected),
               kPrinted);
   State rest = state;
   rest.v.setZero();
-  EXPECT_LT(error(forward_dynamics(mechanism, rest, effort, w, external),
+  EXPECT_LT(error(forward_dynamics(mechanism, rest, c.effort, w, external),
                   ours(listed(kAccelerationAtRestA))),
             kPrinted);
 }
@@ -387,7 +265,7 @@ TEST_F(CaseA, Accelerations) {
 TEST_F(CaseA, BiasInverseAndMassMatrix) {
   EXPECT_LT(error(bias_effort(mechanism, state, w, external), ours(listed(kBiasA))), kPrinted);
   EXPECT_LT(error(inverse_dynamics(mechanism, state, ours(listed(kAccelerationA)), w, external),
-                  ours(listed(kEffortA))),
+                  c.effort),
             kPrinted);
   const MatrixXd text = symmetric(kMassA, 17);
   MatrixXd expected(17, 17);
@@ -409,7 +287,7 @@ TEST_F(CaseA, TwistsAndInterbodyForces) {
 }
 
 TEST_F(CaseA, ArticulatedInertiasAndAccelerationsOfBodies) {
-  forward_dynamics(mechanism, state, ours(listed(kEffortA)), w, external);
+  forward_dynamics(mechanism, state, c.effort, w, external);
   Rotationd axes = Rotationd::identity();
   for (int n = 0; n < 7; ++n) {
     EXPECT_LT(error(swapped(articulated_inertia_of(mechanism, w, body_name(n))),
@@ -430,7 +308,7 @@ TEST_F(CaseA, ArticulatedInertiasAndAccelerationsOfBodies) {
 
 // Variant (ii): the ball by its angular velocity. Every other acceleration is unchanged.
 TEST_F(CaseA, BallByQuaternion) {
-  const Mechanism other = make(HingeType::spherical);
+  const Mechanism other = spec_mechanism_a(HingeType::spherical);
   const Quaterniond ball =
       to_quaternion(Rotationd::about_x(0.3) * Rotationd::about_y(-0.7) * Rotationd::about_z(0.9));
   State s;
@@ -438,7 +316,7 @@ TEST_F(CaseA, BallByQuaternion) {
   s.q << state.q.head(11), ball.w, ball.x, ball.y, ball.z, state.q.tail(4);
   s.v = state.v;
   s.v.segment(10, 3) << -0.0756139999660051, -0.548204720767407, 0.277891156381154;
-  VectorXd effort = ours(listed(kEffortA));
+  VectorXd effort = c.effort;
   effort.segment(10, 3) << -0.155306036427125, -0.367343855624303, 0.288945578190577;
   VectorXd expected = ours(listed(kAccelerationA));
   expected.segment(10, 3) << -8.30265706833112, -11.1763148891515, -2.47412886809120;
@@ -448,10 +326,11 @@ TEST_F(CaseA, BallByQuaternion) {
 // ---- Case B: fixed root, revolute, universal, gimbal. ----
 
 TEST(CaseB, AllResults) {
+  const std::vector<BodySettings> body = spec_bodies_a();
   const Mechanism mechanism = chain(
-      {{{.type = HingeType::revolute, .frame_on_parent = mount(kEB, {0.1, -0.2, 0.3})}, kBody1},
-       {{.type = HingeType::universal, .frame_on_parent = mount(kEA, {0.5, 0.0, 0.1})}, kBody2},
-       {{.type = HingeType::gimbal, .frame_on_parent = mount(kOne, {0.0, 0.45, 0.0})}, kBody4}});
+      {{{.type = HingeType::revolute, .frame_on_parent = mount(kEB, {0.1, -0.2, 0.3})}, body[1]},
+       {{.type = HingeType::universal, .frame_on_parent = mount(kEA, {0.5, 0.0, 0.1})}, body[2]},
+       {{.type = HingeType::gimbal, .frame_on_parent = mount(kOne, {0.0, 0.45, 0.0})}, body[4]}});
   State s;
   s.q.resize(6);
   s.v.resize(6);

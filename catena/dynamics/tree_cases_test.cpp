@@ -4,19 +4,11 @@
 // The text works in ground axes, angular part first, at the hinge points, where the frames of the
 // bodies stand here.
 #include "catena/dynamics/published_support.h"
+#include "catena/dynamics/spec_cases.h"
+#include "catena/dynamics/spec_numbers.h"
 
 namespace catena::test {
 namespace {
-
-struct Row {
-  int parent;
-  Vec3d axis;
-  double mass;
-  Vec3d center;
-  double inertia[6];  // xx, yy, zz, xy, xz, yz at the mass centre
-  Vec3d offset;
-  double angle, rate, effort;
-};
 
 constexpr double kMass[] = {8.71993708953657,
                             0.0240523106384394,
@@ -79,26 +71,6 @@ constexpr double kBias[] = {
 constexpr double kAcceleration[] = {
     0.655532785070888, -42.7238628748339, 4.14888128647318, -6.67907460060371, -10.3554862053551,
     -5.51744104995867, -9.67324406361905, 2.44008642667152, -19.6138620613941, -20.5859056531525};
-constexpr double kForce[10][6] = {{-10.1800070510924, 3.42643219144811, 2.0, -0.750927074350629,
-                                   175.258751336495, -7.13048549886049},
-                                  {-0.152555671063716, -0.860374333390892, 1.21783554957023,
-                                   -0.55399166125747, 9.86305808236353, 2.10263738103074},
-                                  {-0.66639176583524, 1.36398827269292, -3.84776013199903,
-                                   0.555181915834177, 83.8021716860207, -2.79698223097762},
-                                  {5.32041733543629, -0.197629692357236, 0.909447911091426,
-                                   -2.28824528295899, 28.3299019048537, -3.52043945599756},
-                                  {-1.10709973125078, 0.324490536534922, 2.75266454427637,
-                                   2.56919685034007, 21.6784833869764, 1.13110724680697},
-                                  {0.485600137261736, -0.163368183444049, 0.485348547110062,
-                                   3.12796186310612, 6.04910962845566, -1.6370595754747},
-                                  {-0.153915193447479, -0.702199802681098, -0.445020368930711,
-                                   -0.970367216605453, 10.2206554521902, -2.73163244896715},
-                                  {-0.131793598469689, -0.065205508483441, 0.0570382688418679,
-                                   0.896883943409967, 1.63215860845488, -2.09466323933119},
-                                  {1.80115654611193, 1.5026980739558, 5.59404033468482,
-                                   -1.15779997406911, 31.9074589675682, -6.43614064891361},
-                                  {0.353617320334105, 0.161100246728207, -0.148389256052103,
-                                   0.22306121601828, 10.6049797735486, -3.36115187456688}};
 constexpr double kHingeInertia[] = {6.02582670202106,  0.0224000000000000, 0.632606763721787,
                                     0.208255431807260, 0.230496969993512,  0.0420100000000000,
                                     0.155265700531332, 0.0183416000000000, 0.149585064324485,
@@ -161,136 +133,12 @@ constexpr double kAccelerationTP[] = {
 constexpr double kBiasTP[] = {
     2.68703490028021, 0.541247450216073, 0.635069753943607,  30.8653946460591, 1.47917074625597,
     0.34954324171517, 2.14534500949134,  -0.172751774689325, 1.00931330824004, -0.153859277919822};
-const Row kRows[] = {{-1,
-                      {0.0, 0.0, 1.0},
-                      5.0,
-                      {0.10, -0.20, 0.05},
-                      {0.40, 0.35, 0.30, 0.02, -0.03, 0.01},
-                      {0.0, 0.0, 0.0},
-                      0.3,
-                      0.4,
-                      2.0},
-                     {0,
-                      {1.0, 0.0, 0.0},
-                      1.2,
-                      {0.15, 0.02, -0.04},
-                      {0.020, 0.030, 0.025, 0.002, 0.001, -0.003},
-                      {0.30, 0.10, -0.15},
-                      -0.5,
-                      -0.6,
-                      -0.4},
-                     {0,
-                      {0.0, 1.0, 0.0},
-                      3.5,
-                      {-0.05, 0.22, 0.08},
-                      {0.16, 0.09, 0.14, -0.01, 0.005, 0.012},
-                      {-0.20, 0.35, 0.10},
-                      0.8,
-                      0.5,
-                      1.5},
-                     {2,
-                      {0.6, 0.8, 0.0},
-                      2.0,
-                      {0.12, 0.06, -0.10},
-                      {0.050, 0.045, 0.060, 0.004, -0.006, 0.002},
-                      {0.15, 0.40, 0.05},
-                      -0.4,
-                      0.9,
-                      0.3},
-                     {2,
-                      {0.0, 0.6, -0.8},
-                      1.8,
-                      {-0.14, 0.03, 0.07},
-                      {0.040, 0.055, 0.048, -0.003, 0.005, 0.004},
-                      {-0.25, 0.30, -0.10},
-                      0.6,
-                      -0.3,
-                      -0.6},
-                     {4,
-                      {2.0, 1.0, 2.0},
-                      0.9,
-                      {0.02, -0.16, 0.05},
-                      {0.015, 0.010, 0.018, 0.001, 0.0008, -0.0012},
-                      {0.10, -0.35, 0.12},
-                      1.1,
-                      0.7,
-                      0.2},
-                     {3,
-                      {1.0, 2.0, -2.0},
-                      1.1,
-                      {0.09, 0.11, 0.01},
-                      {0.022, 0.019, 0.025, -0.0015, 0.002, 0.001},
-                      {0.20, 0.15, -0.22},
-                      -0.9,
-                      -0.8,
-                      0.1},
-                     {6,
-                      {0.8, 0.0, 0.6},
-                      0.6,
-                      {-0.03, 0.08, 0.12},
-                      {0.008, 0.009, 0.006, 0.0004, -0.0006, 0.0005},
-                      {-0.12, 0.24, 0.16},
-                      0.2,
-                      1.0,
-                      -0.05},
-                     {0,
-                      {-6.0, 2.0, 3.0},
-                      2.4,
-                      {0.18, -0.07, 0.02},
-                      {0.070, 0.085, 0.060, 0.005, -0.004, 0.006},
-                      {0.35, -0.30, 0.08},
-                      -0.7,
-                      0.2,
-                      0.8},
-                     {8,
-                      {0.0, 0.0, 1.0},
-                      1.3,
-                      {0.04, 0.05, -0.13},
-                      {0.018, 0.020, 0.012, -0.001, 0.0015, 0.0009},
-                      {0.26, -0.14, 0.18},
-                      0.5,
-                      -0.5,
-                      -0.25}};
-
 constexpr int kBodies = 10;
 const int kListed[] = {0, 2, 3, 8};  // the bodies of kArticulated
 
 class CaseT : public ::testing::Test {
  protected:
-  static Mechanism make(bool sliders) {
-    MechanismBuilder builder("tree");
-    builder.set_gravity({0.0, -9.81, 0.0});
-    for (int i = 0; i < kBodies; ++i) {
-      const Row& row = kRows[i];
-      builder.add_body(body_name(i), solid(row.mass, row.center, row.inertia));
-      HingeSettings hinge{.type = HingeType::revolute, .axes = {row.axis}};
-      if (sliders && (i == 3 || i == 8)) hinge.type = HingeType::prismatic;
-      hinge.frame_on_parent.translation = row.offset;
-      builder.add_hinge("h" + std::to_string(i), body_name(row.parent), body_name(i), hinge);
-    }
-    return builder.finish();
-  }
-  void SetUp() override {
-    state.q.resize(kBodies);
-    state.v.resize(kBodies);
-    effort.resize(kBodies);
-    VectorXd q(kBodies), v(kBodies), t(kBodies);
-    for (int i = 0; i < kBodies; ++i) {
-      q[i] = kRows[i].angle;
-      v[i] = kRows[i].rate;
-      t[i] = kRows[i].effort;
-    }
-    state = {ours(q), ours(v)};
-    effort = ours(t);
-    const auto ground = ExternalWrench::Axes::ground;
-    external = {
-        {1, {{0, 0, 0.3}, {1, 0, -2}}, {0.30, 0.05, -0.08}, ground},
-        {5, {{0.1, -0.2, 0}, {0, 3, 0.5}}, {0.04, -0.32, 0.10}, ground},
-        {7, {{0, 0.05, -0.1}, {-1.5, 0.7, 0.2}}, {-0.06, 0.16, 0.24}, ground},
-        {9, {{0.2, 0, 0.1}, {0.4, -0.9, 1.1}}, {0.08, 0.10, -0.26}, ground},
-    };
-  }
-  // By hinge, in the text's order, to the mechanism's order.
+  // By hinge, in the text's order (from 0 here), to the mechanism's order.
   VectorXd ours(const VectorXd& text) const {
     VectorXd x(kBodies);
     for (int i = 0; i < kBodies; ++i) x[place(i)] = text[i];
@@ -298,23 +146,24 @@ class CaseT : public ::testing::Test {
   }
   Eigen::Index place(int i) const {
     return mechanism
-        .hinges()[static_cast<std::size_t>(mechanism.hinge_index("h" + std::to_string(i)))]
+        .hinges()[static_cast<std::size_t>(mechanism.hinge_index("h" + std::to_string(i + 1)))]
         .v_index;
   }
   // From the frame of body i to ground axes. The loads in ground axes have left the poses behind.
   MatrixXd to_ground(int i) const {
-    const BodyPlace& b = place_of(mechanism, body_name(i));
+    const BodyPlace& b = place_of(mechanism, body_name(i + 1));
     MatrixXd r = MatrixXd::Zero(6, 6);
     r.topLeftCorner(3, 3) = r.bottomRightCorner(3, 3) =
         to_eigen(w.node(b.node).pose.rotation * b.X_node_body.rotation);
     return r;
   }
 
-  const Mechanism mechanism = make(false);
+  const SpecCase c = spec_case_t();
+  const Mechanism& mechanism = c.mechanism;
+  const State& state = c.state;
+  const VectorXd& effort = c.effort;
+  const std::vector<ExternalWrench>& external = c.external;
   Workspace w{mechanism};
-  State state;
-  VectorXd effort;
-  std::vector<ExternalWrench> external;
 };
 
 TEST_F(CaseT, Accelerations) {
@@ -346,30 +195,31 @@ TEST_F(CaseT, BiasInverseMassMatrixAndEnergy) {
 TEST_F(CaseT, InterbodyForces) {
   inverse_dynamics(mechanism, state, ours(listed(kAcceleration)), w, external);
   for (int i = 0; i < kBodies; ++i)
-    EXPECT_LT(error(VectorXd(to_ground(i) * force_on(mechanism, w, body_name(i))), six(kForce[i])),
-              kPrinted)
+    EXPECT_LT(
+        error(VectorXd(to_ground(i) * force_on(mechanism, w, body_name(i + 1))), six(kForceT[i])),
+        kPrinted)
         << i;
 }
 
 TEST_F(CaseT, HingeInertiasGainsAndArticulatedInertias) {
   forward_dynamics(mechanism, state, effort, w, external);
   for (int i = 0; i < kBodies; ++i) {
-    const int n = place_of(mechanism, body_name(i)).node;
+    const int n = place_of(mechanism, body_name(i + 1)).node;
     EXPECT_NEAR(1.0 / w.node(n).inverse_hinge_inertia, kHingeInertia[i], kPrinted) << i;
-    const BodyPlace& b = place_of(mechanism, body_name(i));
+    const BodyPlace& b = place_of(mechanism, body_name(i + 1));
     const VectorXd gain =
         to_eigen(Ad_star(b.X_node_body, w.node(n).inverse_hinge_inertia * w.node(n).gain));
     EXPECT_LT(error(VectorXd(to_ground(i) * gain), six(kGain[i])), kPrinted) << i;
   }
   for (int k = 0; k < 4; ++k) {
     const MatrixXd r = to_ground(kListed[k]);
-    const MatrixXd p = articulated_inertia_of(mechanism, w, body_name(kListed[k]));
+    const MatrixXd p = articulated_inertia_of(mechanism, w, body_name(kListed[k] + 1));
     EXPECT_LT(error(MatrixXd(r * p * r.transpose()), symmetric(kArticulated[k], 6)), kPrinted);
   }
 }
 
 TEST_F(CaseT, WithSliders) {
-  const Mechanism sliding = make(true);
+  const Mechanism sliding = spec_mechanism_t(true);
   VectorXd q = state.q, v = state.v, t = effort;
   q[place(3)] = 0.12;
   v[place(3)] = 0.9;
