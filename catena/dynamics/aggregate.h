@@ -42,6 +42,11 @@ inline int members_of(const Aggregate& a) {
   return kSize > 0 ? kSize : a.member_count;
 }
 
+inline bool is_placed_early(const SweepModel& model, const Aggregate& a) {
+  return a.member_count > 0 &&
+         (model.order_flags[model.members[a.first_member].node] & kPlacedEarly) != 0;
+}
+
 // S of a member's freedoms, its pose and (unless only those are wanted) twist and bias.
 template <class Scalar, class PlaceHinge>
 [[gnu::noinline]] void move_members(const SweepModel& model, const Aggregate& a, const Scalar* v,
@@ -273,6 +278,7 @@ template <class Scalar, bool kHybrid, int kSize>
     return kSize > 0 ? 1 : static_cast<int>(model.nodes[member.node].freedoms);
   };
   const bool rotors = model.rotors != nullptr;
+  const bool placed = is_placed_early(model, a);
 
   // Motion-driven freedoms are independent; their acceleration joins the bias.
   g.free_count = 0;
@@ -293,7 +299,7 @@ template <class Scalar, bool kHybrid, int kSize>
     const AggregateMember& member = model.members[a.first_member + i];
     const NodeScratch<Scalar>& w = s.nodes[member.node];
     const int freedoms = freedoms_of(member);
-    const Transform<Scalar>& pose = g.members[i].pose;
+    const Transform<Scalar>& pose = placed ? g.members[i].pose : w.to_parent;
     g.composite[i] =
         model.order_flags[member.node] & kLeaf  // a rigid body has fewer numbers to move
             ? ArticulatedInertia<Scalar>::from(

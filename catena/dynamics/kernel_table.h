@@ -56,6 +56,9 @@ inline constexpr std::uint8_t kFirstAtParent = 2;
 // A member whose children are all of its own aggregate counts as a leaf.
 inline constexpr std::uint8_t kMember = 4;
 inline constexpr std::uint8_t kFirstMember = 8;
+// A member that is placed before the sweep, because its loop's closure needs to know where it is.
+// Members that hang on the base and are only coupled (gears) are placed in the sweep, like others.
+inline constexpr std::uint8_t kPlacedEarly = 16;
 
 // Inputs of one evaluation; null pointers stand for zeros.
 struct SweepInput {

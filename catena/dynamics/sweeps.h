@@ -105,11 +105,11 @@ inline void turn_node(const SweepModel& model, const Node& node, int n, const Sc
   }
 }
 
-// Both. Members of loops are placed already (embed_loops).
+// Both, unless embed_loops() has placed it.
 template <class Scalar>
 inline void move_node(const SweepModel& model, const Node& node, int n, const Scalar* q,
                       const Scalar* v, const Scratch<Scalar>& s) {
-  if (!(model.order_flags[n] & kMember)) place_node(model, node, n, q, v + node.v_index, s);
+  if (!(model.order_flags[n] & kPlacedEarly)) place_node(model, node, n, q, v + node.v_index, s);
   turn_node(model, node, n, v, s);
 }
 
@@ -138,12 +138,13 @@ int embed_loops(const SweepModel& model, const Scalar* q, const Scalar* v,
   for (int i = 0; i < model.aggregate_count; ++i) {
     const Aggregate& a = model.aggregates[i];
     AggregateScratch<Scalar>& g = s.aggregates[i];
-    move_members(
-        model, a, v,
-        [&](const Node& node, int n) {
-          place_node(model, node, n, q, v != nullptr ? v + node.v_index : still, s);
-        },
-        s, g);
+    if (is_placed_early(model, a))
+      move_members(
+          model, a, v,
+          [&](const Node& node, int n) {
+            place_node(model, node, n, q, v != nullptr ? v + node.v_index : still, s);
+          },
+          s, g);
     const bool solved =
         with_size(a, [&]<int kSize>() { return solve_closure<Scalar, kSize>(model, a, q, v, g); });
     if (!solved) return kLoopFailed - i;

@@ -101,9 +101,6 @@ Workspace::Workspace(const Mechanism& mechanism) : mechanism_(&mechanism) {
   sine_.resize(static_cast<std::size_t>(mechanism.coordinates()));
   cosine_.resize(sine_.size());
   tables_ = make_aggregate_tables(mechanism);
-  order_flags_ = order_flags(mechanism, tables_);
-  tree_flags_ = order_flags(mechanism, {});
-
   bool any_rotor = false;
   rotors_.resize(count);
   for (const DrivePlace& drive : mechanism.drives()) {
@@ -137,6 +134,20 @@ Workspace::Workspace(const Mechanism& mechanism) : mechanism_(&mechanism) {
     has_quaternion = has_quaternion || node.coordinates != node.freedoms;
   }
   general_.resize(static_cast<std::size_t>(general_count));
+
+  order_flags_ = order_flags(mechanism, tables_);
+  tree_flags_ = order_flags(mechanism, {});
+  for (const Aggregate& a : tables_.aggregates) {
+    const std::span<const AggregateMember> members(tables_.members.data() + a.first_member,
+                                                   static_cast<std::size_t>(a.member_count));
+    const bool only_coupled =
+        a.constant && std::all_of(members.begin(), members.end(), [&](const AggregateMember& m) {
+          return m.tip && m.parent < 0 && general_index_[static_cast<std::size_t>(m.node)] < 0;
+        });
+    if (only_coupled) continue;
+    for (const AggregateMember& m : members)
+      order_flags_[static_cast<std::size_t>(m.node)] |= kPlacedEarly;
+  }
 
   has_passive_elements_ =
       !mechanism.springs().empty() ||
