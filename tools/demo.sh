@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# demo.sh CATENA: what Catena does today, on models that come with it.
+# demo.sh CATENA: the main job, from an SDF file with a closed loop to a report.
 set -euo pipefail
 catena=$1
 result=build/demo
@@ -14,23 +14,9 @@ run() {  # run FILE ARGUMENTS: shows the command, prints its output and keeps it
 }
 
 # A four-bar straight from SDF: four links, four joints, a loop and no spanning tree.
-four_bar=models/four_bar.sdf
-if ! "$catena" check "$four_bar" > "$result/check.txt" 2>&1; then four_bar=models/four_bar.yaml; fi
-run info.txt info "$four_bar"
+run info.txt info models/four_bar.sdf
+run bearing_forces.txt dynamics models/four_bar.sdf --what forces
+run simulate.txt simulate models/four_bar.sdf --duration 10 -o "$result/four_bar.h5"
+run report.txt report "$result/four_bar.h5" -o "$result/report.html"
 
-# A six-axis arm, reaching out: the torques that hold it, and the forces in its joints.
-cat > "$result/state.yaml" << 'STATE'
-q: {pan: 0.3, lift: -0.6, elbow: 0.9, wrist_pitch: 0.4, wrist_yaw: -0.2, wrist_roll: 0.1}
-acceleration: [0, 0, 0, 0, 0, 0]                      # held still
-external:
-  - {body: flange, force: [0, 0, -20], axes: ground}   # 2 kg in the hand
-STATE
-echo "+ cat $result/state.yaml"
-cat "$result/state.yaml"
-echo
-run holding_torques.txt dynamics models/arm6.yaml --state "$result/state.yaml" --what inverse
-run joint_forces.txt dynamics models/arm6.yaml --state "$result/state.yaml" --what forces
-"$catena" dynamics models/arm6.yaml --state "$result/state.yaml" --what mass-matrix \
-  -o "$result/mass_matrix.json"
-
-echo "The results are in $(pwd)/$result: info.txt, holding_torques.txt, joint_forces.txt, mass_matrix.json"
+echo "The report is $(pwd)/$result/report.html: open it in a browser."

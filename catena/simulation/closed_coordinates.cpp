@@ -203,10 +203,17 @@ void ClosedCoordinates::prescribe(int freedom, double position, double velocity,
 }
 
 bool ClosedCoordinates::accepted(const State& state) {
+  change_.clear();
   bool anew = chart_quality(mechanism_, tables_, chart_, state.q) < kPoorChart;
   if (anew) {
     try {
+      const std::vector<int> before = velocities_;
       use(choose_chart(mechanism_, state.q, {.pinned = pinned_, .previous = &chart_}));
+      std::vector<std::string> names;
+      for (const int i : velocities_)
+        if (!std::binary_search(before.begin(), before.end(), i))
+          names.push_back(mechanism_.velocity_names()[index(i)]);
+      if (!names.empty()) change_ = "now independent: " + listed(names);
     } catch (const NumericalError&) {
       anew = false;  // at a singular position no choice is better: go on with this one
     }

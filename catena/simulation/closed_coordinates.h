@@ -42,6 +42,7 @@ class ClosedCoordinates final : public Coordinates {
   bool accepted(const State& state) override;
   double closure_residual(const State& state) const override;
   const Chart* chart() const override { return &chart_; }
+  std::string change() const override { return change_; }
 
  private:
   // One loop, prepared for Newton's method.
@@ -69,6 +70,7 @@ class ClosedCoordinates final : public Coordinates {
   std::vector<int> positions_;   // of the entries of y in q
   std::vector<int> velocities_;  // of the entries of y in v
   State anchor_;                 // last accepted
+  std::string change_;
   mutable Eigen::VectorXd rates_;
 };
 

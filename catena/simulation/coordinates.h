@@ -47,6 +47,8 @@ class Coordinates {
   virtual double closure_residual(const State& state) const = 0;
   // The independent freedoms in use; null for a tree.
   virtual const Chart* chart() const { return nullptr; }
+  // What accepted() changed about them, in words; empty: nothing.
+  virtual std::string change() const { return {}; }
 };
 
 // The coordinates that suit a mechanism, which must outlive them. `pinned` marks the freedoms whose

@@ -207,6 +207,10 @@ void Simulation::advance() {
     equations_.use_chart();
     equations_.set_state(equations_.state(), y_);
     anew = true;
+    if (const std::string change = coordinates_->change(); !change.empty()) {
+      log_.push_back({t_, "chart", mechanism_.name(), change});
+      write_log();
+    }
   }
   if (t_ >= checkpoint_time() && t_ < settings_.duration) {
     make_checkpoint();
