@@ -100,12 +100,57 @@ inline void receive(const SweepModel& model, int child, int parent,
   }
 }
 
+// A turn about or a shift along z; general only because of its rotor.
+inline bool is_about_or_along_z(const Node& node) {
+  return node.hinge == NodeHinge::revolute || node.hinge == NodeHinge::prismatic;
+}
+
+// The inward step of such a hinge, force-driven.
+template <class Scalar>
+inline bool eliminate_with_rotor(const SweepModel& model, const Node& node, int n,
+                                 const Scalar* effort, const Scalar* v, const Scratch<Scalar>& s) {
+  using std::sqrt;
+  NodeScratch<Scalar>& w = s.nodes[n];
+  GeneralScratch<Scalar>& g = s.general[model.general_index[n]];
+  const bool turns = node.hinge == NodeHinge::revolute;
+  const ArticulatedInertia<Scalar>& p = w.articulated;
+  const Wrench<Scalar> gain =
+      turns ? Wrench<Scalar>{{p.angular.xz, p.angular.yz, p.angular.zz}, p.coupling.row(2)}
+            : Wrench<Scalar>{p.coupling.column(2), {p.linear.xz, p.linear.yz, p.linear.zz}};
+  const Scalar inertia = (turns ? gain.moment.z : gain.force.z) + rotor_inertia<Scalar>(model, n);
+  if (!all_positive(inertia)) return false;
+  g.free[0] = 0;
+  g.free_count = 1;
+  g.gain[0] = gain;
+  g.factor[0][0] = sqrt(inertia);
+  g.innovation[0] = (effort != nullptr ? effort[node.v_index] : Scalar(0.0)) -
+                    (turns ? w.force.moment.z : w.force.force.z);
+  if (node.parent < 0) return true;
+  const Vec3<Scalar> coupling = rotor_coupling<Scalar>(model, node, n);
+  NodeScratch<Scalar>& parent = s.nodes[node.parent];
+  Wrench<Scalar> reduced = Ad_star_inverse(w.to_parent, gain);
+  reduced.moment += coupling;
+  g.parent_gain[0] = reduced;
+  const Scalar inverse = Scalar(1.0) / inertia;
+  const Scalar push = inverse * (g.innovation[0] - dot(gain, w.bias));
+  parent.force += Ad_star_inverse(w.to_parent, w.force + (turns ? times_turned(p, w.bias)
+                                                                : times_shifted(p, w.bias))) +
+                  push * reduced;
+  parent.force.moment += cross(parent.twist.angular, v[node.v_index] * coupling);
+  ArticulatedInertia<Scalar> felt = shift_to_parent(w.to_parent, p);
+  felt -= outer(reduced, inverse);
+  receive(model, n, node.parent, felt, s);
+  return true;
+}
+
 // The inward step. False if the hinge inertia is not positive definite.
 template <class Scalar, bool kHybrid>
 inline bool eliminate_general(const SweepModel& model, const Node& node, int n,
                               const Scalar* effort, const Scalar* given_acceleration,
                               const std::uint8_t* driven, const Scalar* v,
                               const Scratch<Scalar>& s) {
+  if (is_about_or_along_z(node) && !(kHybrid && driven[node.v_index] != 0))
+    return eliminate_with_rotor(model, node, n, effort, v, s);
   NodeScratch<Scalar>& w = s.nodes[n];
   GeneralScratch<Scalar>& g = s.general[model.general_index[n]];
   const Vec3<Scalar> coupling = rotor_coupling<Scalar>(model, node, n);

@@ -67,12 +67,23 @@ template <class Scalar>
 inline void place_node(const SweepModel& model, const Node& node, int n, const Scalar* q,
                        const Scalar* own_v, const Scratch<Scalar>& s) {
   NodeScratch<Scalar>& w = s.nodes[n];
-  if (model.general_index[n] >= 0)
+  const bool along_z = is_about_or_along_z(node);
+  if (!along_z) {
     place_general(model, node, n, q + node.q_index, own_v, w, s.general[model.general_index[n]]);
-  else if (node.hinge == NodeHinge::revolute)
+    return;
+  }
+  const bool turns = node.hinge == NodeHinge::revolute;
+  if (turns)
     place_revolute(node, s, w.to_parent);
   else
     place_prismatic(node, q[node.q_index], w.to_parent);
+  if (model.general_index[n] < 0) return;
+  const Scalar zero(0.0), one(1.0);  // with a rotor
+  const Vec3<Scalar> none{zero, zero, zero}, z{zero, zero, one};
+  Twist<Scalar>& map = s.general[model.general_index[n]].map[0];
+  map = turns ? Twist<Scalar>{z, none} : Twist<Scalar>{none, z};
+  w.twist = own_v[0] * map;
+  w.bias = {none, none};
 }
 
 // Velocities and bias accelerations of a node that is placed.

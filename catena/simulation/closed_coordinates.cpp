@@ -30,13 +30,13 @@ Eigen::MatrixXd part(const Eigen::MatrixXd& m, const std::vector<int>& rows,
 
 }  // namespace
 
-ClosedCoordinates::ClosedCoordinates(const Mechanism& mechanism, std::vector<std::uint8_t> pinned)
+ClosedCoordinates::ClosedCoordinates(const Mechanism& mechanism, const State& state,
+                                     std::vector<std::uint8_t> pinned)
     : mechanism_(mechanism),
       pinned_(std::move(pinned)),
       tables_(make_aggregate_tables(mechanism)),
       rates_(mechanism.coordinates()) {
-  const State state =
-      assemble_near(mechanism, mechanism.default_state(), given_by_description(mechanism));
+  check_closed(state);
   use(choose_chart(mechanism, state.q, {.pinned = pinned_}));
   set_anchor(state);
 }
@@ -93,11 +93,15 @@ void ClosedCoordinates::set_anchor(const State& state) {
   for (Loop& loop : loops_) loop.map = map_at(loop, state.q);
 }
 
-void ClosedCoordinates::begin(const State& state) {
+void ClosedCoordinates::check_closed(const State& state) const {
   const double gap = closure_residual(state);
   if (!(gap <= kClosed))
-    throw NumericalError("the state is not closed (" + number(gap) +
-                         " rad or lengths); assemble it first");
+    throw NumericalError("the initial state is not closed (" + number(gap) +
+                         " rad or lengths are open); assemble it first");
+}
+
+void ClosedCoordinates::begin(const State& state) {
+  check_closed(state);
   use(choose_chart(mechanism_, state.q, {.pinned = pinned_, .previous = &chart_}));
   set_anchor(state);
 }
@@ -114,9 +118,10 @@ void ClosedCoordinates::unpack(std::span<const double> y, State& state) {
   for (const int i : positions_) state.q[i] = y[k++];
   for (const int i : velocities_) state.v[i] = y[k++];
   normalize_quaternions(mechanism_, state.q);
+  drift_ = 0.0;
   for (Loop& loop : loops_) {
     if (loop.by_quaternion)
-      close_by_quaternion(loop, state);
+      drift_ = std::max(drift_, close_by_quaternion(loop, state));
     else
       close(loop, state);
     const Eigen::MatrixXd map = map_at(loop, state.q);
@@ -161,9 +166,9 @@ void ClosedCoordinates::close(Loop& loop, State& state) const {
                        "mechanism is at the end of its range");
 }
 
-void ClosedCoordinates::close_by_quaternion(const Loop& loop, State& state) const {
+double ClosedCoordinates::close_by_quaternion(const Loop& loop, State& state) const {
   const Eigen::VectorXd unit = loop.closure.unit_steps(state.q);
-  double last = kInfinity;
+  double last = kInfinity, whole = 0.0;
   for (int iteration = 0; iteration < kMostIterations; ++iteration) {
     const ClosureEquations e = loop.closure.equations(state.q);
     Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver;
@@ -172,7 +177,8 @@ void ClosedCoordinates::close_by_quaternion(const Loop& loop, State& state) cons
     const Eigen::VectorXd step = solver.solve(-e.residual);
     state.q = loop.closure.moved(state.q, unit.cwiseProduct(step));
     const double size = step.lpNorm<Eigen::Infinity>();
-    if (size <= kSettled || (size < 1e-9 && size >= 0.5 * last)) return;
+    whole += size;
+    if (size <= kSettled || (size < 1e-9 && size >= 0.5 * last)) return whole;
     if (!(size < 1.0)) break;
     last = size;
   }
@@ -219,9 +225,9 @@ bool ClosedCoordinates::accepted(const State& state) {
     }
   }
   set_anchor(state);
-  // What drifted off the closure in loops with quaternions is taken up.
-  return anew || std::any_of(loops_.begin(), loops_.end(),
-                             [](const Loop& loop) { return loop.by_quaternion; });
+  // What drifted off the closure in loops with quaternions is taken up now and then.
+  constexpr double kMostDrift = 1e-6;
+  return anew || drift_ > kMostDrift;
 }
 
 double ClosedCoordinates::closure_residual(const State& state) const {

@@ -28,8 +28,10 @@ namespace catena {
 
 class ClosedCoordinates final : public Coordinates {
  public:
-  // `pinned` marks freedoms that stay independent (prescribed motions); empty: none.
-  ClosedCoordinates(const Mechanism& mechanism, std::vector<std::uint8_t> pinned);
+  // `state` is closed; `pinned` marks freedoms that stay independent (prescribed motions), empty:
+  // none.
+  ClosedCoordinates(const Mechanism& mechanism, const State& state,
+                    std::vector<std::uint8_t> pinned);
 
   int size() const override;
   std::string name(int entry) const override;
@@ -56,10 +58,12 @@ class ClosedCoordinates final : public Coordinates {
     Eigen::PartialPivLU<Eigen::MatrixXd> block;
   };
 
+  void check_closed(const State& state) const;
   void use(const Chart& chart);
   void set_anchor(const State& state);
   void close(Loop& loop, State& state) const;
-  void close_by_quaternion(const Loop& loop, State& state) const;
+  // Returns how far it had to go, in unit steps.
+  double close_by_quaternion(const Loop& loop, State& state) const;
   Eigen::MatrixXd map_at(Loop& loop, const Eigen::VectorXd& q) const;
 
   const Mechanism& mechanism_;
@@ -71,6 +75,7 @@ class ClosedCoordinates final : public Coordinates {
   std::vector<int> velocities_;  // of the entries of y in v
   State anchor_;                 // last accepted
   std::string change_;
+  double drift_ = 0.0;  // of the last unpack(): what loops with quaternions were off the closure
   mutable Eigen::VectorXd rates_;
 };
 

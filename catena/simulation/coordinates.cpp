@@ -63,10 +63,10 @@ class TreeCoordinates final : public Coordinates {
 
 }  // namespace
 
-std::unique_ptr<Coordinates> make_coordinates(const Mechanism& mechanism,
+std::unique_ptr<Coordinates> make_coordinates(const Mechanism& mechanism, const State& state,
                                               std::vector<std::uint8_t> pinned) {
   if (!mechanism.loops().empty())
-    return std::make_unique<ClosedCoordinates>(mechanism, std::move(pinned));
+    return std::make_unique<ClosedCoordinates>(mechanism, state, std::move(pinned));
   return std::make_unique<TreeCoordinates>(mechanism);
 }
 

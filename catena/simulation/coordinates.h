@@ -51,9 +51,9 @@ class Coordinates {
   virtual std::string change() const { return {}; }
 };
 
-// The coordinates that suit a mechanism, which must outlive them. `pinned` marks the freedoms whose
-// motion is prescribed, by freedom; empty: none.
-std::unique_ptr<Coordinates> make_coordinates(const Mechanism& mechanism,
+// The coordinates that suit a mechanism, which must outlive them, at a state. `pinned` marks the
+// freedoms whose motion is prescribed, by freedom; empty: none.
+std::unique_ptr<Coordinates> make_coordinates(const Mechanism& mechanism, const State& state,
                                               std::vector<std::uint8_t> pinned);
 
 }  // namespace catena

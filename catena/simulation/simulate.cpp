@@ -56,14 +56,36 @@ std::unique_ptr<Integrator> integrator_for(Equations& equations,
   return make_integrator(equations, settings);
 }
 
+[[noreturn]] void throw_foreign_checkpoint() {
+  throw Error(
+      "the checkpoint does not fit this mechanism and these settings; resume with those the run "
+      "was started with");
+}
+
+// Position and velocity that a checkpoint holds, behind its header and y.
+constexpr std::size_t kCheckpointHeader = 7;
+State state_at(const Mechanism& mechanism, const RunCheckpoint& from) {
+  const std::vector<double>& s = from.state;
+  const auto n = static_cast<std::size_t>(mechanism.coordinates() + mechanism.freedoms());
+  if (s.size() < kCheckpointHeader || s[0] != kCheckpointFormat || !(s[1] >= 0.0) ||
+      s[1] > static_cast<double>(s.size()))
+    throw_foreign_checkpoint();
+  const std::size_t first = kCheckpointHeader + static_cast<std::size_t>(s[1]);
+  if (s.size() < first + n) throw_foreign_checkpoint();
+  const double* q = s.data() + first;
+  return {Eigen::Map<const Eigen::VectorXd>(q, mechanism.coordinates()),
+          Eigen::Map<const Eigen::VectorXd>(q + mechanism.coordinates(), mechanism.freedoms())};
+}
+
 class Simulation {
  public:
-  Simulation(const Mechanism& mechanism, const SimulationSettings& settings, Recorder& recorder)
+  Simulation(const Mechanism& mechanism, const State& at, const SimulationSettings& settings,
+             Recorder& recorder)
       : mechanism_(mechanism),
         settings_(completed(settings)),
         recorder_(recorder),
         coordinates_(
-            make_coordinates(mechanism, prescribed_freedoms(mechanism, settings_.actions))),
+            make_coordinates(mechanism, at, prescribed_freedoms(mechanism, settings_.actions))),
         equations_(mechanism, *coordinates_, settings_.actions),
         contacts_(equations_, settings_.actions),
         watch_(equations_, contacts_, settings_.actions),
@@ -297,13 +319,12 @@ void Simulation::make_checkpoint() {
 void Simulation::load(const RunCheckpoint& from) {
   const std::vector<double>& s = from.state;
   const std::size_t n = index(mechanism_.freedoms());
-  const std::size_t needed = 7 + index(equations_.size()) + index(mechanism_.coordinates()) + n +
-                             3 * n + index(equations_.switches()) + Auditor::kSaved + 6;
+  const std::size_t needed = kCheckpointHeader + index(equations_.size()) +
+                             index(mechanism_.coordinates()) + n + 3 * n +
+                             index(equations_.switches()) + Auditor::kSaved + 6;
   if (s.size() != needed || s[0] != kCheckpointFormat ||
       s[1] != static_cast<double>(equations_.size()))
-    throw Error(
-        "the checkpoint does not fit this mechanism and these settings; resume with those "
-        "the run was started with");
+    throw_foreign_checkpoint();
   std::size_t at = 4;
   next_output_ = static_cast<std::int64_t>(s[at++]);
   next_checkpoint_ = static_cast<std::int64_t>(s[at++]);
@@ -441,14 +462,14 @@ SimulationSettings completed(SimulationSettings settings) {
 
 SimulationResult simulate(const Mechanism& mechanism, const State& initial,
                           const SimulationSettings& settings, Recorder& recorder) {
-  Simulation simulation(mechanism, settings, recorder);
+  Simulation simulation(mechanism, initial, settings, recorder);
   simulation.start(initial);
   return simulation.run();
 }
 
 SimulationResult resume_simulation(const Mechanism& mechanism, const RunCheckpoint& from,
                                    const SimulationSettings& settings, Recorder& recorder) {
-  Simulation simulation(mechanism, settings, recorder);
+  Simulation simulation(mechanism, state_at(mechanism, from), settings, recorder);
   simulation.resume(from);
   return simulation.run();
 }
