@@ -1,12 +1,11 @@
 #include "catena/io/broken_files.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <set>
 
 #include <gtest/gtest.h>
 
+#include "catena/base/temporary_folder.h"
 #include "catena/io/load.h"
 
 namespace catena {
@@ -51,14 +50,9 @@ void expect_message(const std::string& path, int line, const std::string& says) 
 
 void expect_messages(const std::string& sound, const std::string& ending,
                      const std::vector<Mistake>& mistakes) {
-  namespace fs = std::filesystem;
-  const fs::path folder = fs::path(testing::TempDir()) / ("catena_broken" + ending);
-  fs::remove_all(folder);
-  fs::create_directories(folder);
-  const std::string path = (folder / ("broken" + ending)).string();
-  const auto write = [&](const std::string& text) {
-    std::ofstream(path, std::ios::binary) << text;
-  };
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path("broken" + ending);
+  const auto write = [&](const std::string& text) { folder.write("broken" + ending, text); };
 
   write(sound);
   const Mechanism mechanism = load(path);
@@ -77,7 +71,6 @@ void expect_messages(const std::string& sound, const std::string& ending,
     write(text);
     expect_message(path, line_of(sound, place) + mistake.line, mistake.says);
   }
-  fs::remove_all(folder);
 }
 
 std::string repeated(const std::string& text, int times) {

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
+
+#include "catena/base/temporary_folder.h"
 
 namespace catena {
 namespace {
@@ -25,15 +25,10 @@ std::string first_problem(const std::string& path) {
 
 class LoadFiles : public testing::Test {
  protected:
-  LoadFiles() : folder_(testing::TempDir() + "catena_load_test_" + std::to_string(getpid()) + "/") {
-    std::filesystem::create_directories(folder_);
-  }
-  ~LoadFiles() override { std::filesystem::remove_all(folder_); }
   std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ + name) << text;
-    return folder_ + name;
+    return folder_.write(name, text);
   }
-  std::string folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(LoadFiles, TellsTheFormat) {
@@ -48,8 +43,8 @@ TEST_F(LoadFiles, TellsTheFormat) {
   EXPECT_THAT(first_problem(write("c.xml", "<mujoco/>")), HasSubstr("root element <mujoco>"));
   EXPECT_THAT(first_problem(write("d.txt", "hello")), HasSubstr("its name must end in .urdf"));
   EXPECT_THAT(first_problem(write("e.urdf.xacro", urdf)), HasSubstr("run xacro"));
-  EXPECT_THAT(first_problem(folder_ + "none.txt"), HasSubstr("there is no such file"));
-  EXPECT_THAT(first_problem(folder_), HasSubstr("is a folder"));
+  EXPECT_THAT(first_problem(folder_.path("none.txt")), HasSubstr("there is no such file"));
+  EXPECT_THAT(first_problem(folder_.path()), HasSubstr("is a folder"));
 }
 
 TEST_F(LoadFiles, ThrowsAllProblems) {

@@ -1,12 +1,10 @@
 // URDF files included from SDF: the same mechanism as the URDF itself gives, where SDF puts it.
 #include "catena/io/sdf_from_urdf.h"
 
-#include <filesystem>
-#include <fstream>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "catena/base/temporary_folder.h"
 #include "catena/io/load.h"
 
 namespace catena {
@@ -50,16 +48,10 @@ const std::string kArm =
 
 class SdfFromUrdf : public testing::Test {
  protected:
-  SdfFromUrdf() : folder_(testing::TempDir() + "catena_sdf_from_urdf_test/") {
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-    std::ofstream(folder_ + "a.stl") << "solid a\nendsolid a\n";
-  }
-  ~SdfFromUrdf() override { std::filesystem::remove_all(folder_); }
+  SdfFromUrdf() { write("a.stl", "solid a\nendsolid a\n"); }
 
   std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ + name) << text;
-    return folder_ + name;
+    return folder_.write(name, text);
   }
   // An SDF file whose model holds the URDF, and more.
   Reading read(const std::string& urdf, const std::string& more = "") const {
@@ -70,7 +62,7 @@ class SdfFromUrdf : public testing::Test {
               "<pose>0 0 3 0 0 0</pose></include>\n" +
                   more + "</model>\n</sdf>\n"));
   }
-  std::string folder_;
+  test::TemporaryFolder folder_;
 };
 
 const Hinge& hinge(const Description& d, const std::string& name) {
@@ -88,12 +80,12 @@ TEST_F(SdfFromUrdf, HasTheNumbersOfTheUrdf) {
   const Reading reading = read(kArm);
   for (const Diagnostic& d : reading.diagnostics) ADD_FAILURE() << d.text();
   const Description& d = reading.description;
-  const Description own = read_description(folder_ + "arm.urdf").description;
+  const Description own = read_description(folder_.path("arm.urdf")).description;
   ASSERT_EQ(d.bodies.size(), own.bodies.size());
   for (std::size_t i = 0; i < d.bodies.size(); ++i) {
     EXPECT_EQ(d.bodies[i].name, "arm::" + own.bodies[i].name);
     EXPECT_EQ(d.bodies[i].source.line, own.bodies[i].source.line);
-    EXPECT_EQ(d.bodies[i].source.file, folder_ + "arm.urdf");
+    EXPECT_EQ(d.bodies[i].source.file, folder_.path("arm.urdf"));
     EXPECT_EQ(d.bodies[i].mass, 2.0);
     EXPECT_EQ(d.bodies[i].center_of_mass, (Vec3d{0.1, 0, 0.2}));
     EXPECT_EQ(d.bodies[i].inertia.xy, 0.01);
@@ -180,8 +172,8 @@ TEST_F(SdfFromUrdf, MistakesInTheUrdfKeepTheirLine) {
   const std::vector<Diagnostic> found =
       read("<robot name='r'>\n<link name='a'/>\n\n<lnik name='b'/>\n</robot>\n").diagnostics;
   ASSERT_EQ(found.size(), 2u);
-  EXPECT_EQ(found[0].text(), folder_ +
-                                 "arm.urdf:4: error: unknown tag <lnik> in robot 'r'; did you "
+  EXPECT_EQ(found[0].text(), folder_.path("arm.urdf") +
+                                 ":4: error: unknown tag <lnik> in robot 'r'; did you "
                                  "mean <link>?");
   EXPECT_EQ(found[1].source.line, 3);
   EXPECT_THAT(found[1].text(), testing::HasSubstr("cell.sdf:3: warning: it is this <include>"));

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <filesystem>
-#include <fstream>
 #include <numbers>
 
 #include <gtest/gtest.h>
+
+#include "catena/base/temporary_folder.h"
 
 namespace catena {
 namespace {
@@ -385,19 +385,10 @@ TEST(Sdf, UnassembledLoop) {
 
 class SdfFiles : public testing::Test {
  protected:
-  SdfFiles() {
-    folder_ = std::filesystem::path(testing::TempDir()) /
-              ("catena_sdf_" + std::to_string(testing::UnitTest::GetInstance()->random_seed()) +
-               testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_ / "wheel");
-  }
-  ~SdfFiles() override { std::filesystem::remove_all(folder_); }
   std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name) << text;
-    return (folder_ / name).string();
+    return folder_.write(name, text);
   }
-  std::filesystem::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(SdfFiles, Includes) {

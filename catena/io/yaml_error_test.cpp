@@ -1,11 +1,10 @@
 // Wrong YAML: each mistake with its line, its name and the remedy, all mistakes at once.
 #include <filesystem>
-#include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
+#include "catena/base/temporary_folder.h"
 #include "catena/io/broken_files.h"
 #include "catena/io/yaml.h"
 #include "catena/model/validation.h"
@@ -253,28 +252,21 @@ TEST(YamlErrors, LimitsWithoutEffectAreAWarning) {
 
 class YamlFileErrors : public testing::Test {
  protected:
-  YamlFileErrors()
-      : folder_(testing::TempDir() + "catena_yaml_error_test_" + std::to_string(getpid()) + "/") {
-    std::filesystem::create_directories(folder_);
-  }
-  ~YamlFileErrors() override { std::filesystem::remove_all(folder_); }
-
   std::vector<std::string> problems_of(const std::string& name) const {
     std::vector<std::string> texts;
-    for (const Diagnostic& d : read_yaml(folder_ + name).diagnostics)
-      texts.push_back(d.text().substr(d.text().starts_with(folder_) ? folder_.size() : 0));
+    const std::string before = folder_.path("");
+    for (const Diagnostic& d : read_yaml(folder_.path(name)).diagnostics)
+      texts.push_back(d.text().substr(d.text().starts_with(before) ? before.size() : 0));
     return texts;
   }
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ + name) << text;
-  }
+  void write(const std::string& name, const std::string& text) const { folder_.write(name, text); }
 
-  std::string folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(YamlFileErrors, Unreadable) {
   EXPECT_THAT(problems_of("none.yaml"), ElementsAre("none.yaml: error: there is no such file"));
-  std::filesystem::create_directory(folder_ + "folder.yaml");
+  std::filesystem::create_directory(folder_.path("folder.yaml"));
   EXPECT_THAT(problems_of("folder.yaml"),
               ElementsAre("folder.yaml: error: is a folder; give a file"));
   EXPECT_THAT(read_yaml("/dev/zero").diagnostics, SizeIs(1));

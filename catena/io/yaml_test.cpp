@@ -1,14 +1,12 @@
 // What a YAML file can say. What it must not say is in yaml_error_test.cpp.
 #include "catena/io/yaml.h"
 
-#include <filesystem>
-#include <fstream>
 #include <numbers>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
+#include "catena/base/temporary_folder.h"
 #include "catena/io/yaml_values.h"
 #include "catena/model/validation.h"
 
@@ -25,23 +23,6 @@ Description read(const std::string& text, const LoadSettings& settings = {}) {
   for (const Diagnostic& problem : reading.diagnostics) ADD_FAILURE() << problem.text();
   return reading.description;
 }
-
-// A folder of files that is gone after the test.
-class Folder {
- public:
-  Folder() : path_(testing::TempDir() + "catena_yaml_test_" + std::to_string(getpid())) {
-    std::filesystem::create_directories(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string write(const std::string& name, const std::string& text) const {
-    const std::string path = path_ + "/" + name;
-    std::ofstream(path) << text;
-    return path;
-  }
-
- private:
-  std::string path_;
-};
 
 TEST(Yaml, Numbers) {
   using yaml::parse_number;
@@ -294,7 +275,7 @@ TEST(Yaml, GravityOfTheCaller) {
 }
 
 TEST(Yaml, FromThenChanges) {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   folder.write("link.yaml", kLink);
   const std::string path = folder.write("changed.yaml", R"(catena: 1
 from: link.yaml
@@ -332,7 +313,7 @@ hinges:
 }
 
 TEST(Yaml, UnlockAndRemove) {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   folder.write("link.yaml", std::string(kLink) + "lock: [pin, wrist]\n");
   const std::string path = folder.write("changed.yaml", R"(catena: 1
 from: link.yaml
@@ -349,7 +330,7 @@ change: {hinges: {pin: {locked_at: []}}}
 }
 
 TEST(Yaml, AttachTwice) {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   folder.write("link.yaml", kLink);
   const std::string path = folder.write("pair.yaml", R"(catena: 1
 attach:

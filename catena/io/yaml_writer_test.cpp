@@ -5,8 +5,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
+#include "catena/base/temporary_folder.h"
 #include "catena/io/description_equality.h"
 #include "catena/io/yaml.h"
 #include "catena/model/validation.h"
@@ -265,14 +265,13 @@ TEST(YamlWriter, CodeCannotBeWritten) {
 }
 
 TEST(YamlWriter, Save) {
-  const std::string path =
-      testing::TempDir() + "catena_saved_" + std::to_string(getpid()) + ".yaml";
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path("saved.yaml");
   Description d;
   d.name = "saved";
   save_yaml(d, path);
   EXPECT_EQ(read_yaml(path).description.name, "saved");
-  std::filesystem::remove(path);
-  EXPECT_THROW(save_yaml(d, testing::TempDir() + "no/such/folder/a.yaml"), Error);
+  EXPECT_THROW(save_yaml(d, folder.path("no/such/folder/a.yaml")), Error);
 }
 
 }  // namespace
