@@ -164,12 +164,21 @@ class CaseReader {
     if (values_.errors() == before) result_.checks.push_back(std::move(check));
   }
 
+  // A name of a thing that exists.
+  void read_name(const yaml::Node& node, Quantity::Of kind, std::string& to) {
+    if (!values_.text(node, to)) return;
+    try {
+      find_thing(*result_.mechanism, kind, to);
+    } catch (const NameError& e) {
+      values_.error(node.line, e.what());
+    }
+  }
+
   void read_of(const yaml::Node& map, VerificationCheck& check) {
-    static const std::vector<std::string> kAxes{"body", "ground"};
     if (const Entry* axes = map.find("axes")) {
       const Values::Within within(values_, "axes");
-      std::size_t index = 0;
-      if (values_.choice(*axes->value, kAxes, index)) check.ground_axes = index == 1;
+      if (values_.text(*axes->value, check.axes) && check.axes != "body" && check.axes != "ground")
+        read_name(*axes->value, Quantity::Of::body, check.axes);
     }
     const Entry* of = map.find("of");
     if (check.quantity->of == Quantity::Of::nothing) {
@@ -181,15 +190,7 @@ class CaseReader {
       return;
     }
     const Values::Within within(values_, "of");
-    if (!values_.text(*of->value, check.of)) return;
-    try {
-      if (check.quantity->of == Quantity::Of::hinge)
-        result_.mechanism->hinge_index(check.of);
-      else
-        result_.mechanism->body_index(check.of);
-    } catch (const NameError& e) {
-      values_.error(of->line, e.what());
-    }
+    read_name(*of->value, check.quantity->of, check.of);
   }
 
   void read_reference(const yaml::Node& map, const yaml::Node& node, VerificationCheck& check) {
@@ -223,7 +224,34 @@ class CaseReader {
           check.entries.push_back(m.velocity_names()[static_cast<std::size_t>(row)]);
         return;
       }
+      case Shape::body_groups:
+        read_groups(node, check);
+        return;
     }
+  }
+
+  // [[a, b], [c]]: the names of the bodies of each group.
+  void read_groups(const yaml::Node& node, VerificationCheck& check) {
+    if (!values_.list(node, "a list of lists of bodies")) return;
+    std::vector<std::vector<int>> groups;
+    for (const Entry& group : node.entries) {
+      if (!values_.list(*group.value, "a list of bodies")) return;
+      groups.emplace_back();
+      for (const Entry& item : group.value->entries) {
+        std::string name;
+        const int before = values_.errors();
+        read_name(*item.value, Quantity::Of::body, name);
+        if (values_.errors() != before) return;
+        const int body = result_.mechanism->body_index(name);
+        if (body < 0) {
+          values_.error(item.value->line, "the world is in no group");
+          return;
+        }
+        groups.back().push_back(body);
+      }
+    }
+    check.reference = number_groups(groups, result_.mechanism->bodies().size());
+    for (const BodyPlace& body : result_.mechanism->bodies()) check.entries.push_back(body.name);
   }
 
   // {moment: [...], force: [...]}, {x: ...}, or a list of all.

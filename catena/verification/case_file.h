@@ -15,7 +15,7 @@ struct VerificationCheck {
   const Quantity* quantity = nullptr;
   std::string source;
   std::string of;
-  bool ground_axes = false;
+  std::string axes = "body";
   double tolerance = 0.0;
   StateInput input;
   std::optional<SimulationSettings> after;  // the quantity is that of the state after this motion

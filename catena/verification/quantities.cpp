@@ -1,7 +1,13 @@
 #include "catena/verification/quantities.h"
 
+#include <algorithm>
+#include <limits>
+
 #include <Eigen/LU>
 
+#include "catena/base/text.h"
+#include "catena/closure/assembly.h"
+#include "catena/closure/loop_closure.h"
 #include "catena/closure/mobility.h"
 #include "catena/dynamics/energy.h"
 #include "catena/dynamics/forces.h"
@@ -48,19 +54,41 @@ Matrix gruebler(Request r) {
   return scalar(count);
 }
 
+Matrix loop_bodies(Request r) {
+  std::vector<std::vector<int>> groups;
+  for (const LoopPlace& loop : r.mechanism.loops()) groups.push_back(loop.bodies);
+  return number_groups(groups, r.mechanism.bodies().size());
+}
+
 Matrix mass_center(Request r) { return column(center_of_mass(r.mechanism, r.input.state.q)); }
 
 // The coordinate of each freedom.
-Matrix position_of(Request r) {
+Matrix coordinates_of_freedoms(Request r, const Eigen::VectorXd& q) {
   const auto coordinates = r.mechanism.coordinate_of_freedom();
   Matrix result(r.mechanism.freedoms(), 1);
   for (std::size_t i = 0; i < coordinates.size(); ++i) {
     if (coordinates[i] < 0)
       throw NumericalError("position: freedom '" + r.mechanism.velocity_names()[i] +
                            "' has no coordinate of its own");
-    result(static_cast<Eigen::Index>(i), 0) = r.input.state.q[coordinates[i]];
+    result(static_cast<Eigen::Index>(i), 0) = q[coordinates[i]];
   }
   return result;
+}
+
+Matrix position_of(Request r) { return coordinates_of_freedoms(r, r.input.state.q); }
+
+Matrix closest_position(Request r) {
+  return coordinates_of_freedoms(r, assemble(r.mechanism, r.input.state.q, {.closest = true}));
+}
+
+// Loops are closed without limits and fixed freedoms, as well as they can be.
+Matrix assembly_gap(Request r) {
+  const Assembly best = find_assembly(r.mechanism, r.input.state.q);
+  const AggregateTables tables = make_aggregate_tables(r.mechanism);
+  double most = 0.0;
+  for (std::size_t i = 0; i < best.loops.size(); ++i)
+    most = std::max(most, best.loops[i].gap * tables.aggregates[i].length);
+  return scalar(most);
 }
 
 Matrix velocity_of(Request r) { return r.input.state.v; }
@@ -74,8 +102,32 @@ Matrix dense_acceleration(Request r) {
                           Route::dense);
 }
 
+// Makes freedoms of a closed mechanism independent.
+void pin(Request r, const std::vector<std::uint8_t>& pinned, Workspace& w) {
+  if (!r.mechanism.loops().empty())
+    w.set_chart(choose_chart(r.mechanism, r.input.state.q, {.pinned = pinned}), true);
+}
+
+// Those that the reference names, and those driven by motion.
+void pin_reference(Request r, Workspace& w) {
+  std::vector<std::uint8_t> pinned = r.input.motion_driven;
+  for (const int i : r.freedoms) pinned[static_cast<std::size_t>(i)] = 1;
+  pin(r, pinned, w);
+}
+
 Matrix effort(Request r) {
-  return inverse_dynamics(r.mechanism, r.input.state, r.input.acceleration, r.input.external);
+  Workspace w(r.mechanism);
+  pin(r, r.input.given_acceleration, w);
+  return inverse_dynamics(r.mechanism, r.input.state, r.input.acceleration, w, r.input.external);
+}
+
+Matrix reduced_effort(Request r) {
+  Workspace w(r.mechanism);
+  pin_reference(r, w);
+  forward_dynamics(r.mechanism, r.input.state, r.input.effort, w, r.input.external);
+  Eigen::VectorXd result = r.input.effort;
+  w.reduce(result);
+  return result;
 }
 
 Matrix bias(Request r) { return bias_effort(r.mechanism, r.input.state, r.input.external); }
@@ -89,7 +141,16 @@ HybridResult hybrid(Request r) {
 Matrix hybrid_acceleration(Request r) { return hybrid(r).acceleration; }
 Matrix hybrid_effort(Request r) { return hybrid(r).effort; }
 
-Matrix mass(Request r) { return mass_matrix(r.mechanism, r.input.state.q); }
+// Only independent freedoms have entries.
+Matrix mass(Request r) {
+  Workspace w(r.mechanism);
+  pin_reference(r, w);
+  const Matrix& found = mass_matrix(r.mechanism, r.input.state.q, w);
+  Matrix result = Matrix::Constant(r.mechanism.freedoms(), r.mechanism.freedoms(),
+                                   std::numeric_limits<double>::quiet_NaN());
+  result(w.independent(), w.independent()) = found;
+  return result;
+}
 
 Matrix mass_determinant(Request r) {
   return scalar(mass_matrix(r.mechanism, r.input.state.q).determinant());
@@ -101,13 +162,37 @@ Matrix total_energy(Request r) { return scalar(energy(r.mechanism, r.input.state
 Matrix linear_momentum(Request r) { return column(momentum(r.mechanism, r.input.state).linear); }
 Matrix angular_momentum(Request r) { return column(momentum(r.mechanism, r.input.state).angular); }
 
+// In the motion that the state's efforts produce.
+InterbodyForces forces_in(Request r, Workspace& w) {
+  const Eigen::VectorXd acceleration =
+      forward_dynamics(r.mechanism, r.input.state, r.input.effort, w, r.input.external);
+  InterbodyForces forces(r.mechanism);
+  forces.compute(r.input.state, acceleration, w, r.input.external, &r.input.effort);
+  return forces;
+}
+
 Matrix hinge_wrench(Request r) {
   Workspace w(r.mechanism);
-  const Eigen::VectorXd acceleration = acceleration_of(r);
-  InterbodyForces forces(r.mechanism);
-  forces.compute(r.input.state, acceleration, w, r.input.external);
-  const ForceAxes axes = r.ground_axes ? ForceAxes::ground : ForceAxes::body;
-  return to_eigen(forces.at(r.mechanism.hinge_index(r.of), axes).wrench);
+  const InterbodyForces forces = forces_in(r, w);
+  const ForceAxes axes = r.axes == "body" ? ForceAxes::body : ForceAxes::ground;
+  Wrenchd wrench = forces.at(r.mechanism.hinge_index(r.of), axes).wrench;
+  if (r.axes != "body" && r.axes != "ground") {
+    const Rotationd axes_of =
+        body_pose(r.mechanism, r.input.state.q, r.mechanism.body_index(r.axes)).rotation;
+    wrench = {axes_of.inverse_times(wrench.moment), axes_of.inverse_times(wrench.force)};
+  }
+  return to_eigen(wrench);
+}
+
+Matrix coupling_multiplier(Request r) {
+  Workspace w(r.mechanism);
+  return scalar(
+      forces_in(r, w).coupling_multiplier(find_thing(r.mechanism, Quantity::Of::coupling, r.of)));
+}
+
+Matrix rod_tension(Request r) {
+  Workspace w(r.mechanism);
+  return scalar(forces_in(r, w).rod_tension(find_thing(r.mechanism, Quantity::Of::rod, r.of)));
 }
 
 // Hᵀ P H, the articulated inertia about each hinge of one freedom.
@@ -131,6 +216,10 @@ Matrix gibbs(Request r) {
   const GibbsFunction g = gibbs_function(r.mechanism, r.input.state, r.input.effort,
                                          acceleration_of(r), r.input.external);
   return Eigen::Vector3d(g.reduced, g.components, g.particles);
+}
+
+Matrix body_position(Request r) {
+  return column(body_pose(r.mechanism, r.input.state.q, r.mechanism.body_index(r.of)).translation);
 }
 
 // Of the body's frame, in its own axes.
@@ -172,6 +261,7 @@ const std::vector<Quantity>& table() {
        mobility},
       {"redundant", "constraints that depend on others", Shape::scalar, {}, Of::nothing, redundant},
       {"gruebler", "freedoms less all constraints", Shape::scalar, {}, Of::nothing, gruebler},
+      {"loop_bodies", "the bodies of each loop", Shape::body_groups, {}, Of::nothing, loop_bodies},
       {"center_of_mass", "of all bodies, ground axes", Shape::vector, kXyz, Of::nothing,
        mass_center},
       {"position",
@@ -180,6 +270,20 @@ const std::vector<Quantity>& table() {
        {},
        Of::nothing,
        position_of},
+      {"closest_position",
+       "the closed position nearest to the state's",
+       Shape::freedom_vector,
+       {},
+       Of::nothing,
+       closest_position,
+       true},
+      {"assembly_gap",
+       "what the best assembly leaves open, in metres",
+       Shape::scalar,
+       {},
+       Of::nothing,
+       assembly_gap,
+       true},
       {"velocity", "of each freedom", Shape::freedom_vector, {}, Of::nothing, velocity_of},
       {"acceleration",
        "forward dynamics, O(N) sweeps",
@@ -194,6 +298,12 @@ const std::vector<Quantity>& table() {
        Of::nothing,
        dense_acceleration},
       {"effort", "inverse dynamics", Shape::freedom_vector, {}, Of::nothing, effort},
+      {"reduced_effort",
+       "the state's efforts, at the independent freedoms",
+       Shape::freedom_vector,
+       {},
+       Of::nothing,
+       reduced_effort},
       {"bias_effort",
        "inverse dynamics at acceleration zero",
        Shape::freedom_vector,
@@ -234,6 +344,15 @@ const std::vector<Quantity>& table() {
        angular_momentum},
       {"hinge_wrench", "of the parent on the child, at the hinge", Shape::vector, kWrench,
        Of::hinge, hinge_wrench},
+      {"coupling_multiplier",
+       "times a coefficient: the effort at that hinge",
+       Shape::scalar,
+       {},
+       Of::coupling,
+       coupling_multiplier},
+      {"rod_tension", "tension is positive", Shape::scalar, {}, Of::rod, rod_tension},
+      {"body_position", "of the origin of the body's frame, ground axes", Shape::vector, kXyz,
+       Of::body, body_position},
       {"body_twist", "of the body's frame, body axes", Shape::vector, kTwist, Of::body, twist_of},
       {"twist_rate", "rate of the twist's components, body axes", Shape::vector, kTwist, Of::body,
        twist_rate_of},
@@ -249,6 +368,45 @@ const Quantity* find_quantity(const std::string& name) {
   for (const Quantity& quantity : table())
     if (quantity.name == name) return &quantity;
   return nullptr;
+}
+
+int find_thing(const Mechanism& mechanism, Quantity::Of kind, const std::string& name) {
+  const auto find = [&](const auto& list, const char* what) {
+    std::vector<std::string> names;
+    for (const auto& thing : list) names.push_back(thing.name);
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end())
+      throw NameError(std::string("no ") + what + " is named '" + name + "'" +
+                      did_you_mean(name, names));
+    return static_cast<int>(found - names.begin());
+  };
+  switch (kind) {
+    case Quantity::Of::hinge:
+      return mechanism.hinge_index(name);
+    case Quantity::Of::coupling:
+      return find(mechanism.description().couplings, "coupling");
+    case Quantity::Of::rod:
+      return find(mechanism.description().rods, "rod");
+    case Quantity::Of::body:
+    case Quantity::Of::nothing:
+      break;
+  }
+  return mechanism.body_index(name);
+}
+
+Eigen::VectorXd number_groups(const std::vector<std::vector<int>>& groups, std::size_t count) {
+  std::vector<int> first;
+  for (const std::vector<int>& group : groups)
+    if (!group.empty()) first.push_back(*std::min_element(group.begin(), group.end()));
+  std::sort(first.begin(), first.end());
+  Eigen::VectorXd result = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(count));
+  for (const std::vector<int>& group : groups) {
+    if (group.empty()) continue;
+    const int least = *std::min_element(group.begin(), group.end());
+    const auto place = std::lower_bound(first.begin(), first.end(), least);
+    for (const int body : group) result[body] = static_cast<double>(place - first.begin() + 1);
+  }
+  return result;
 }
 
 }  // namespace catena

@@ -14,9 +14,12 @@ namespace catena {
 
 struct QuantityRequest {
   const Mechanism& mechanism;
-  const StateInput& input;
-  std::string of;            // a hinge or body, for the quantities that need one
-  bool ground_axes = false;  // of wrenches; otherwise the axes of the body
+  const StateInput& input;  // its loops closed, unless the quantity is Quantity::of_guess
+  std::string of;           // the hinge, body, ... for the quantities that need one
+  std::string axes;         // of wrenches: "body" (the child), "ground", or the name of a body
+  // Freedoms that the reference names. A reduced quantity of a closed mechanism refers to these as
+  // its independent freedoms, and to those driven by motion.
+  std::vector<int> freedoms;
 };
 
 struct Quantity {
@@ -24,9 +27,10 @@ struct Quantity {
     scalar,
     vector,          // a fixed number of entries, called `parts`
     freedom_vector,  // one entry for each freedom
-    freedom_matrix
+    freedom_matrix,
+    body_groups  // for each body the number of its group (see number_groups); 0: in none
   };
-  enum class Of { nothing, hinge, body };
+  enum class Of { nothing, hinge, body, coupling, rod };
 
   std::string name;
   std::string meaning;
@@ -34,9 +38,17 @@ struct Quantity {
   std::vector<std::string> parts;
   Of of = Of::nothing;
   Eigen::MatrixXd (*compute)(const QuantityRequest& request) = nullptr;
+  bool of_guess = false;  // of the state as it was given, loops open
 };
 
 std::span<const Quantity> quantities();
 const Quantity* find_quantity(const std::string& name);
+
+// The index of a body, hinge, coupling or rod; a NameError if there is none.
+int find_thing(const Mechanism& mechanism, Quantity::Of kind, const std::string& name);
+
+// Of `count` bodies, the number of the group of each: groups are counted from 1 in the order of
+// their first bodies, whatever order they are given in.
+Eigen::VectorXd number_groups(const std::vector<std::vector<int>>& groups, std::size_t count);
 
 }  // namespace catena

@@ -90,6 +90,71 @@ TEST_F(Runner, AComputationThatFailsIsAFailedCheck) {
   EXPECT_THAT(report.results[0].message, HasSubstr("quaternion"));
 }
 
+// A parallelogram of uniform rods of 1 m and 1 kg, and beside it a shaft geared to a wheel.
+constexpr const char* kClosedModel = R"(catena: 1
+gravity: [0, -10, 0]
+bodies:
+  left: &bar {mass: 1, center_of_mass: [0.5, 0, 0], inertia: [0, 1/12, 1/12]}
+  shaft: {mass: 1, inertia: [1, 1, 1]}
+  top: *bar
+  right: *bar
+  wheel: {mass: 1, inertia: [0.1, 0.1, 0.2]}
+hinges:
+  A: {type: revolute, parent: world, child: left, initial_position: pi/3}
+  B: {type: revolute, parent: left, child: top, at: [1, 0, 0], initial_position: -pi/3}
+  D: {type: revolute, parent: world, child: right, at: [1, 0, 0], initial_position: pi/3}
+  C: {type: revolute, parent: top, child: right, cut: always,
+      frame_on_parent: [1, 0, 0], frame_on_child: [1, 0, 0]}
+  turn: {type: revolute, parent: world, child: shaft, at: [5, 0, 0]}
+  axle: {type: revolute, parent: world, child: wheel, at: [6, 0, 0]}
+couplings:
+  gear: {follower: axle, leader: turn, ratio: 2}
+)";
+
+TEST_F(Runner, QuantitiesOfClosedMechanisms) {
+  folder_.write("one/model.yaml", kClosedModel);
+  const VerificationReport report = run(std::string(kHead) + R"(checks:
+  - {quantity: loop_bodies, reference: [[wheel, shaft], [right, left, top]]}
+  - {quantity: loop_bodies, reference: [[shaft, wheel, right], [left, top]]}  # wrong
+  # Cranks about their ends and a coupler that does not turn; a wheel that turns twice as fast.
+  - {quantity: mass_matrix, order: [turn, A], reference: [[1.8, 0], [5/3]]}
+  - {quantity: mass_matrix, order: [axle, D], reference: [[0.45, 0], [5/3]]}
+  - {quantity: reduced_effort, state: {effort: {A: 1, D: 2}}, reference: {A: 3}}
+  # The shaft accelerates at 5 and the wheel at 10 rad/s².
+  - {quantity: coupling_multiplier, of: gear, state: {effort: {turn: 9}}, reference: 2}
+  # Weight, seen from axes that are turned by 60 degrees.
+  - {quantity: hinge_wrench, of: turn, axes: left,
+     reference: {force: [8.660254037844386, 5, 0], moment: [0, 0, 0]}}
+  - {quantity: body_position, of: top, state: {q: {A: pi/2}}, reference: [0, 1, 0]}
+  - {quantity: effort, state: {q: {A: pi/3}, acceleration: {A: 0, turn: 0}}, reference: {A: 10}}
+  # Of the guess itself, not of what an assembly makes of it.
+  - {quantity: closest_position, state: {q: {A: 1.1, B: -1, D: 0.9, turn: 0, axle: 0}},
+     reference: {A: 1, B: -1, D: 1}}
+)");
+  EXPECT_THAT(report.problems, IsEmpty());
+  ASSERT_EQ(report.results.size(), 10u);
+  for (std::size_t i = 0; i < report.results.size(); ++i)
+    EXPECT_EQ(report.results[i].pass, i != 1)
+        << report.results[i].quantity << " " << report.results[i].error << " "
+        << report.results[i].message;
+}
+
+TEST_F(Runner, ThingsOfClosedMechanismsAreFoundByName) {
+  folder_.write("one/model.yaml", kClosedModel);
+  EXPECT_THAT(
+      problems(std::string(kHead) +
+               "checks:\n"
+               "  - {quantity: coupling_multiplier, of: gaer, reference: 1}\n"
+               "  - {quantity: rod_tension, of: rod, reference: 1}\n"
+               "  - {quantity: loop_bodies, reference: [[left, world]]}\n"
+               "  - {quantity: hinge_wrench, of: A, axes: lfet, reference: [1]}\n"),
+      testing::AllOf(
+          testing::Contains(HasSubstr("no coupling is named 'gaer'; did you mean 'gear'?")),
+          testing::Contains(HasSubstr("no rod is named 'rod'")),
+          testing::Contains(HasSubstr("10: checks: 3: reference: the world is in no group")),
+          testing::Contains(HasSubstr("no body is named 'lfet'; did you mean 'left'?"))));
+}
+
 TEST_F(Runner, SlowCasesWaitForAll) {
   const std::string slow = std::string(kHead) + "slow: true\nquantity: bodies\nreference: 2\n";
   EXPECT_EQ(run(slow).cases, 0);
