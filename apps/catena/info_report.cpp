@@ -134,11 +134,19 @@ std::string tree_text(const Mechanism& m, bool full) {
   return text;
 }
 
-std::string loops_text(const InfoReport& r) {
+// Closed by hinges or rods; couplings alone (gears, mimic joints) close nothing.
+bool is_closed_chain(const LoopPlace& loop) {
+  return !loop.cut_hinges.empty() || !loop.rods.empty();
+}
+
+// The closed chains, or else the sets of bodies that only couplings tie together.
+std::string loops_text(const InfoReport& r, bool closed_chains) {
   const Mechanism& m = r.mechanism;
   std::string text;
+  int number = 0;
   for (std::size_t i = 0; i < m.loops().size(); ++i) {
     const LoopPlace& loop = m.loops()[i];
+    if (is_closed_chain(loop) != closed_chains) continue;
     const LoopMobility& found = r.mobility.loops[i];
     std::vector<std::string> bodies, closed_by;
     for (const int b : loop.bodies) bodies.push_back(body_name(m, b));
@@ -153,8 +161,9 @@ std::string loops_text(const InfoReport& r) {
       closed_by.push_back("rod " + at(m.description().rods, rod).name);
     for (const int c : loop.couplings)
       closed_by.push_back("coupling " + at(m.description().couplings, c).name);
-    text += fmt::format("  {}. {}\n", i + 1, listed(bodies));
-    text += "     closed by    " + listed(closed_by) + "\n";
+    text += fmt::format("  {}. {}\n", ++number, listed(bodies));
+    text +=
+        (closed_chains ? "     closed by    " : "     tied by      ") + listed(closed_by) + "\n";
     text += fmt::format("     freedoms     {} in the tree\n", found.freedoms);
     text += fmt::format("     constraints  {}", found.constraints);
     if (found.closed)
@@ -162,6 +171,8 @@ std::string loops_text(const InfoReport& r) {
                           found.redundant, found.mobility, found.gruebler);
     else
       text += "\n     mobility     not known\n";
+    if (found.singular)
+      text += "     position     singular: fewer constraints act here than elsewhere\n";
   }
   return text;
 }
@@ -233,7 +244,9 @@ Json info_json(const InfoReport& r) {
   json["freedoms"] = m.tree_freedoms();
   json["mobility"] = r.mobility.mobility ? Json(*r.mobility.mobility) : Json(nullptr);
   json["loops"] = Json::array();
+  json["couplings"] = m.description().couplings.size();
   for (std::size_t i = 0; i < m.loops().size(); ++i) {
+    if (!is_closed_chain(m.loops()[i])) continue;
     const LoopMobility& found = r.mobility.loops[i];
     Json loop;
     loop["bodies"] = Json::array();
@@ -281,7 +294,9 @@ std::string info_text(const InfoReport& r, bool full) {
     text += "\nBodies (kg, m, kg m²)\n" + bodies_text(m, full);
     text += "\nHinges (rad, m)\n" + hinges_text(m, full);
   }
-  if (!m.loops().empty()) text += "\nLoops\n" + loops_text(r);
+  if (const std::string loops = loops_text(r, true); !loops.empty()) text += "\nLoops\n" + loops;
+  if (const std::string tied = loops_text(r, false); !tied.empty())
+    text += "\nCoupled bodies\n" + tied;
   return text;
 }
 

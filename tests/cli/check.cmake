@@ -29,7 +29,7 @@ keys("${out}" processor hardware_threads available built used)
 expect(0 OUT "mobility +1\n.*closed by +hinge C.*constraints +5, 3 redundant"
        RUN info ${models}/four_bar.yaml)
 expect(0 OUT "." RUN info ${models}/four_bar.yaml --json)
-keys("${out}" name base gravity bodies hinges freedoms mobility loops total_mass center_of_mass
+keys("${out}" name base gravity bodies hinges freedoms mobility loops couplings total_mass center_of_mass
      inertia warnings)
 value("${out}" four_bar name)
 value("${out}" fixed base)
