@@ -268,5 +268,49 @@ TEST(Embedding, ARodReplacesAMasslessCoupler) {
   EXPECT_NEAR(by_rod[1], by_body[rocker], 1e-11);
 }
 
+// What acts at a hinge acts whether the hinge is cut or not: the same four-bar, cut at C or at D.
+TEST(Embedding, ACutHingeKeepsWhatActsAtIt) {
+  const auto build = [](bool cut_at_c, bool drive) {
+    MechanismBuilder b("damped");
+    b.set_gravity({0.0, -9.81, 0.0});
+    b.add_body("driver", rod(1.0, 1.0)).add_body("coupler", rod(1.0, 4.8));
+    b.add_body("rocker", rod(2.0, 2.0));
+    b.add_hinge("A", kWorld, "driver", {});
+    b.add_hinge("B", "driver", "coupler", {.frame_on_parent = shift(1, 0, 0)});
+    HingeSettings c{.frame_on_parent = shift(4.8, 0, 0),
+                    .frame_on_child = shift(2, 0, 0),
+                    .freedoms = {{.damping = 0.7, .stiffness = 2.0, .rest = 0.3}},
+                    .cut = cut_at_c ? Cut::always : Cut::automatic};
+    if (drive) c.drive = DriveSettings{.rotor_inertia = 0.01, .gear_ratio = 6.0};
+    b.add_hinge("C", "coupler", "rocker", c);
+    b.add_hinge(
+        "D", kWorld, "rocker",
+        {.frame_on_parent = shift(4, 0, 0), .cut = cut_at_c ? Cut::automatic : Cut::always});
+    return b.finish();
+  };
+  for (const bool drive : {false, true}) {
+    Eigen::VectorXd found[2];
+    for (const bool cut_at_c : {false, true}) {
+      const Mechanism m = build(cut_at_c, drive);
+      EXPECT_TRUE(m.warnings().empty());
+      EXPECT_EQ(m.tree_freedoms(), 3);
+      State guess{Eigen::VectorXd::Zero(m.freedoms()), Eigen::VectorXd::Zero(m.freedoms())};
+      std::vector<std::uint8_t> fixed(static_cast<std::size_t>(m.freedoms()), 0);
+      fixed[static_cast<std::size_t>(m.velocity_index("A"))] = 1;
+      guess.q[m.velocity_index("A")] = 1.0;
+      guess.v[m.velocity_index("A")] = 2.0;
+      guess.q[m.velocity_index("B")] = -0.857;
+      guess.q[m.velocity_index("C")] = 0.869 - 0.143;
+      const State s = assemble(m, guess, {.fixed = fixed});
+      EXPECT_NEAR(s.q[m.velocity_index("B")], -0.8565862828828, 1e-11);
+      const Eigen::VectorXd a = forward_dynamics(m, s, Eigen::VectorXd::Zero(m.freedoms()));
+      found[cut_at_c] =
+          vector({a[m.velocity_index("A")], a[m.velocity_index("B")], a[m.velocity_index("C")]});
+    }
+    EXPECT_LT((found[0] - found[1]).norm(), 1e-11 * found[0].norm());
+    EXPECT_GT(std::abs(found[0][0] + 6.187), 0.1);  // it does act
+  }
+}
+
 }  // namespace
 }  // namespace catena

@@ -133,16 +133,6 @@ class Finisher {
         found.push_back({Severity::error, hinge.source,
                          what + " must not be cut, but no other hinge of its loop may be; let one "
                                 "of them be cut"});
-      if (is_rigid(hinge)) continue;
-      if (hinge.drive)
-        found.push_back({Severity::error, hinge.source,
-                         what + " is cut and cannot have a drive; let another hinge of its loop "
-                                "be cut"});
-      if (std::any_of(hinge.freedoms.begin(), hinge.freedoms.end(), [](const FreedomSettings& f) {
-            return f.damping != 0.0 || f.stiffness != 0.0 || f.friction.active();
-          }))
-        found.push_back({Severity::warning, hinge.source,
-                         what + " is cut: its damping, stiffness and friction have no effect"});
     }
     for (const Coupling& coupling : d_.couplings)
       for (const Coupling::Term& term : coupling.terms)
