@@ -281,13 +281,6 @@ const std::vector<Mistake>& mistakes() {
          b.add_hinge("other", "upper", "lower").add_gear("gear", "elbow", "shoulder", 2.0);
        },
        {"'gear'", "'elbow'", "cut"}},
-      {"DrivenAndCut",
-       [](B b) {
-         drive(b).rotor_inertia = 1.0;
-         b.hinge("elbow").cut = Cut::always;
-         b.add_hinge("other", "upper", "lower");
-       },
-       {"'elbow'", "cut", "drive"}},
       {"CoordinateNameTwice",
        [](B b) {
          set_type(b, HingeType::cylindrical);
@@ -397,14 +390,18 @@ TEST(Strictness, TurnsDoubtfulInertiasIntoWarnings) {
   EXPECT_NO_THROW(b.finish());
 }
 
-TEST(Cuts, WarnWhenTheyLoseDamping) {
+TEST(Cuts, KeepTheirCoordinatesWhereSomethingActs) {
   MechanismBuilder b = arm();
   b.add_hinge("second", "upper", "lower");
+  const Mechanism plain = b.finish();
+  EXPECT_EQ(plain.freedoms(), plain.tree_freedoms());
   for (const char* name : {"shoulder", "elbow", "second"})
     b.hinge(name).freedoms = {{.damping = 0.1}};
   const Mechanism m = b.finish();
-  EXPECT_EQ(m.warnings().size(), 1u);
-  EXPECT_TRUE(mentions(m.warnings(), {"is cut", "damping"}));
+  EXPECT_TRUE(m.warnings().empty());
+  EXPECT_EQ(m.tree_freedoms(), plain.tree_freedoms());
+  EXPECT_EQ(m.freedoms(), m.tree_freedoms() + 1);
+  EXPECT_EQ(m.velocity_names().back(), "second");
 }
 
 // --- hinges without inertia ---
