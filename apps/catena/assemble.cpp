@@ -41,12 +41,8 @@ void assemble_command(const Options& options) {
     Json json;
     json["closed"] = true;
     json["closure_residual"] = found.gap();
-    json["q"] = Json::object();
-    json["v"] = Json::object();
-    for (int i = 0; i < m.coordinates(); ++i)
-      json["q"][m.position_names()[static_cast<std::size_t>(i)]] = state.q[i];
-    for (int i = 0; i < m.freedoms(); ++i)
-      json["v"][m.velocity_names()[static_cast<std::size_t>(i)]] = state.v[i];
+    json["q"] = by_name(m.position_names(), state.q);
+    json["v"] = by_name(m.velocity_names(), state.v);
     json["independent"] = Json::array();
     for (const int i : chart.independent(m.freedoms()))
       json["independent"].push_back(m.velocity_names()[static_cast<std::size_t>(i)]);

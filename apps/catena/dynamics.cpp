@@ -34,13 +34,6 @@ struct Result {
 
 using Names = std::span<const std::string>;
 
-Json by_name(Names names, const Eigen::VectorXd& values) {
-  Json json = Json::object();
-  for (std::size_t i = 0; i < names.size(); ++i)
-    json[names[i]] = values[static_cast<Eigen::Index>(i)];
-  return json;
-}
-
 std::string digits(double x) { return fmt::format("{:.9g}", x == 0.0 ? 0.0 : x); }
 
 double largest(const Eigen::VectorXd& values) { return values.lpNorm<Eigen::Infinity>(); }

@@ -1,6 +1,6 @@
 // catena ik: a position in which a point or a frame of a body is where it is wanted.
+#include <algorithm>
 #include <memory>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -34,14 +34,15 @@ void ik_command(const Options& options) {
   int body = -1;
   Transformd frame =
       Transformd::from_translation({options.point[0], options.point[1], options.point[2]});
-  if (m.has_body(options.body)) {
+  const auto named = std::find_if(m.frames().begin(), m.frames().end(),
+                                  [&](const FramePlace& f) { return f.name == options.body; });
+  if (named == m.frames().end() || m.has_body(options.body)) {
     body = m.body_index(options.body);
   } else {
-    const FramePlace& place = m.frames()[static_cast<std::size_t>(m.frame_index(options.body))];
-    body = place.body;
+    body = named->body;
     if (body >= 0)
       frame = m.bodies()[static_cast<std::size_t>(body)].X_node_body.inverse() *
-              place.X_node_frame * frame;
+              named->X_node_frame * frame;
   }
   if (body < 0) throw Error("'" + options.body + "' is fixed to the ground and cannot be moved");
   InverseKinematicsGoals goals;
@@ -65,9 +66,7 @@ void ik_command(const Options& options) {
     json["distance"] = found.distance;
     json["angle"] = found.angle;
     json["closure_residual"] = found.closure_residual;
-    json["q"] = Json::object();
-    for (int i = 0; i < m.coordinates(); ++i)
-      json["q"][m.position_names()[static_cast<std::size_t>(i)]] = state.q[i];
+    json["q"] = by_name(m.position_names(), state.q);
     write_text(json.dump(2) + "\n", "");
   } else {
     Table table({{"coordinate"}, {"given", true}, {"found", true}});
@@ -113,8 +112,8 @@ void add_ik(CLI::App& app) {
   command->add_option("-o,--out", options->out, "Write the state found to this YAML file");
   command->footer(
       "Examples:\n"
-      "  catena ik models/arm6.yaml --body link6 --to 0.4 0.2 0.5\n"
-      "  catena ik models/four_bar.yaml --body rocker --point 2 0 0 --to 4.5 1.9365 0");
+      "  catena ik models/arm6.yaml --body flange --to 0.4 0.2 0.5\n"
+      "  catena ik models/arm6.yaml --body flange --to 0.4 0.2 0.5 --rpy 0 1.2 0 -o state.yaml");
   command->callback([options] { ik_command(*options); });
 }
 

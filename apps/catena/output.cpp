@@ -65,6 +65,13 @@ std::string Table::text(int indent) const {
   return text;
 }
 
+Json by_name(std::span<const std::string> names, const Eigen::VectorXd& values) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < names.size(); ++i)
+    json[names[i]] = values[static_cast<Eigen::Index>(i)];
+  return json;
+}
+
 std::string pretty(double value) { return fmt::format("{:.6g}", value == 0.0 ? 0.0 : value); }
 
 double without_noise(double value, double scale) {

@@ -1,6 +1,7 @@
 // What the subcommands print: tables for people, JSON for machines.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ Json to_json(const Vec3d& a);
 Json to_json(const SymMat3d& a);
 // A number, a list, or a list of rows.
 Json to_json(const Eigen::MatrixXd& a);
+// An object: one number for each name.
+Json by_name(std::span<const std::string> names, const Eigen::VectorXd& values);
 
 // Columns as wide as their widest entry; numbers (right = true) to the right. Understands UTF-8.
 class Table {
