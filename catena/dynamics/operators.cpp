@@ -173,22 +173,27 @@ void apply_inverse_factor_transposed(Workspace& w, const Eigen::VectorXd& x, Eig
   }
 }
 
-void apply_hinge_inertia(Workspace& w, const Eigen::VectorXd& x, Eigen::VectorXd& y) {
+namespace {
+
+// y := x with f(hinge, its part of y) applied at every hinge.
+template <class F>
+void at_every_hinge(const Workspace& w, const Eigen::VectorXd& x, Eigen::VectorXd& y, F f) {
   match(w, x, y);
   if (&x != &y) y = x;
   for (int n = 0; n < w.model().node_count; ++n) {
     const HingeBlock hinge(w, n);
-    hinge.times_inertia(y.data() + hinge.v_index());
+    f(hinge, y.data() + hinge.v_index());
   }
 }
 
+}  // namespace
+
+void apply_hinge_inertia(Workspace& w, const Eigen::VectorXd& x, Eigen::VectorXd& y) {
+  at_every_hinge(w, x, y, [](const HingeBlock& hinge, double* own) { hinge.times_inertia(own); });
+}
+
 void apply_inverse_hinge_inertia(Workspace& w, const Eigen::VectorXd& x, Eigen::VectorXd& y) {
-  match(w, x, y);
-  if (&x != &y) y = x;
-  for (int n = 0; n < w.model().node_count; ++n) {
-    const HingeBlock hinge(w, n);
-    hinge.solve(y.data() + hinge.v_index());
-  }
+  at_every_hinge(w, x, y, [](const HingeBlock& hinge, double* own) { hinge.solve(own); });
 }
 
 void apply_inverse_mass_matrix(Workspace& w, const Eigen::VectorXd& x, Eigen::VectorXd& y) {
@@ -260,19 +265,13 @@ Eigen::MatrixXd inverse_mass_matrix(const Mechanism& mechanism, const Eigen::Vec
 
 void normalized_velocity(Workspace& w, const Eigen::VectorXd& v, Eigen::VectorXd& nu) {
   apply_factor_transposed(w, v, nu);
-  for (int n = 0; n < w.model().node_count; ++n) {
-    const HingeBlock hinge(w, n);
-    hinge.times_root_transposed(nu.data() + hinge.v_index());
-  }
+  at_every_hinge(w, nu, nu,
+                 [](const HingeBlock& hinge, double* own) { hinge.times_root_transposed(own); });
 }
 
 void velocity_from_normalized(Workspace& w, const Eigen::VectorXd& nu, Eigen::VectorXd& v) {
-  match(w, nu, v);
-  if (&nu != &v) v = nu;
-  for (int n = 0; n < w.model().node_count; ++n) {
-    const HingeBlock hinge(w, n);
-    hinge.divide_by_root_transposed(v.data() + hinge.v_index());
-  }
+  at_every_hinge(
+      w, nu, v, [](const HingeBlock& hinge, double* own) { hinge.divide_by_root_transposed(own); });
   apply_inverse_factor_transposed(w, v, v);
 }
 

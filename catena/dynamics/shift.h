@@ -1,6 +1,5 @@
 // Articulated inertias times a bias, and moved to the parent, written out for the cases that the
-// sweeps meet most:
-// a hinge about, or along, the local z axis whose direction has been eliminated.
+// sweeps meet most: a hinge about, or along, the local z axis whose direction has been eliminated.
 #pragma once
 
 #include "catena/spatial/inertia.h"
