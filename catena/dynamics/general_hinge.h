@@ -139,6 +139,8 @@ inline bool eliminate_with_rotor(const SweepModel& model, const Node& node, int 
   g.free_count = 1;
   g.gain[0] = gain;
   g.factor[0][0] = sqrt(inertia);
+  const Scalar inverse = Scalar(1.0) / inertia;
+  w.inverse_hinge_inertia = inverse;
   g.innovation[0] = (effort != nullptr ? effort[node.v_index] : Scalar(0.0)) -
                     (turns ? w.force.moment.z : w.force.force.z);
   if (node.parent < 0) return true;
@@ -147,7 +149,6 @@ inline bool eliminate_with_rotor(const SweepModel& model, const Node& node, int 
   Wrench<Scalar> reduced = Ad_star_inverse(w.to_parent, gain);
   reduced.moment += coupling;
   g.parent_gain[0] = reduced;
-  const Scalar inverse = Scalar(1.0) / inertia;
   const Scalar push = inverse * (g.innovation[0] - dot(gain, w.bias));
   parent.force += Ad_star_inverse(w.to_parent, w.force + (turns ? times_turned(p, w.bias)
                                                                 : times_shifted(p, w.bias))) +
@@ -157,6 +158,19 @@ inline bool eliminate_with_rotor(const SweepModel& model, const Node& node, int 
   felt -= outer(reduced, inverse);
   receive(model, n, node.parent, felt, s);
   return true;
+}
+
+// The last outward step of such a hinge; w.acceleration as in accelerate_general.
+template <class Scalar>
+inline Scalar accelerate_with_rotor(const SweepModel& model, const Node& node, int n,
+                                    const Twist<Scalar>& parent, const Scratch<Scalar>& s) {
+  NodeScratch<Scalar>& w = s.nodes[n];
+  const GeneralScratch<Scalar>& g = s.general[model.general_index[n]];
+  const Scalar a =
+      w.inverse_hinge_inertia * (g.innovation[0] - dot(g.gain[0], w.acceleration) -
+                                 dot(rotor_coupling<Scalar>(model, node, n), parent.angular));
+  (node.hinge == NodeHinge::revolute ? w.acceleration.angular.z : w.acceleration.linear.z) += a;
+  return a;
 }
 
 // The inward step. False if the hinge inertia is not positive definite.

@@ -88,11 +88,10 @@ inline void place_node(const SweepModel& model, const Node& node, int n, const S
 
 // Velocities and bias accelerations of a node that is placed.
 template <class Scalar>
-inline void turn_node(const SweepModel& model, const Node& node, int n, const Scalar* v,
-                      const Scratch<Scalar>& s) {
+inline void turn_node(const Node& node, int n, const Scalar* v, const Scratch<Scalar>& s) {
   NodeScratch<Scalar>& w = s.nodes[n];
   const Scalar zero(0.0);
-  if (model.general_index[n] >= 0) {
+  if (!is_about_or_along_z(node)) {
     if (node.parent >= 0) {
       const Twist<Scalar> relative = w.twist;  // H v
       const Twist<Scalar> carried = Ad_inverse(w.to_parent, s.nodes[node.parent].twist);
@@ -121,7 +120,7 @@ template <class Scalar>
 inline void move_node(const SweepModel& model, const Node& node, int n, const Scalar* q,
                       const Scalar* v, const Scratch<Scalar>& s) {
   if (!(model.order_flags[n] & kPlacedEarly)) place_node(model, node, n, q, v + node.v_index, s);
-  turn_node(model, node, n, v, s);
+  turn_node(node, n, v, s);
 }
 
 // w.acceleration += H v̇, the freedoms' accelerations taken from `acceleration`.
@@ -265,6 +264,10 @@ inline int forward_stretch(const SweepModel& model, int first, int end, const Sc
       continue;
     }
     if (model.general_index[n] >= 0) {
+      if (!kHybrid && is_about_or_along_z(node)) {
+        acceleration[node.v_index] = accelerate_with_rotor(model, node, n, parent, s);
+        continue;
+      }
       accelerate_general<Scalar, kHybrid>(model, node, n, parent, given_acceleration, driven,
                                           effort, s, acceleration, found_effort);
       continue;
@@ -384,7 +387,7 @@ void kinematics_sweep(const SweepModel& model, const Scalar* q, const Scalar* v,
     const Node& node = model.nodes[n];
     NodeScratch<Scalar>& w = s.nodes[n];
     place_node(model, node, n, q, v != nullptr ? v + node.v_index : still, s);
-    if (v != nullptr) turn_node(model, node, n, v, s);
+    if (v != nullptr) turn_node(node, n, v, s);
     w.pose = node.parent < 0 ? w.to_parent : s.nodes[node.parent].pose * w.to_parent;
   }
 }
