@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/closure/pair.h"
 #include "catena/model/hinge_kinematics.h"
 
 namespace catena {
@@ -252,6 +253,12 @@ class TableMaker {
 };
 
 }  // namespace
+
+Closure pair_closure(const Hinge& hinge, HingeType type) {
+  Closure c;
+  describe_pair(hinge, type, c);
+  return c;
+}
 
 AggregateTables make_aggregate_tables(const Mechanism& mechanism) {
   return TableMaker(mechanism).take();

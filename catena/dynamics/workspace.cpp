@@ -4,6 +4,8 @@
 #include <limits>
 #include <numeric>
 
+#include "catena/dynamics/multiplier_dynamics.h"
+
 namespace catena {
 
 // The arrays of one aggregate's scratch.
@@ -217,6 +219,12 @@ Workspace::Workspace(const Mechanism& mechanism) : mechanism_(&mechanism) {
   model_.constant_map = tables_.map.data();
   model_.freedom_of_column = tables_.freedom_of_column.data();
   model_.aggregate_of_node = tables_.aggregate_of_node.data();
+}
+
+MultiplierDynamics& Workspace::multiplier_dynamics() {
+  if (!multiplier_dynamics_)
+    multiplier_dynamics_ = std::make_unique<MultiplierDynamics>(*mechanism_);
+  return *multiplier_dynamics_;
 }
 
 void Workspace::set_chart(Chart chart, bool pinned) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,8 @@
 #include "catena/model/mechanism.h"
 
 namespace catena {
+
+class MultiplierDynamics;
 
 class Workspace {
  public:
@@ -65,6 +68,8 @@ class Workspace {
   const SweepModel& tree_model() const { return tree_model_; }
   // Drives whose carrier is not the parent of their hinge: outside the O(N) recursion.
   std::span<const DrivePlace> remote_drives() const { return remote_drives_; }
+  // The route by multipliers; made at the first call, which allocates.
+  MultiplierDynamics& multiplier_dynamics();
   bool has_passive_elements() const { return has_passive_elements_; }
   const CompositeScratch<double>& composite(int n) const {
     return composite_[static_cast<std::size_t>(n)];
@@ -104,6 +109,7 @@ class Workspace {
   SweepModel model_;
   SweepModel tree_model_;
   std::vector<std::uint8_t> tree_flags_;
+  std::unique_ptr<MultiplierDynamics> multiplier_dynamics_;
 };
 
 }  // namespace catena
