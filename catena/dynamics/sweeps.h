@@ -117,11 +117,11 @@ inline void place_node(const SweepModel& model, const Node& node, int n, const S
 
 // The velocity of a node that is placed; returns its bias acceleration.
 template <class Scalar>
-inline Twist<Scalar> turn_node(const SweepModel& model, const Node& node, int n, const Scalar* v,
+inline Twist<Scalar> turn_node(const Node& node, int n, const Scalar* v,
                                const Scratch<Scalar>& s) {
   NodeScratch<Scalar>& w = s.nodes[n];
   const Scalar zero(0.0);
-  if (model.general_index[n] >= 0) {
+  if (!is_about_or_along_z(node)) {
     if (node.parent < 0) return w.bias;
     const Twist<Scalar> relative = w.twist;  // H v
     const Twist<Scalar> carried = Ad_inverse(w.to_parent, s.nodes[node.parent].twist);
@@ -150,7 +150,7 @@ template <class Scalar>
 inline Twist<Scalar> move_node(const SweepModel& model, const Node& node, int n, const Scalar* q,
                                const Scalar* v, const Scratch<Scalar>& s) {
   if (!(model.order_flags[n] & kPlacedEarly)) place_node(model, node, n, q, v + node.v_index, s);
-  return turn_node(model, node, n, v, s);
+  return turn_node(node, n, v, s);
 }
 
 // w.acceleration += H v̇, the freedoms' accelerations taken from `acceleration`.
@@ -192,18 +192,16 @@ int embed_loops(const SweepModel& model, const Scalar* q, const Scalar* v,
   return kSweepDone;
 }
 
-// Forward (hybrid = false) and hybrid dynamics. Returns the first node, from the tips, whose hinge
-// inertia is not positive, or kSweepDone.
+// Forward (hybrid = false) and hybrid dynamics of the nodes from `first` on and before `end`, one
+// stretch. Returns the first node, from the tips, whose hinge inertia is not positive, or
+// kSweepDone.
 template <class Scalar, bool kHybrid>
-int forward_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, const Scalar* effort,
-                   const Scalar* given_acceleration, const std::uint8_t* driven,
-                   const Scalar* external, const Scratch<Scalar>& s, Scalar* acceleration,
-                   Scalar* found_effort) {
-  sines_of_angles(model, q, s);
-  if (model.aggregate_count > 0)
-    if (const int failed = embed_loops(model, q, v, s); failed != kSweepDone) return failed;
+inline int forward_stretch(const SweepModel& model, int first, int end, const Scalar* q,
+                           const Scalar* v, const Scalar* effort, const Scalar* given_acceleration,
+                           const std::uint8_t* driven, const Scalar* external,
+                           const Scratch<Scalar>& s, Scalar* acceleration, Scalar* found_effort) {
   // Outward: velocities, bias accelerations, and what each body needs to keep moving.
-  for (int n = 0; n < model.node_count; ++n) {
+  for (int n = first; n < end; ++n) {
     const Node& node = model.nodes[n];
     NodeScratch<Scalar>& w = s.nodes[n];
     w.bias = move_node(model, node, n, q, v, s);
@@ -214,7 +212,7 @@ int forward_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, co
   }
 
   // Inward: articulated inertia and residual force (Riccati equation of the tree).
-  for (int n = model.node_count; n-- > 0;) {
+  for (int n = end; n-- > first;) {
     const Node& node = model.nodes[n];
     NodeScratch<Scalar>& w = s.nodes[n];
     if (model.order_flags[n] & kLeaf)
@@ -249,7 +247,8 @@ int forward_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, co
     }
     const Scalar hinge_inertia = turns ? p.angular.zz : p.linear.zz;
     const Scalar residual = turns ? w.force.moment.z : w.force.force.z;
-    if (!all_positive(hinge_inertia)) return n;
+    if (!moves_inertia(hinge_inertia, own_inertia(node, turns), turns ? p.angular : p.linear))
+      return n;
     const Scalar inverse = Scalar(1.0) / hinge_inertia;
     const Scalar applied = effort != nullptr ? effort[node.v_index] : Scalar(0.0);
     const Scalar innovation = applied - residual;
@@ -283,7 +282,7 @@ int forward_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, co
 
   // Outward: accelerations.
   const Twist<Scalar> ground = gravity_acceleration<Scalar>(model);
-  for (int n = 0; n < model.node_count; ++n) {
+  for (int n = first; n < end; ++n) {
     const Node& node = model.nodes[n];
     NodeScratch<Scalar>& w = s.nodes[n];
     const Twist<Scalar>& parent = node.parent < 0 ? ground : s.nodes[node.parent].acceleration;
@@ -300,6 +299,10 @@ int forward_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, co
       continue;
     }
     if (model.general_index[n] >= 0) {
+      if (!kHybrid && is_about_or_along_z(node)) {
+        acceleration[node.v_index] = accelerate_with_rotor(model, node, n, parent, s);
+        continue;
+      }
       accelerate_general<Scalar, kHybrid>(model, node, n, parent, given_acceleration, driven,
                                           effort, s, acceleration, found_effort);
       continue;
@@ -318,6 +321,25 @@ int forward_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, co
       found_effort[node.v_index] = effort != nullptr ? effort[node.v_index] : Scalar(0.0);
   }
   return kSweepDone;
+}
+
+// Forward (hybrid = false) and hybrid dynamics, stretch by stretch. Returns as forward_stretch.
+template <class Scalar, bool kHybrid>
+int forward_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, const Scalar* effort,
+                   const Scalar* given_acceleration, const std::uint8_t* driven,
+                   const Scalar* external, const Scratch<Scalar>& s, Scalar* acceleration,
+                   Scalar* found_effort) {
+  sines_of_angles(model, q, s);
+  if (model.aggregate_count > 0)
+    if (const int failed = embed_loops(model, q, v, s); failed != kSweepDone) return failed;
+  int first = 0, failed = kSweepDone;
+  for (int i = 0; i < model.stretch_count && failed == kSweepDone; ++i) {
+    const int end = model.stretch_ends[i];
+    failed = forward_stretch<Scalar, kHybrid>(model, first, end, q, v, effort, given_acceleration,
+                                              driven, external, s, acceleration, found_effort);
+    first = end;
+  }
+  return failed;
 }
 
 // The accelerations of all freedoms that go with those of the independent ones.
@@ -341,21 +363,13 @@ inline void complete_accelerations(const SweepModel& model, const Scalar* accele
   }
 }
 
-// Inverse dynamics: two loops (text 001, algorithm 3.1). `acceleration` null means zero. With
-// closed loops the accelerations of the independent freedoms are read, and the efforts are those of
-// the spanning tree: Xᵀ of them act on the independent freedoms. Returns as forward_sweeps.
+// Inverse dynamics of one stretch: two loops (text 001, algorithm 3.1).
 template <class Scalar>
-int inverse_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v,
-                   const Scalar* acceleration, const Scalar* external, const Scratch<Scalar>& s,
-                   Scalar* effort) {
-  sines_of_angles(model, q, s);
-  if (model.aggregate_count > 0) {
-    if (const int failed = embed_loops(model, q, v, s); failed != kSweepDone) return failed;
-    complete_accelerations(model, acceleration, s);
-    acceleration = s.acceleration;
-  }
+inline void inverse_stretch(const SweepModel& model, int first, int end, const Scalar* q,
+                            const Scalar* v, const Scalar* acceleration, const Scalar* external,
+                            const Scratch<Scalar>& s, Scalar* effort) {
   const Twist<Scalar> ground = gravity_acceleration<Scalar>(model);
-  for (int n = 0; n < model.node_count; ++n) {
+  for (int n = first; n < end; ++n) {
     const Node& node = model.nodes[n];
     NodeScratch<Scalar>& w = s.nodes[n];
     const Twist<Scalar> bias = move_node(model, node, n, q, v, s);
@@ -368,7 +382,7 @@ int inverse_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v,
     if (external != nullptr)
       for (int i = 0; i < 6; ++i) w.force[i] = w.force[i] - external[6 * n + i];
   }
-  for (int n = model.node_count; n-- > 0;) {
+  for (int n = end; n-- > first;) {
     const Node& node = model.nodes[n];
     const NodeScratch<Scalar>& w = s.nodes[n];
     if (model.general_index[n] >= 0)
@@ -377,6 +391,23 @@ int inverse_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v,
       effort[node.v_index] = node.hinge == NodeHinge::revolute ? w.force.moment.z : w.force.force.z;
     if (node.parent >= 0) s.nodes[node.parent].force += Ad_star_inverse(w.to_parent, w.force);
   }
+}
+
+// Inverse dynamics, stretch by stretch. `acceleration` null means zero. With closed loops the
+// accelerations of the independent freedoms are read, and the efforts are those of the spanning
+// tree: Xᵀ of them act on the independent freedoms. Returns as forward_sweeps.
+template <class Scalar>
+int inverse_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v,
+                   const Scalar* acceleration, const Scalar* external, const Scratch<Scalar>& s,
+                   Scalar* effort) {
+  sines_of_angles(model, q, s);
+  if (model.aggregate_count > 0) {
+    if (const int failed = embed_loops(model, q, v, s); failed != kSweepDone) return failed;
+    complete_accelerations(model, acceleration, s);
+    acceleration = s.acceleration;
+  }
+  for (int first = 0, i = 0; i < model.stretch_count; first = model.stretch_ends[i++])
+    inverse_stretch(model, first, model.stretch_ends[i], q, v, acceleration, external, s, effort);
   return kSweepDone;
 }
 
@@ -391,7 +422,7 @@ void kinematics_sweep(const SweepModel& model, const Scalar* q, const Scalar* v,
     const Node& node = model.nodes[n];
     NodeScratch<Scalar>& w = s.nodes[n];
     place_node(model, node, n, q, v != nullptr ? v + node.v_index : still, s);
-    if (v != nullptr) w.bias = turn_node(model, node, n, v, s);
+    if (v != nullptr) w.bias = turn_node(node, n, v, s);
     w.pose = node.parent < 0 ? w.to_parent : s.nodes[node.parent].pose * w.to_parent;
   }
 }

@@ -90,6 +90,7 @@ class Workspace {
   std::vector<double> cosine_;
   std::vector<int> general_index_;
   std::vector<std::uint8_t> order_flags_;
+  std::vector<int> stretch_ends_;
   std::vector<RotorTerm> rotors_;
   std::vector<DrivePlace> remote_drives_;
   bool has_passive_elements_ = false;
