@@ -89,7 +89,8 @@ template <class Scalar, class PlaceHinge>
   }
 }
 
-// One row of a coupling by the user's function; other scalars than double get NaN.
+// One row of a coupling by the user's function, of packs lane by lane; scalars that are neither
+// double nor packs get NaN.
 template <class Scalar>
 inline void couple(const Closure& c, const CouplingTerm* terms, const int* freedom_of_column,
                    const Scalar* q, const Scalar* v, Scalar* row, const int* place_of_column,
@@ -101,6 +102,21 @@ inline void couple(const Closure& c, const CouplingTerm* terms, const int* freed
   if constexpr (std::is_same_v<Scalar, double>) {
     for (int i = 0; i < c.term_count; ++i) x[i] = q[terms[i].coordinate];
     evaluate_coupling(*c.coupling, c.term_count, x, value, gradient, hessian);
+  } else if constexpr (kLanesOf<Scalar> > 0) {
+    // The work space has the size of x, gradient and hessian in packs: room for all lanes.
+    constexpr int kLanes = kLanesOf<Scalar>;
+    const int terms_squared = c.term_count * c.term_count;
+    double* at = reinterpret_cast<double*>(hessian + terms_squared);
+    double* own_gradient = at + c.term_count;
+    double* own_hessian = own_gradient + c.term_count;
+    double values[kLanes];
+    for (int l = 0; l < kLanes; ++l) {
+      for (int i = 0; i < c.term_count; ++i) at[i] = q[terms[i].coordinate].lane(l);
+      evaluate_coupling(*c.coupling, c.term_count, at, values[l], own_gradient, own_hessian);
+      for (int i = 0; i < c.term_count; ++i) set_lane(gradient[i], l, own_gradient[i]);
+      for (int i = 0; i < terms_squared; ++i) set_lane(hessian[i], l, own_hessian[i]);
+    }
+    value = Scalar::load(values);
   } else {
     const Scalar nan(std::numeric_limits<double>::quiet_NaN());
     value = nan;

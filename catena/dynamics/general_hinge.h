@@ -101,18 +101,19 @@ inline void solve_upper(const Scalar (&l)[kMaxFreedoms][kMaxFreedoms], int size,
   }
 }
 
-// Adds what a child passes on to its parent's articulated inertia; the first child starts the sum.
+// What a child adds to: the first one to reach its parent starts the sum from the parent's own
+// inertia. No branch: the 21 numbers would have to wait for it in memory.
+template <class Scalar>
+inline const ArticulatedInertia<Scalar>& sum_so_far(const SweepModel& model, int child, int parent,
+                                                    const Scratch<Scalar>& s) {
+  return model.order_flags[child] & kFirstAtParent ? s.own[parent] : s.nodes[parent].articulated;
+}
+
+// Adds what a child passes on to its parent's articulated inertia.
 template <class Scalar>
 inline void receive(const SweepModel& model, int child, int parent,
                     const ArticulatedInertia<Scalar>& felt, const Scratch<Scalar>& s) {
-  ArticulatedInertia<Scalar>& sum = s.nodes[parent].articulated;
-  if (model.order_flags[child] & kFirstAtParent) {
-    const SpatialInertia<Scalar> own = load_inertia<Scalar>(model.nodes[parent]);
-    sum = {own.inertia + felt.angular, skew(own.mass_moment) + felt.coupling,
-           SymMat3<Scalar>::diagonal(own.mass, own.mass, own.mass) + felt.linear};
-  } else {
-    sum += felt;
-  }
+  s.nodes[parent].articulated = sum_so_far(model, child, parent, s) + felt;
 }
 
 // A turn about or a shift along z; general only because of its rotor.

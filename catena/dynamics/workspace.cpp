@@ -122,6 +122,8 @@ Workspace::Workspace(const Mechanism& mechanism) : mechanism_(&mechanism) {
   external = Eigen::VectorXd::Zero(6 * static_cast<Eigen::Index>(count));
   nodes_.resize(count);
   composite_.resize(count);
+  for (const Node& node : mechanism.nodes())
+    own_.push_back(ArticulatedInertiad::from(load_inertia<double>(node)));
   general_index_.assign(count, -1);
   sine_.resize(static_cast<std::size_t>(mechanism.coordinates()));
   cosine_.resize(sine_.size());

@@ -54,8 +54,8 @@ class Workspace {
 
   // ---- For the algorithms of this room. ----
   Scratch<double> scratch() {
-    return {nodes_.data(),  general_.data(),    composite_.data(),        sine_.data(),
-            cosine_.data(), aggregates_.data(), all_accelerations_.data()};
+    return {nodes_.data(), own_.data(),    general_.data(),    composite_.data(),
+            sine_.data(),  cosine_.data(), aggregates_.data(), all_accelerations_.data()};
   }
   // After a sweep that embedded the loops. x has all freedoms: x := (Xᵀ x) at the independent
   // freedoms, zero at the others; and x := X x, its independent entries read.
@@ -88,6 +88,7 @@ class Workspace {
  private:
   const Mechanism* mechanism_;
   std::vector<NodeScratch<double>> nodes_;
+  std::vector<ArticulatedInertiad> own_;
   std::vector<GeneralScratch<double>> general_;
   std::vector<CompositeScratch<double>> composite_;
   std::vector<double> sine_;

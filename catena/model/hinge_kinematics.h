@@ -13,6 +13,7 @@
 
 #include "catena/model/node.h"
 #include "catena/spatial/inertia.h"
+#include "catena/spatial/lanes.h"
 
 namespace catena {
 inline namespace CATENA_ISA {
@@ -72,7 +73,34 @@ inline void reverse(HingeMotion<Scalar>& motion, int freedoms) {
   motion.displacement = motion.displacement.inverse();
 }
 
-// q and v point at the hinge's own coordinates. Custom hinges serve double only;
+// A custom hinge of every lane of a pack, one after the other.
+template <class Scalar>
+inline void evaluate_custom_lanes(const Node& node, const CustomHinge& custom, const Scalar* q,
+                                  const Scalar* v, HingeMotion<Scalar>& motion) {
+  constexpr int kLanes = kLanesOf<Scalar>;
+  double numbers[12 + 6 * kMaxFreedoms + 6][kLanes];
+  for (int l = 0; l < kLanes; ++l) {
+    double own_q[kMaxFreedoms], own_v[kMaxFreedoms], x[12], map[6 * kMaxFreedoms], bias[6];
+    for (int k = 0; k < node.freedoms; ++k) {
+      own_q[k] = q[k].lane(l);
+      own_v[k] = v[k].lane(l);
+    }
+    evaluate_custom(custom, node.freedoms, own_q, own_v, x, map, bias);
+    for (int i = 0; i < 12; ++i) numbers[i][l] = x[i];
+    for (int i = 0; i < 6; ++i) numbers[12 + i][l] = bias[i];
+    for (int i = 0; i < 6 * node.freedoms; ++i) numbers[18 + i][l] = map[i];
+  }
+  for (int i = 0; i < 9; ++i)
+    motion.displacement.rotation.matrix.m[i / 3][i % 3] = Scalar::load(numbers[i]);
+  for (int i = 0; i < 3; ++i) motion.displacement.translation[i] = Scalar::load(numbers[9 + i]);
+  for (int i = 0; i < 6; ++i) {
+    motion.bias[i] = Scalar::load(numbers[12 + i]);
+    for (int k = 0; k < node.freedoms; ++k)
+      motion.map[k][i] = Scalar::load(numbers[18 + 6 * k + i]);
+  }
+}
+
+// q and v point at the hinge's own coordinates. Custom hinges serve double, and packs lane by lane;
 // other scalars get NaN.
 template <class Scalar>
 inline void evaluate_hinge(const Node& node, const NodeScrew* screws, const CustomHinge* custom,
@@ -140,6 +168,8 @@ inline void evaluate_hinge(const Node& node, const NodeScrew* screws, const Cust
           motion.bias[i] = bias[i];
           for (int k = 0; k < node.freedoms; ++k) motion.map[k][i] = map[6 * k + i];
         }
+      } else if constexpr (kLanesOf<Scalar> > 0) {
+        evaluate_custom_lanes(node, *custom, q, v, motion);
       } else {
         const Scalar nan(std::numeric_limits<double>::quiet_NaN());
         motion.displacement = {{{{{nan, nan, nan}, {nan, nan, nan}, {nan, nan, nan}}}},
