@@ -157,7 +157,7 @@ const Eigen::VectorXd& forward_dynamics(const Mechanism& mechanism, const State&
     return kernel_table().forward(w.model(), in, &scratch, w.acceleration.data());
   });
   if (failed != kSweepDone) throw_singular_hinge(mechanism, w, failed);
-  check_closed(mechanism, state, w);
+  check_closed(mechanism, state.q, state.v, w);
   return w.acceleration;
 }
 
@@ -292,7 +292,7 @@ void hybrid_dynamics(const Mechanism& mechanism, const State& state, const Hybri
                                      result.effort.data());
       });
   if (failed != kSweepDone) throw_singular_hinge(mechanism, w, failed);
-  check_closed(mechanism, state, w);
+  check_closed(mechanism, state.q, state.v, w);
   // What the passive elements already give, the actuators need not.
   if (w.has_passive_elements()) result.effort -= w.total_effort - w.vector;
 }

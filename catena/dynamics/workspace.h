@@ -54,8 +54,8 @@ class Workspace {
 
   // ---- For the algorithms of this room. ----
   Scratch<double> scratch() {
-    return {nodes_.data(),  general_.data(),    composite_.data(),        sine_.data(),
-            cosine_.data(), aggregates_.data(), all_accelerations_.data()};
+    return {nodes_.data(), own_.data(),    general_.data(),    composite_.data(),
+            sine_.data(),  cosine_.data(), aggregates_.data(), all_accelerations_.data()};
   }
   // After a sweep that embedded the loops. x has all freedoms: x := (Xᵀ x) at the independent
   // freedoms, zero at the others; and x := X x, its independent entries read.
@@ -88,12 +88,14 @@ class Workspace {
  private:
   const Mechanism* mechanism_;
   std::vector<NodeScratch<double>> nodes_;
+  std::vector<ArticulatedInertiad> own_;
   std::vector<GeneralScratch<double>> general_;
   std::vector<CompositeScratch<double>> composite_;
   std::vector<double> sine_;
   std::vector<double> cosine_;
   std::vector<int> general_index_;
   std::vector<std::uint8_t> order_flags_;
+  std::vector<int> stretch_ends_;
   std::vector<RotorTerm> rotors_;
   std::vector<DrivePlace> remote_drives_;
   bool has_passive_elements_ = false;
