@@ -119,6 +119,11 @@ expect(0 OUT "C +rocker +.*-4\\.94977, -2\\.48579, \\?.*undetermined"
        RUN dynamics ${models}/four_bar.yaml --state closed.yaml --what forces)
 expect(0 OUT "freedom +[ABD]\n" RUN dynamics ${models}/four_bar.yaml --what mass-matrix)
 expect(0 OUT "kinetic" RUN dynamics ${models}/four_bar.yaml --what energy)
+expect(0 OUT "hinge 'C' +force x .*rank 2 of 5 rows" RUN dynamics ${models}/four_bar.yaml --route multipliers)
+expect(0 OUT "." RUN dynamics ${models}/four_bar.yaml --route multipliers --json)
+keys("${out}" acceleration effort multipliers q v)
+value("${out}" 3 multipliers redundant)
+expect(2 OUT "" ERR "--route" RUN dynamics ${models}/four_bar.yaml --route both)
 file(WRITE ${WORK}/wrong.yaml "q: {pivto: 0.6}\nspeed: 3\n")
 expect(1 OUT "" ERR "wrong.yaml:1: error: .*'pivto'; did you mean 'pivot'.*wrong.yaml:2: error: "
        RUN dynamics ${models}/pendulum.yaml --state wrong.yaml)
@@ -161,6 +166,14 @@ expect(1 OUT "" ERR "no method 'rk5'; did you mean 'rk4'"
        RUN simulate ${models}/double_pendulum.yaml --method rk5)
 expect(2 OUT "" ERR "give a model FILE, or --resume RUN" RUN simulate)
 expect(2 OUT "" ERR "--input needs NAME=VALUE" RUN simulate ${models}/pendulum.yaml --input pivot)
+expect(0 OUT "work +-[0-9.]+ J by switches.*events +3\n"
+       RUN simulate ${models}/hand_over.yaml --settings ${models}/hand_over.settings.yaml -o hand.run.h5)
+expect(0 OUT "." RUN simulate ${models}/four_bar.sdf -d 0.2 --form dae -o dae.run.h5 --json)
+expect(0 OUT "." RUN simulate ${models}/four_bar.sdf -d 0.2 --loops multipliers -o multipliers.run.h5)
+expect(2 OUT "" ERR "--form" RUN simulate ${models}/four_bar.sdf --form ado)
+file(WRITE ${WORK}/servo.yaml "constraints: {tip: {type: servo, body: uper, motion: {x: 1}}}\n")
+expect(1 OUT "" ERR "servo.yaml:1: error: .*did you mean 'upper'"
+       RUN simulate ${models}/double_pendulum.yaml --settings servo.yaml)
 expect(0 OUT "." RUN simulate ${models}/four_bar.sdf -d 1 -o four_bar.run.h5 --json)
 string(JSON found GET "${out}" audit closure_residual)
 if(NOT found MATCHES "e-1[3-9]$" AND NOT found EQUAL 0)
