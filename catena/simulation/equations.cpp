@@ -89,6 +89,7 @@ Equations::Equations(const Mechanism& mechanism, Coordinates& coordinates,
   for (const Input& input : inputs_) refuse_both(input.freedom, input.name);
   for (const Controller& pid : pids_) refuse_both(pid.freedom, pid.name);
 
+  make_constraints(actions);
   add_elements(actions);
   find_if_floating(actions);
   for_each_signal([this](const Signal& s) { switches_ += s.switches(); });
@@ -103,12 +104,123 @@ void Equations::for_each_signal(F f) {
   for (Input& input : inputs_) f(input.signal);
   for (Controller& pid : pids_) f(pid.target);
   for (Motion& motion : motions_) f(motion.signal);
+  for (Servo& servo : servos_)
+    for (Signal& signal : servo.motions) f(signal);
 }
 template <class F>
 void Equations::for_each_signal(F f) const {
   for (const Input& input : inputs_) f(input.signal);
   for (const Controller& pid : pids_) f(pid.target);
   for (const Motion& motion : motions_) f(motion.signal);
+  for (const Servo& servo : servos_)
+    for (const Signal& signal : servo.motions) f(signal);
+}
+
+const std::string& ConstraintSettings::name() const {
+  switch (kind) {
+    case Kind::lock:
+      return lock.name;
+    case Kind::contact:
+      return contact.name;
+    case Kind::servo:
+      return servo.name;
+    case Kind::attachment:
+      break;
+  }
+  return attachment.name;
+}
+
+bool uses_multipliers(const Mechanism& mechanism, const ActionSettings& actions) {
+  if (!actions.constraints.empty()) return true;
+  if (mechanism.loops().empty() || actions.loops == LoopRoute::embedded) return false;
+  return actions.loops == LoopRoute::multipliers || prefers_multipliers(mechanism);
+}
+
+void Equations::make_constraints(const ActionSettings& actions) {
+  lock_of_freedom_.assign(modes_.size(), -1);
+  if (!uses_multipliers(mechanism_, actions)) return;
+  set_ = std::make_unique<ConstraintSet>(mechanism_);
+  coordinates_.set_constraints(set_.get());
+  for (const ConstraintSettings& c : actions.constraints) {
+    switch (c.kind) {
+      case ConstraintSettings::Kind::attachment:
+        set_->add(c.attachment);
+        break;
+      case ConstraintSettings::Kind::lock:
+        set_->add(c.lock);
+        break;
+      case ConstraintSettings::Kind::contact:
+        set_->add(c.contact);
+        break;
+      case ConstraintSettings::Kind::servo: {
+        Servo servo{set_->add(c.servo), {}};
+        if (c.motions.size() != c.servo.rows.size())
+          throw Error("servo '" + c.servo.name + "': " + std::to_string(c.motions.size()) +
+                      " motions for " + std::to_string(c.servo.rows.size()) + " directions");
+        for (const SignalSettings& motion : c.motions)
+          servo.motions.emplace_back(motion, mechanism_, "servo '" + c.servo.name + "'", true);
+        servos_.push_back(std::move(servo));
+        break;
+      }
+    }
+  }
+  const auto settings = mechanism_.freedom_settings();
+  for (std::size_t i = 0; i < modes_.size(); ++i) {
+    const bool limited = std::isfinite(settings[i].lower) || std::isfinite(settings[i].upper);
+    if (prescribed_[i] != 0 || settings[i].friction.active() || (actions.stops && limited))
+      lock_of_freedom_[i] = set_->add(
+          LockSettings{"what holds " + mechanism_.velocity_names()[i], static_cast<int>(i)});
+  }
+}
+
+// What constraints shall do at t.
+void Equations::set_targets(double t) {
+  for (const Servo& servo : servos_) {
+    ServoTarget target;
+    for (std::size_t r = 0; r < servo.motions.size(); ++r) {
+      const Jet jet = servo.motions[r].jet(t);
+      const bool angular = set_->servo(servo.constraint).rows[r].angular;
+      target.position[r] = jet.value;
+      target.velocity[r] = angular ? jet.value : jet.rate;
+      target.acceleration[r] = angular ? jet.rate : jet.acceleration;
+    }
+    set_->set_target(servo.constraint, target);
+  }
+  for (const Motion& motion : motions_) {
+    const Jet jet = motion.signal.jet(t);
+    const bool whole = motion.has_coordinate;
+    set_->set_lock(lock_of_freedom_[index(motion.freedom)], jet.value, whole ? jet.rate : jet.value,
+                   whole ? jet.acceleration : jet.rate);
+  }
+}
+
+// Locks of freedoms that stick, rest against a stop or have a prescribed motion.
+void Equations::hold_freedoms() {
+  for (std::size_t i = 0; i < modes_.size(); ++i) {
+    const int lock = lock_of_freedom_[i];
+    if (lock < 0) continue;
+    const bool held = modes_[i].held() || prescribed_[i] != 0;
+    if (held == set_->active(lock)) continue;
+    if (held)
+      set_->activate(lock, state_);
+    else
+      set_->release(lock);
+  }
+}
+
+void Equations::solve_with_constraints() {
+  hold_freedoms();
+  acceleration_ = set_->forward(state_, hybrid_.effort, external_);
+  for (std::size_t i = 0; i < modes_.size(); ++i) {
+    const auto k = static_cast<Eigen::Index>(i);
+    if (lock_of_freedom_[i] < 0) continue;
+    const double found = set_->effort(lock_of_freedom_[i]);
+    if (prescribed_[i] != 0) effort_[k] = found;
+    if (!modes_[i].held()) continue;
+    reaction_[k] = found;
+    if (modes_[i].stop == 0) friction_[k] = found;
+  }
+  set_->add_servo_efforts(effort_);
 }
 
 void Equations::add_elements(const ActionSettings& actions) {
@@ -150,6 +262,21 @@ void Equations::add_elements(const ActionSettings& actions) {
       response_element_ = elements();
       elements_.push_back({Kind::response, "events", 0, 0});
     }
+  if (set_) {
+    element_of_constraint_.assign(index(set_->count()), -1);
+    for (int k = 0; k < set_->count(); ++k) {
+      const ConstraintSet::Kind kind = set_->kind(k);
+      if (kind != ConstraintSet::Kind::contact && kind != ConstraintSet::Kind::servo) continue;
+      const bool contact = kind == ConstraintSet::Kind::contact;
+      element_of_constraint_[index(k)] = elements();
+      elements_.push_back({contact ? Kind::contact : Kind::servo,
+                           (contact ? "contact " : "servo ") + set_->name(k), 0, k});
+    }
+    if (!actions.switches.empty()) {
+      switching_element_ = elements();
+      elements_.push_back({Kind::switching, "switches", 0, 0});
+    }
+  }
   needs_kinematics_ = std::any_of(elements_.begin(), elements_.end(), [](const Element& e) {
     return e.kind == Kind::external || e.kind == Kind::spring;
   });
@@ -157,6 +284,20 @@ void Equations::add_elements(const ActionSettings& actions) {
 
 void Equations::find_if_floating(const ActionSettings& actions) {
   floats_freely_ = !mechanism_.nodes().empty() && actions.external.empty();
+  const auto grounded = [&](int body) {
+    return body < 0 || mechanism_.bodies()[index(body)].node < 0;
+  };
+  std::vector<int> locked;
+  for (const ConstraintSettings& c : actions.constraints) {
+    if (c.kind == ConstraintSettings::Kind::lock)
+      locked.push_back(c.lock.freedom);
+    else if (c.kind == ConstraintSettings::Kind::servo ||
+             (c.kind == ConstraintSettings::Kind::attachment &&
+              (grounded(c.attachment.body_a) || grounded(c.attachment.body_b))) ||
+             (c.kind == ConstraintSettings::Kind::contact &&
+              (grounded(c.contact.body) || grounded(c.contact.plane_body))))
+      floats_freely_ = false;
+  }
   std::vector<std::uint8_t> to_ground(index(mechanism_.freedoms()), 0);
   for (const Node& node : mechanism_.nodes()) {
     if (node.parent >= 0) continue;
@@ -166,8 +307,11 @@ void Equations::find_if_floating(const ActionSettings& actions) {
   for (const Element& e : elements_)
     if (e.kind == Element::Kind::response ||
         (e.kind != Element::Kind::external && e.kind != Element::Kind::spring &&
-         to_ground[index(e.freedom)] != 0))
+         e.kind != Element::Kind::contact && e.kind != Element::Kind::servo &&
+         e.kind != Element::Kind::switching && to_ground[index(e.freedom)] != 0))
       floats_freely_ = false;
+  for (const int freedom : locked)
+    if (to_ground[index(freedom)] != 0) floats_freely_ = false;
   const auto settings = mechanism_.freedom_settings();
   for (std::size_t i = 0; i < settings.size(); ++i)
     if (to_ground[i] != 0 && settings[i].stiffness != 0.0) floats_freely_ = false;
@@ -221,6 +365,7 @@ void Equations::evaluate(double t, const Eigen::VectorXd& y) {
     const Jet jet = motion.signal.jet(t);
     hybrid_.acceleration[motion.freedom] = motion.has_coordinate ? jet.acceleration : jet.rate;
   }
+  if (set_) set_targets(t);
   const std::span<const Coordinates::Side> sides = coordinates_.sides();
   if (sides.empty()) {
     sum_efforts(t, y);
@@ -295,7 +440,9 @@ void Equations::solve() {
       hybrid_.effort[i] += friction_[i] - smooth;
     }
   }
-  if (!hybrid) {
+  if (set_) {
+    solve_with_constraints();
+  } else if (!hybrid) {
     acceleration_ = forward_dynamics(mechanism_, state_, hybrid_.effort, workspace_, external_);
   } else {
     hybrid_dynamics(mechanism_, state_, hybrid_, workspace_, hybrid_result_, external_);
@@ -346,8 +493,15 @@ double Equations::power(const Element& e) const {
       const double rate = dot(gap, velocity(spring.b) - velocity(spring.a)) / norm(gap);
       return -spring.damping * rate * rate;
     }
+    case Element::Kind::contact: {
+      if (set_->mode(e.source) != ContactMode::sliding) return 0.0;
+      return dot(set_->contact_force(e.source).friction, set_->slip(e.source));
+    }
+    case Element::Kind::servo:
+      return set_->servo_power(e.source);
     case Element::Kind::impact:
     case Element::Kind::response:
+    case Element::Kind::switching:
       return 0.0;
   }
   return 0.0;
@@ -386,9 +540,51 @@ void Equations::applied_force(double t, const Eigen::VectorXd& y, Eigen::VectorX
   rate_of_integrals(rates);
 }
 
-void Equations::project(Eigen::VectorXd& y) {
-  coordinates_.unpack({y.data(), index(mechanical_)}, state_);
+void Equations::project(double t, Eigen::VectorXd& y) {
+  look(t, y);
+  if (set_) {
+    set_targets(t);
+    coordinates_.project(state_);
+  }
   set_state(state_, y);
+}
+
+void Equations::add_constraint_work(int constraint, double work, Eigen::VectorXd& y) const {
+  y[work_entry(element_of_constraint_[index(constraint)])] += work;
+}
+
+void Equations::add_switching_work(double work, Eigen::VectorXd& y) const {
+  if (switching_element_ >= 0) y[work_entry(switching_element_)] += work;
+}
+
+ImpulseResult Equations::impulse(const State& state, const ImpulseInput& input) {
+  ImpulseResult result;
+  if (!set_) return apply_impulse(mechanism_, state, input);
+  for (std::size_t i = 0; i < modes_.size(); ++i) {
+    const int lock = lock_of_freedom_[i];
+    if (lock < 0) continue;
+    const bool locked = !input.locked.empty() && input.locked[i] != 0;
+    if (locked && !set_->active(lock)) set_->activate(lock, state);
+    if (!locked && set_->active(lock)) set_->release(lock);
+    if (!locked) continue;
+    const int coordinate = mechanism_.coordinate_of_freedom()[i];
+    set_->set_lock(lock, coordinate < 0 ? 0.0 : state.q[coordinate],
+                   input.target[static_cast<Eigen::Index>(i)], 0.0);
+  }
+  const ConstraintSet::Jump jump = set_->impulse(state);
+  result.velocity = jump.velocity;
+  result.jump = jump.velocity - state.v;
+  result.energy_change = jump.energy_change;
+  result.impulse = Eigen::VectorXd::Zero(state.v.size());
+  for (std::size_t i = 0; i < modes_.size(); ++i) {
+    const int lock = lock_of_freedom_[i];
+    if (lock < 0) continue;
+    result.impulse[static_cast<Eigen::Index>(i)] = set_->effort(lock);
+    if (!set_->active(lock)) continue;
+    const int coordinate = mechanism_.coordinate_of_freedom()[i];
+    set_->set_lock(lock, coordinate < 0 ? 0.0 : state.q[coordinate], 0.0, 0.0);
+  }
+  return result;
 }
 
 void Equations::add_impact_work(int freedom, double work, Eigen::VectorXd& y) const {

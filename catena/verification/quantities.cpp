@@ -17,6 +17,7 @@
 #include "catena/dynamics/kinematics.h"
 #include "catena/dynamics/mass_matrix.h"
 #include "catena/dynamics/momentum.h"
+#include "catena/loops/multipliers.h"
 #include "catena/spatial/eigen.h"
 
 namespace catena {
@@ -100,6 +101,16 @@ Matrix acceleration_of(Request r) {
 Matrix dense_acceleration(Request r) {
   return forward_dynamics(r.mechanism, r.input.state, r.input.effort, r.input.external,
                           Route::dense);
+}
+
+Matrix multiplier_acceleration(Request r) {
+  return forward_dynamics(r.mechanism, r.input.state, r.input.effort, r.input.external,
+                          Route::multipliers);
+}
+
+Matrix constraint_rank(Request r) {
+  return scalar(
+      multiplier_dynamics(r.mechanism, r.input.state, r.input.effort, r.input.external).rank);
 }
 
 // Makes freedoms of a closed mechanism independent.
@@ -297,6 +308,18 @@ const std::vector<Quantity>& table() {
        {},
        Of::nothing,
        dense_acceleration},
+      {"multiplier_acceleration",
+       "forward dynamics, loops by multipliers",
+       Shape::freedom_vector,
+       {},
+       Of::nothing,
+       multiplier_acceleration},
+      {"constraint_rank",
+       "independent rows of all loops' closures here",
+       Shape::scalar,
+       {},
+       Of::nothing,
+       constraint_rank},
       {"effort", "inverse dynamics", Shape::freedom_vector, {}, Of::nothing, effort},
       {"reduced_effort",
        "the state's efforts, at the independent freedoms",
