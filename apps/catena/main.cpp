@@ -57,6 +57,7 @@ int run(int argc, char** argv) {
   catena::app::add_assemble(app);
   catena::app::add_ik(app);
   catena::app::add_dynamics(app);
+  catena::app::add_batch(app);
   catena::app::add_simulate(app);
   catena::app::add_verify(app);
   catena::app::add_report(app);
