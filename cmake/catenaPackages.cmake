@@ -13,6 +13,10 @@ set(catena_package_xsimd_find xsimd 8.1)
 set(catena_package_xsimd_target catena_third_party::xsimd)
 set(catena_package_xsimd_pkgconfig xsimd)
 
+set(catena_package_TBB_find TBB)
+set(catena_package_TBB_target TBB::tbb)
+set(catena_package_TBB_pkgconfig tbb)
+
 set(catena_package_tinyxml2_find tinyxml2)
 set(catena_package_tinyxml2_target tinyxml2::tinyxml2)
 set(catena_package_tinyxml2_pkgconfig tinyxml2)

@@ -47,6 +47,7 @@ int run(int argc, char** argv) {
       "  catena check robot.urdf --strict\n"
       "  catena assemble models/four_bar.sdf --fix A\n"
       "  catena dynamics models/arm6.yaml --what mass-matrix\n"
+      "  catena linearize models/double_pendulum.yaml -o plant.json\n"
       "  catena simulate models/four_bar.sdf -o run.h5\n"
       "  catena report run.h5 -o report.html\n"
       "  catena verify\n\n"
@@ -57,6 +58,10 @@ int run(int argc, char** argv) {
   catena::app::add_assemble(app);
   catena::app::add_ik(app);
   catena::app::add_dynamics(app);
+  catena::app::add_linearize(app);
+  catena::app::add_modes(app);
+  catena::app::add_equilibrium(app);
+  catena::app::add_check_derivatives(app);
   catena::app::add_simulate(app);
   catena::app::add_verify(app);
   catena::app::add_report(app);

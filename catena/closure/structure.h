@@ -109,5 +109,9 @@ struct Aggregate {
 // calling kernel is for.
 void evaluate_coupling(const Coupling& coupling, int terms, const double* q, double& value,
                        double* gradient, double* hessian);
+// How its second derivatives change along dq: extrapolated central differences, right to about ten
+// digits (the function gives no third derivatives). `change` is row by row like `hessian`.
+void differentiate_coupling(const Coupling& coupling, int terms, const double* q, const double* dq,
+                            double* change);
 
 }  // namespace catena

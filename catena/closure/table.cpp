@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "catena/closure/pair.h"
 #include "catena/model/hinge_kinematics.h"
 
 namespace catena {
@@ -253,6 +255,12 @@ class TableMaker {
 
 }  // namespace
 
+Closure pair_closure(const Hinge& hinge, HingeType type) {
+  Closure c;
+  describe_pair(hinge, type, c);
+  return c;
+}
+
 AggregateTables make_aggregate_tables(const Mechanism& mechanism) {
   return TableMaker(mechanism).take();
 }
@@ -263,6 +271,35 @@ void evaluate_coupling(const Coupling& coupling, int terms, const double* q, dou
   std::fill(gradient, gradient + n, 0.0);
   std::fill(hessian, hessian + n * n, 0.0);
   coupling.function({q, n}, value, {gradient, n}, {hessian, n * n});
+}
+
+void differentiate_coupling(const Coupling& coupling, int terms, const double* q, const double* dq,
+                            double* change) {
+  // As CustomHinge::motion_map_rate_derivative: steps h, h/2, h/4 with h = 0.02, order h⁶.
+  constexpr double kStep = 0.02;
+  constexpr int kLevels = 3;
+  const auto n = static_cast<std::size_t>(terms);
+  double size = 0.0;
+  for (std::size_t i = 0; i < n; ++i) size = std::max(size, std::abs(dq[i]));
+  std::fill(change, change + n * n, 0.0);
+  if (size == 0.0) return;
+  std::vector<double> at(n), gradient(n), up(n * n), down(n * n);
+  std::vector<std::vector<double>> table(kLevels, std::vector<double>(n * n));
+  double step = kStep, value = 0.0;
+  for (auto& level : table) {
+    for (std::size_t i = 0; i < n; ++i) at[i] = q[i] + step * dq[i] / size;
+    evaluate_coupling(coupling, terms, at.data(), value, gradient.data(), up.data());
+    for (std::size_t i = 0; i < n; ++i) at[i] = q[i] - step * dq[i] / size;
+    evaluate_coupling(coupling, terms, at.data(), value, gradient.data(), down.data());
+    for (std::size_t i = 0; i < n * n; ++i) level[i] = size * (up[i] - down[i]) / (2.0 * step);
+    step *= 0.5;
+  }
+  double weight = 4.0;
+  for (std::size_t order = 1; order < kLevels; ++order, weight *= 4.0)
+    for (std::size_t level = kLevels - 1; level >= order; --level)
+      for (std::size_t i = 0; i < n * n; ++i)
+        table[level][i] = (weight * table[level][i] - table[level - 1][i]) / (weight - 1.0);
+  std::copy(table.back().begin(), table.back().end(), change);
 }
 
 }  // namespace catena

@@ -22,10 +22,17 @@
 namespace catena {
 
 enum class Route {
-  automatic,  // recursive, unless a drive sits on a distant carrier
-  recursive,  // O(N) sweeps
-  dense       // mass matrix and Cholesky factor, O(N³)
+  automatic,   // recursive, unless a drive sits on a distant carrier (dense) or a loop is large
+               // (multipliers)
+  recursive,   // O(N) sweeps
+  dense,       // mass matrix and Cholesky factor, O(N³)
+  multipliers  // closed loops by their multipliers (multiplier_dynamics.h); trees as recursive
 };
+
+// Whether the closed loops of a mechanism are better left to multipliers: some loop has more than
+// this many freedoms in its spanning tree. Measured (benchmarks/loop_routes_bench.cpp).
+inline constexpr int kLargeLoop = 60;
+bool prefers_multipliers(const Mechanism& mechanism);
 
 // The result lives in the workspace until the next call. After the recursive route
 // workspace.node(n) has the articulated inertias, gains, accelerations and residual forces.

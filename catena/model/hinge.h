@@ -73,6 +73,12 @@ class CustomHinge {
   // The columns of Ḣ at q and q̇ = v.
   virtual void motion_map_rate(std::span<const double> q, std::span<const double> v,
                                std::span<Twistd> columns) const = 0;
+  // The columns of the derivative of Ḣ(q, v) by q along w. Only derivatives of the dynamics need
+  // it. Unless it is overridden: extrapolated central differences of motion_map_rate(), which are
+  // right to about ten digits.
+  virtual void motion_map_rate_derivative(std::span<const double> q, std::span<const double> v,
+                                          std::span<const double> w,
+                                          std::span<Twistd> columns) const;
 };
 
 // X⁻¹ dX as a twist, from a transform of dual numbers and the direction k.
@@ -95,7 +101,8 @@ Twist<Value> body_twist(const Transform<Dual<Value, N>>& x, int k) {
 }
 
 // A custom hinge from its transform alone: `transform(q)` must accept a pointer to Freedoms
-// values of any scalar and return Transform<Scalar>. H and Ḣ follow exactly by dual numbers.
+// values of any scalar and return Transform<Scalar>. H, Ḣ and its derivative follow exactly by dual
+// numbers.
 template <int Freedoms, class F>
 std::shared_ptr<const CustomHinge> make_custom_hinge(F transform_function) {
   static_assert(1 <= Freedoms && Freedoms <= kMaxFreedoms);
@@ -127,6 +134,29 @@ std::shared_ptr<const CustomHinge> make_custom_hinge(F transform_function) {
         const Twist<T> column = body_twist(t, k);
         for (int i = 0; i < 6; ++i)
           columns[static_cast<std::size_t>(k)][i] = column[i].derivative[0];
+      }
+    }
+    void motion_map_rate_derivative(std::span<const double> q, std::span<const double> v,
+                                    std::span<const double> w,
+                                    std::span<Twistd> columns) const override {
+      using W = Dual<double, 1>;  // along w
+      using T = Dual<W, 1>;       // along time
+      using D = Dual<T, Freedoms>;
+      D x[Freedoms];
+      for (int k = 0; k < Freedoms; ++k) {
+        const std::size_t i = static_cast<std::size_t>(k);
+        T along;
+        along.value.value = q[i];
+        along.value.derivative[0] = w[i];
+        along.derivative[0].value = v[i];
+        along.derivative[0].derivative[0] = 0.0;
+        x[k] = D::variable(along, k);
+      }
+      const Transform<D> t = f_(static_cast<const D*>(x));
+      for (int k = 0; k < Freedoms; ++k) {
+        const Twist<T> column = body_twist(t, k);
+        for (int i = 0; i < 6; ++i)
+          columns[static_cast<std::size_t>(k)][i] = column[i].derivative[0].derivative[0];
       }
     }
 

@@ -12,7 +12,9 @@
 #include <type_traits>
 
 #include "catena/model/node.h"
+#include "catena/spatial/dual.h"
 #include "catena/spatial/inertia.h"
+#include "catena/spatial/lanes.h"
 
 namespace catena {
 inline namespace CATENA_ISA {
@@ -72,8 +74,111 @@ inline void reverse(HingeMotion<Scalar>& motion, int freedoms) {
   motion.displacement = motion.displacement.inverse();
 }
 
-// q and v point at the hinge's own coordinates. Custom hinges serve double only;
+// A custom hinge of every lane of a pack, one after the other.
+template <class Scalar>
+inline void evaluate_custom_lanes(const Node& node, const CustomHinge& custom, const Scalar* q,
+                                  const Scalar* v, HingeMotion<Scalar>& motion) {
+  constexpr int kLanes = kLanesOf<Scalar>;
+  double numbers[12 + 6 * kMaxFreedoms + 6][kLanes];
+  for (int l = 0; l < kLanes; ++l) {
+    double own_q[kMaxFreedoms], own_v[kMaxFreedoms], x[12], map[6 * kMaxFreedoms], bias[6];
+    for (int k = 0; k < node.freedoms; ++k) {
+      own_q[k] = q[k].lane(l);
+      own_v[k] = v[k].lane(l);
+    }
+    evaluate_custom(custom, node.freedoms, own_q, own_v, x, map, bias);
+    for (int i = 0; i < 12; ++i) numbers[i][l] = x[i];
+    for (int i = 0; i < 6; ++i) numbers[12 + i][l] = bias[i];
+    for (int i = 0; i < 6 * node.freedoms; ++i) numbers[18 + i][l] = map[i];
+  }
+  for (int i = 0; i < 9; ++i)
+    motion.displacement.rotation.matrix.m[i / 3][i % 3] = Scalar::load(numbers[i]);
+  for (int i = 0; i < 3; ++i) motion.displacement.translation[i] = Scalar::load(numbers[9 + i]);
+  for (int i = 0; i < 6; ++i) {
+    motion.bias[i] = Scalar::load(numbers[12 + i]);
+    for (int k = 0; k < node.freedoms; ++k)
+      motion.map[k][i] = Scalar::load(numbers[18 + 6 * k + i]);
+  }
+}
+
+// A user's hinge serves double, packs lane by lane and, through its derivatives, Dual<double, N>;
 // other scalars get NaN.
+template <class Scalar>
+inline void evaluate_custom_motion(const CustomHinge&, int freedoms, const Scalar*, const Scalar*,
+                                   HingeMotion<Scalar>& motion) {
+  const Scalar nan(std::numeric_limits<double>::quiet_NaN());
+  motion.displacement = {{{{{nan, nan, nan}, {nan, nan, nan}, {nan, nan, nan}}}}, {nan, nan, nan}};
+  for (int i = 0; i < 6; ++i) {
+    for (int k = 0; k < freedoms; ++k) motion.map[k][i] = nan;
+    motion.bias[i] = nan;
+  }
+}
+inline void evaluate_custom_motion(const CustomHinge& custom, int freedoms, const double* q,
+                                   const double* v, HingeMotion<double>& motion) {
+  double x[12], map[6 * kMaxFreedoms], bias[6];
+  evaluate_custom(custom, freedoms, q, v, x, map, bias);
+  for (int i = 0; i < 9; ++i) motion.displacement.rotation.matrix.m[i / 3][i % 3] = x[i];
+  motion.displacement.translation = {x[9], x[10], x[11]};
+  for (int i = 0; i < 6; ++i) {
+    motion.bias[i] = bias[i];
+    for (int k = 0; k < freedoms; ++k) motion.map[k][i] = map[6 * k + i];
+  }
+}
+template <int N>
+inline void evaluate_custom_motion(const CustomHinge& custom, int freedoms,
+                                   const Dual<double, N>* q, const Dual<double, N>* v,
+                                   HingeMotion<Dual<double, N>>& motion) {
+  double own_q[kMaxFreedoms], own_v[kMaxFreedoms];
+  for (int k = 0; k < freedoms; ++k) {
+    own_q[k] = q[k].value;
+    own_v[k] = v[k].value;
+  }
+  HingeMotion<double> value;
+  double map_by_q[6 * kMaxFreedoms * kMaxFreedoms], bias_by_q[6 * kMaxFreedoms];
+  evaluate_custom_motion(custom, freedoms, own_q, own_v, value);
+  differentiate_custom(custom, freedoms, own_q, own_v, map_by_q, bias_by_q);
+  const auto varied = [&](int l, int m, int i) { return map_by_q[(l * freedoms + m) * 6 + i]; };
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j)
+      motion.displacement.rotation.matrix.m[i][j].value =
+          value.displacement.rotation.matrix.m[i][j];
+    motion.displacement.translation[i].value = value.displacement.translation[i];
+  }
+  for (int i = 0; i < 6; ++i) {
+    motion.bias[i].value = value.bias[i];
+    for (int m = 0; m < freedoms; ++m) motion.map[m][i].value = value.map[m][i];
+  }
+  for (int k = 0; k < N; ++k) {
+    Twist<double> moved = Twist<double>::zero(), bias = Twist<double>::zero();
+    for (int l = 0; l < freedoms; ++l) {
+      moved += q[l].derivative[k] * value.map[l];
+      for (int i = 0; i < 6; ++i) {
+        bias[i] += q[l].derivative[k] * bias_by_q[6 * l + i];
+        // Ḣ v is Σ v_l v_m ∂H_m/∂q_l.
+        for (int m = 0; m < freedoms; ++m)
+          bias[i] += v[l].derivative[k] * own_v[m] * (varied(l, m, i) + varied(m, l, i));
+      }
+    }
+    const Mat3<double> r = value.displacement.rotation.matrix;
+    const Mat3<double> turned = r * skew(moved.angular);
+    const Vec3<double> shifted = r * moved.linear;
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j)
+        motion.displacement.rotation.matrix.m[i][j].derivative[k] = turned.m[i][j];
+      motion.displacement.translation[i].derivative[k] = shifted[i];
+    }
+    for (int i = 0; i < 6; ++i) {
+      motion.bias[i].derivative[k] = bias[i];
+      for (int m = 0; m < freedoms; ++m) {
+        double sum = 0.0;
+        for (int l = 0; l < freedoms; ++l) sum += q[l].derivative[k] * varied(l, m, i);
+        motion.map[m][i].derivative[k] = sum;
+      }
+    }
+  }
+}
+
+// q and v point at the hinge's own coordinates.
 template <class Scalar>
 inline void evaluate_hinge(const Node& node, const NodeScrew* screws, const CustomHinge* custom,
                            const Scalar* q, const Scalar* v, HingeMotion<Scalar>& motion) {
@@ -131,24 +236,10 @@ inline void evaluate_hinge(const Node& node, const NodeScrew* screws, const Cust
       }
       break;
     case NodeHinge::custom:
-      if constexpr (std::is_same_v<Scalar, double>) {
-        double x[12], map[6 * kMaxFreedoms], bias[6];
-        evaluate_custom(*custom, node.freedoms, q, v, x, map, bias);
-        for (int i = 0; i < 9; ++i) motion.displacement.rotation.matrix.m[i / 3][i % 3] = x[i];
-        motion.displacement.translation = {x[9], x[10], x[11]};
-        for (int i = 0; i < 6; ++i) {
-          motion.bias[i] = bias[i];
-          for (int k = 0; k < node.freedoms; ++k) motion.map[k][i] = map[6 * k + i];
-        }
-      } else {
-        const Scalar nan(std::numeric_limits<double>::quiet_NaN());
-        motion.displacement = {{{{{nan, nan, nan}, {nan, nan, nan}, {nan, nan, nan}}}},
-                               {nan, nan, nan}};
-        for (int i = 0; i < 6; ++i) {
-          for (int k = 0; k < node.freedoms; ++k) motion.map[k][i] = nan;
-          motion.bias[i] = nan;
-        }
-      }
+      if constexpr (kLanesOf < Scalar >> 0)
+        evaluate_custom_lanes(node, *custom, q, v, motion);
+      else
+        evaluate_custom_motion(*custom, node.freedoms, q, v, motion);
       break;
   }
   if (node.reversed) reverse(motion, node.freedoms);

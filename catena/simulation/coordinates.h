@@ -31,6 +31,16 @@ class Coordinates {
   virtual void pack(const State& state, std::span<double> y) const = 0;
   // May project, starting from what `state` holds; throws NumericalError if that fails.
   virtual void unpack(std::span<const double> y, State& state) = 0;
+  // Not empty if the last unpack() was so close to a singular position that nothing can be
+  // evaluated there: states before and behind it, and their weights in what is interpolated between
+  // them. The state itself was found that way, and accelerations are to be.
+  struct Side {
+    State state;
+    double weight = 0.0;
+  };
+  virtual std::span<const Side> sides() const { return {}; }
+  // Relative error that rounding leaves in velocities and accelerations at the last unpack().
+  virtual double uncertainty() const { return 0.0; }
   // ẏ at a state that unpack() gave.
   virtual void rate(const State& state, const Eigen::VectorXd& acceleration,
                     std::span<double> dy) const = 0;

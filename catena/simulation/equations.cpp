@@ -1,6 +1,7 @@
 #include "catena/simulation/equations.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "catena/base/text.h"
@@ -220,8 +221,24 @@ void Equations::evaluate(double t, const Eigen::VectorXd& y) {
     const Jet jet = motion.signal.jet(t);
     hybrid_.acceleration[motion.freedom] = motion.has_coordinate ? jet.acceleration : jet.rate;
   }
-  sum_efforts(t, y);
-  solve();
+  const std::span<const Coordinates::Side> sides = coordinates_.sides();
+  if (sides.empty()) {
+    sum_efforts(t, y);
+    solve();
+    return;
+  }
+  const State here = state_;
+  Eigen::VectorXd* const found[] = {&acceleration_, &effort_, &friction_, &reaction_};
+  std::array<Eigen::VectorXd, std::size(found)> sum;
+  sum.fill(Eigen::VectorXd::Zero(mechanism_.freedoms()));
+  for (const Coordinates::Side& side : sides) {
+    state_ = side.state;
+    sum_efforts(t, y);
+    solve();
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += side.weight * *found[i];
+  }
+  for (std::size_t i = 0; i < sum.size(); ++i) *found[i] = sum[i];
+  state_ = here;
 }
 
 void Equations::sum_efforts(double t, const Eigen::VectorXd& y) {

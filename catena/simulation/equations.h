@@ -10,7 +10,7 @@
 // friction, or rests against a stop. Sticking and resting freedoms and those with a prescribed
 // motion are motion-driven (hybrid dynamics); what holds them follows.
 //
-// Nothing is allocated in rate().
+// Nothing is allocated in rate() of a tree.
 #pragma once
 
 #include <memory>
@@ -41,6 +41,10 @@ class Equations final : public Ode {
   int size() const override { return mechanical_ + controllers_ + elements(); }
   int controlled() const override { return mechanical_ + controllers_; }
   void rate(double t, const Eigen::VectorXd& y, Eigen::VectorXd& dy) override;
+  double noise() const override {
+    const double part = coordinates_.uncertainty();
+    return part > 0.0 ? part * acceleration_.lpNorm<Eigen::Infinity>() : 0.0;
+  }
   void project(Eigen::VectorXd& y) override;
   // All forces but those of inertia, at the freedoms, and the rates of everything but the state.
   // For modes without held freedoms and prescribed motions, and springs without dampers.

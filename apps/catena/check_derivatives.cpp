@@ -1,0 +1,82 @@
+// catena check-derivatives: every derivative of a mechanism against differences, as a table.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "apps/catena/model_options.h"
+#include "apps/catena/output.h"
+#include "catena/sensitivity/derivative_check.h"
+
+namespace catena::app {
+namespace {
+
+struct Options {
+  ModelOptions model;
+  int states = 10;
+  int seed = 1;
+  bool json = false;
+};
+
+void check_command(const Options& options) {
+  const Mechanism m = options.model.load();
+  print_warnings(m);
+  const DerivativeReport report =
+      check_derivatives(m, options.states, static_cast<std::uint64_t>(options.seed));
+  if (report.states == 0)
+    throw Error("no random state of '" + m.name() +
+                "' could be closed; give it an initial state that closes its loops");
+  const bool pass = report.worst <= kDerivativeTolerance;
+  Json json;
+  json["states"] = report.states;
+  json["skipped"] = report.skipped;
+  json["worst"] = report.worst;
+  json["pass"] = pass;
+  json["checks"] = Json::array();
+  Table table({{"derivative"}, {"largest entry", true}, {"error", true}, {"where"}, {""}});
+  for (const DerivativeCheck& check : report.checks) {
+    const bool good = check.error <= kDerivativeTolerance;
+    json["checks"].push_back({{"quantity", check.quantity},
+                              {"entry", check.entry},
+                              {"error", check.error},
+                              {"where", check.where},
+                              {"pass", good}});
+    table.add({check.quantity, pretty(check.entry), fmt::format("{:.1e}", check.error), check.where,
+               good ? "" : "DIFFERS"});
+  }
+  if (options.json)
+    write_text(json.dump(2) + "\n", "");
+  else
+    write_text(table.text() + fmt::format("{} states{}\n", report.states,
+                                          report.skipped > 0
+                                              ? fmt::format(" ({} could not be closed or are "
+                                                            "singular)",
+                                                            report.skipped)
+                                              : ""),
+               "");
+  if (!pass)
+    throw Error(fmt::format("a derivative differs from differences by {:.1e} (at most {:.0e})",
+                            report.worst, kDerivativeTolerance));
+}
+
+}  // namespace
+
+void add_check_derivatives(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "check-derivatives", "Every derivative against differences at random states");
+  const auto options = std::make_shared<Options>();
+  options->model.add(*command);
+  command->add_option("--states", options->states, "How many states")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "Of the random states")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer(
+      "Examples:\n"
+      "  catena check-derivatives models/mixed_chain.yaml\n"
+      "  catena check-derivatives models/four_bar.yaml --states 5 --json");
+  command->callback([options] { check_command(*options); });
+}
+
+}  // namespace catena::app

@@ -1,0 +1,100 @@
+// catena equilibrium: a position in which nothing accelerates, and whether it is stable.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "apps/catena/closed_state.h"
+#include "apps/catena/linear_output.h"
+#include "apps/catena/model_options.h"
+#include "catena/sensitivity/equilibrium.h"
+#include "catena/simulation/state_file.h"
+
+namespace catena::app {
+namespace {
+
+struct Options {
+  ModelOptions model;
+  std::string state;
+  std::vector<std::string> hold;
+  bool json = false;
+  std::string out;
+};
+
+void equilibrium_command(const Options& options) {
+  const Mechanism m = options.model.load();
+  print_warnings(m);
+  StateInput in = options.state.empty() ? default_input(m) : read_state_file(options.state, m);
+  close_loops(m, in);
+  EquilibriumSettings settings;
+  if (!options.hold.empty()) settings.held = mask_of(m, options.hold);
+  const Equilibrium e =
+      find_equilibrium(m, {in.state, in.effort, in.acceleration, in.external}, settings);
+  Json json;
+  json["found"] = e.found;
+  json["q"] = by_name(m.position_names(), e.state.q);
+  json["v"] = by_name(m.velocity_names(), e.state.v);
+  json["effort"] = by_name(m.velocity_names(), e.effort);
+  json["residual"] = e.residual;
+  json["acceleration"] = e.acceleration;
+  json["iterations"] = e.iterations;
+  if (e.found) json["stability"] = to_string(e.modes.stability);
+  if (e.found) json["growth"] = e.modes.growth;
+  if (!e.found) json["reason"] = e.reason;
+  if (options.json) {
+    write_text(json.dump(2) + "\n", "");
+  } else if (e.found) {
+    Table table({{"coordinate"}, {"guess", true}, {"equilibrium", true}});
+    for (int i = 0; i < m.coordinates(); ++i)
+      table.add({m.position_names()[static_cast<std::size_t>(i)], pretty(in.state.q[i]),
+                 fmt::format("{:.12g}", e.state.q[i])});
+    std::string text = table.text();
+    if (!options.hold.empty()) {
+      Table efforts({{"held freedom"}, {"effort", true}});
+      for (int i = 0; i < m.freedoms(); ++i)
+        if (settings.held[static_cast<std::size_t>(i)] != 0)
+          efforts.add({m.velocity_names()[static_cast<std::size_t>(i)],
+                       fmt::format("{:.9g}", e.effort[i])});
+      text += "\n" + efforts.text();
+    }
+    text += fmt::format("\n{} after {} steps; the largest growth rate is {} 1/s\n",
+                        to_string(e.modes.stability), e.iterations, pretty(e.modes.growth));
+    write_text(text, "");
+  }
+  if (e.found && !options.out.empty()) {
+    std::string yaml = state_yaml(m, e.state) + "effort:\n";
+    for (int i = 0; i < m.freedoms(); ++i)
+      yaml += fmt::format("  {}: {:.17g}\n", m.velocity_names()[static_cast<std::size_t>(i)],
+                          e.effort[i]);
+    write_text(yaml, options.out);
+  }
+  if (!e.found) throw Error("no equilibrium was found near this state: " + e.reason);
+}
+
+}  // namespace
+
+void add_equilibrium(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "equilibrium", "A position in which nothing accelerates, at rest or in steady motion");
+  const auto options = std::make_shared<Options>();
+  options->model.add(*command);
+  command
+      ->add_option("--state", options->state,
+                   "Guess, velocities of a steady motion and efforts (YAML; default: the model's)")
+      ->type_name("FILE");
+  command
+      ->add_option("--hold", options->hold,
+                   "Hinges or freedoms that keep their position; their efforts are found")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  command->add_flag("--json", options->json, "Print JSON");
+  command
+      ->add_option("-o,--output", options->out, "Write state and efforts to this YAML file")
+      ->type_name("FILE");
+  command->footer(
+      "Examples:\n"
+      "  catena equilibrium models/four_bar.yaml\n"
+      "  catena equilibrium models/double_pendulum.yaml --hold shoulder -o rest.yaml");
+  command->callback([options] { equilibrium_command(*options); });
+}
+
+}  // namespace catena::app

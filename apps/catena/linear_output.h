@@ -1,0 +1,24 @@
+// What the commands about linear models share: matrices and modes as text and JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/catena/commands.h"
+#include "apps/catena/output.h"
+#include "catena/sensitivity/modes.h"
+
+namespace catena::app {
+
+// Accelerations and speeds below this count as none: what Newton's method leaves.
+inline constexpr double kRest = 1e-9;
+
+// A list of rows, also for a matrix of one row or column.
+Json rows_json(const Eigen::MatrixXd& a);
+std::string matrix_text(const Eigen::MatrixXd& a, const std::vector<std::string>& rows,
+                        const std::vector<std::string>& columns);
+
+Json modes_json(const ModalAnalysis& analysis, const std::vector<std::string>& names);
+std::string modes_text(const ModalAnalysis& analysis, const std::vector<std::string>& names);
+
+}  // namespace catena::app

@@ -1,0 +1,200 @@
+// catena linearize: the linear model of a mechanism about a state, or about the states of a run.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "apps/catena/closed_state.h"
+#include "apps/catena/linear_output.h"
+#include "apps/catena/model_options.h"
+#include "catena/io/run_file.h"
+#include "catena/sensitivity/linearize.h"
+#include "catena/simulation/state_file.h"
+
+namespace catena::app {
+namespace {
+
+struct Options {
+  ModelOptions model;
+  std::string at;
+  std::string along;
+  int every = 1;
+  std::vector<std::string> inputs, outputs, driven;
+  bool compare = false;
+  bool json = false;
+  std::string out;
+};
+
+Json plant_json(const Mechanism& m, const Plant& plant) {
+  Json json;
+  json["states"] = plant.states;
+  json["inputs"] = plant.inputs;
+  json["outputs"] = plant.outputs;
+  for (const auto& [key, matrix] :
+       {std::pair{"A", &plant.A}, {"B", &plant.B}, {"C", &plant.C}, {"D", &plant.D},
+        {"M", &plant.M}, {"P1", &plant.P1}, {"P2", &plant.P2}, {"P3", &plant.P3}})
+    json[key] = rows_json(*matrix);
+  json["point"] = {{"q", by_name(m.position_names(), plant.point.state.q)},
+                   {"v", by_name(m.velocity_names(), plant.point.state.v)},
+                   {"effort", by_name(m.velocity_names(), plant.point.effort)},
+                   {"acceleration", by_name(m.velocity_names(), plant.acceleration)}};
+  json["residual"] = plant.residual;
+  json["equilibrium"] = plant.residual <= kRest && plant.speed <= kRest;
+  return json;
+}
+
+std::string plant_text(const Plant& plant) {
+  std::string text = "A\n" + matrix_text(plant.A, plant.states, plant.states);
+  text += "\nB\n" + matrix_text(plant.B, plant.states, plant.inputs);
+  if (plant.outputs != plant.states || plant.D.norm() > 0.0) {
+    text += "\nC\n" + matrix_text(plant.C, plant.outputs, plant.states);
+    text += "\nD\n" + matrix_text(plant.D, plant.outputs, plant.inputs);
+  }
+  if (plant.residual > kRest)
+    text += fmt::format(
+        "\nThe state is no equilibrium: the largest acceleration there is {:.4g}. The model is about "
+        "the motion through it.\n",
+        plant.residual);
+  return text;
+}
+
+// The states of a run, by the names of its columns.
+struct Sample {
+  double time;
+  OperatingPoint point;
+};
+std::vector<Sample> samples_of(const RunFile& run, const Mechanism& m, int every) {
+  std::vector<Sample> samples;
+  const auto table = run.read(0, run.rows());
+  const auto fill = [&](const char* prefix, std::span<const std::string> names, Eigen::Index row,
+                        Eigen::VectorXd& to, bool required) {
+    to.setZero(static_cast<Eigen::Index>(names.size()));
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const std::string name = prefix + names[i];
+      const auto& columns = run.header().columns;
+      const auto found = std::find_if(columns.begin(), columns.end(),
+                                      [&](const RunColumn& c) { return c.name == name; });
+      if (found == columns.end()) {
+        if (!required) continue;
+        throw Error("the run has no column '" + name + "': was it made with another model?");
+      }
+      to[static_cast<Eigen::Index>(i)] = table(row, found - columns.begin());
+    }
+  };
+  const int time = run.column_index("time");
+  for (Eigen::Index row = 0; row < table.rows(); row += every) {
+    Sample s;
+    s.time = table(row, time);
+    fill("q.", m.position_names(), row, s.point.state.q, true);
+    fill("v.", m.velocity_names(), row, s.point.state.v, true);
+    fill("effort.", m.velocity_names(), row, s.point.effort, false);
+    s.point.acceleration.setZero(m.freedoms());
+    samples.push_back(std::move(s));
+  }
+  return samples;
+}
+
+void schedule(const Options& options, const Mechanism& m, const LinearizeSettings& settings) {
+  const RunFile run(options.along);
+  SensitivityWorkspace w(m);
+  Json list = Json::array();
+  Table table({{"time", true}, {"largest acceleration", true}, {"norm of A", true},
+               {"norm of B", true}});
+  for (const Sample& s : samples_of(run, m, options.every)) {
+    const Plant plant = linearize(m, s.point, settings, w);
+    Json json = plant_json(m, plant);
+    json["time"] = s.time;
+    list.push_back(std::move(json));
+    table.add({pretty(s.time), pretty(plant.residual), pretty(plant.A.norm()),
+               pretty(plant.B.norm())});
+  }
+  Json json;
+  json["model"] = m.name();
+  json["schedule"] = std::move(list);
+  if (!options.out.empty()) write_text(json.dump(2) + "\n", options.out);
+  if (options.json)
+    write_text(json.dump(2) + "\n", "");
+  else
+    write_text(table.text(), "");
+}
+
+void linearize_command(const Options& options) {
+  const Mechanism m = options.model.load();
+  print_warnings(m);
+  LinearizeSettings settings;
+  settings.inputs = options.inputs;
+  settings.outputs = options.outputs;
+  if (!options.driven.empty()) settings.motion_driven = mask_of(m, options.driven);
+  if (!options.along.empty()) {
+    schedule(options, m, settings);
+    return;
+  }
+  StateInput in = options.at.empty() ? default_input(m) : read_state_file(options.at, m);
+  close_loops(m, in);
+  if (settings.motion_driven.empty()) settings.motion_driven = in.motion_driven;
+  const Plant plant =
+      linearize(m, {in.state, in.effort, in.acceleration, in.external}, settings);
+  Json json = plant_json(m, plant);
+  std::string text = plant_text(plant);
+  if (options.compare) {
+    const Perturbation p = linearize_by_perturbation(m, plant, settings);
+    json["perturbation"] = {{"A", rows_json(p.A)},
+                            {"B", rows_json(p.B)},
+                            {"difference_A", p.difference_A},
+                            {"difference_B", p.difference_B}};
+    text += fmt::format(
+        "\nBy perturbation of the nonlinear model: A differs by {:.2g}, B by {:.2g} (relative).\n",
+        p.difference_A, p.difference_B);
+  }
+  if (!options.out.empty()) write_text(json.dump(2) + "\n", options.out);
+  if (options.json)
+    write_text(json.dump(2) + "\n", "");
+  else if (options.out.empty())
+    write_text(text, "");
+}
+
+}  // namespace
+
+void add_linearize(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "linearize", "Linear model (A, B, C, D and M, P1, P2, P3) about a state or along a run");
+  const auto options = std::make_shared<Options>();
+  options->model.add(*command);
+  command
+      ->add_option("--at", options->at,
+                   "State and efforts (YAML; default: the model's initial state, no efforts)")
+      ->type_name("FILE");
+  command
+      ->add_option("--in", options->inputs,
+                   "Inputs: a freedom (its effort), force.BODY.x, moment.BODY.z (default: all efforts)")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  command
+      ->add_option("--out", options->outputs,
+                   "Outputs: q.NAME, v.NAME, a.NAME, effort.NAME, position.FRAME.x, velocity.FRAME.x "
+                   "(default: all states)")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  command
+      ->add_option("--motion-driven", options->driven,
+                   "Hinges or freedoms whose acceleration is the input")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  command->add_flag("--compare", options->compare,
+                    "Also linearize by perturbation and tell the difference");
+  command->add_option("--along", options->along, "Linearize at the states of this run")
+      ->type_name("RUN.h5");
+  command->add_option("--every", options->every, "Use every Nth row of the run")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--json", options->json, "Print JSON");
+  command->add_option("-o,--output", options->out, "Write JSON to this file")->type_name("FILE");
+  command->footer(
+      "Examples:\n"
+      "  catena linearize models/double_pendulum.yaml\n"
+      "  catena linearize models/four_bar.yaml --compare\n"
+      "  catena linearize models/cart_pendulum.yaml --in slide --out q.slide,q.swing -o plant.json");
+  command->callback([options] { linearize_command(*options); });
+}
+
+}  // namespace catena::app

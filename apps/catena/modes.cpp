@@ -1,0 +1,87 @@
+// catena modes: eigenvalues, frequencies, damping and shapes of the linear model about a state.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "apps/catena/linear_output.h"
+#include "apps/catena/model_options.h"
+#include "catena/simulation/state_file.h"
+
+namespace catena::app {
+namespace {
+
+struct Options {
+  ModelOptions model;
+  std::string at;
+  bool shapes = false;
+  bool json = false;
+  std::string out;
+};
+
+void modes_command(const Options& options) {
+  const Mechanism m = options.model.load();
+  print_warnings(m);
+  StateInput in = options.at.empty() ? default_input(m) : read_state_file(options.at, m);
+  close_loops(m, in);
+  const Plant plant = linearize(m, {in.state, in.effort, in.acceleration, in.external});
+  const ModalAnalysis analysis = modes(plant);
+  std::vector<std::string> names;
+  for (const int i : plant.freedoms)
+    names.push_back(m.velocity_names()[static_cast<std::size_t>(i)]);
+  Json json = modes_json(analysis, names);
+  json["residual"] = plant.residual;
+  json["equilibrium"] = plant.residual <= kRest && plant.speed <= kRest;
+  if (!options.out.empty()) write_text(json.dump(2) + "\n", options.out);
+  if (options.json) {
+    write_text(json.dump(2) + "\n", "");
+    return;
+  }
+  std::string text = modes_text(analysis, names);
+  if (options.shapes) {
+    std::vector<Table::Column> columns{{"freedom"}};
+    for (std::size_t i = 0; i < analysis.modes.size(); ++i)
+      columns.push_back({"mode " + std::to_string(i + 1), true});
+    Table table(columns);
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      std::vector<std::string> words{names[k]};
+      for (const Mode& mode : analysis.modes) {
+        const std::complex<double> x = mode.shape[static_cast<Eigen::Index>(k)];
+        const double re = without_noise(x.real(), 1.0), im = without_noise(x.imag(), 1.0);
+        words.push_back(im == 0.0 ? pretty(re)
+                                  : fmt::format("{} {} {}i", pretty(re), im < 0.0 ? "-" : "+",
+                                                pretty(std::abs(im))));
+      }
+      table.add(std::move(words));
+    }
+    text += "\n" + table.text();
+  }
+  if (plant.residual > kRest)
+    text += fmt::format(
+        "The state is no equilibrium (largest acceleration {:.4g}); `catena equilibrium` finds one.\n",
+        plant.residual);
+  write_text(text, "");
+}
+
+}  // namespace
+
+void add_modes(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "modes", "Eigenvalues, frequencies, damping and mode shapes about a state");
+  const auto options = std::make_shared<Options>();
+  options->model.add(*command);
+  command
+      ->add_option("--at", options->at,
+                   "State and efforts (YAML; default: the model's initial state, no efforts)")
+      ->type_name("FILE");
+  command->add_flag("--shapes", options->shapes, "Print the mode shapes too");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->add_option("-o,--output", options->out, "Write JSON to this file")->type_name("FILE");
+  command->footer(
+      "Examples:\n"
+      "  catena modes models/double_pendulum.yaml --shapes\n"
+      "  catena equilibrium models/four_bar.yaml -o rest.yaml && "
+      "catena modes models/four_bar.yaml --at rest.yaml");
+  command->callback([options] { modes_command(*options); });
+}
+
+}  // namespace catena::app

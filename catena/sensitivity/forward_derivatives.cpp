@@ -1,0 +1,163 @@
+#include "catena/sensitivity/forward_derivatives.h"
+
+#include <Eigen/Cholesky>
+
+#include "catena/dynamics/inverse.h"
+#include "catena/sensitivity/closed_derivatives.h"
+#include "catena/sensitivity/columns.h"
+
+namespace catena {
+namespace {
+
+[[noreturn]] void throw_lost(const Mechanism& mechanism, int freedom) {
+  throw NumericalError("the mass matrix of '" + mechanism.name() +
+                       "' is not positive definite in this position: freedom '" +
+                       mechanism.velocity_names()[static_cast<std::size_t>(freedom)] +
+                       "' moves nothing that the freedoms beyond it do not move");
+}
+
+}  // namespace
+
+SweepInput prepared_input(const Mechanism& mechanism, const State& state,
+                          std::span<const ExternalWrench> external, Workspace& w) {
+  SweepInput in;
+  in.q = w.has_quaternion ? w.position.data() : state.q.data();
+  in.v = state.v.data();
+  if (!mechanism.springs().empty() || !external.empty()) in.external = w.external.data();
+  return in;
+}
+
+const ForwardDerivatives& forward_dynamics_derivatives(const Mechanism& mechanism,
+                                                       const State& state,
+                                                       const Eigen::VectorXd& effort,
+                                                       SensitivityWorkspace& w,
+                                                       std::span<const ExternalWrench> external) {
+  ForwardDerivatives& out = w.forward;
+  out.acceleration = forward_dynamics(mechanism, state, effort, w.dynamics(), external);
+  if (!mechanism.loops().empty())
+    return closed_forward_derivatives(mechanism, state, effort, w, external);
+  const bool recursive = w.dynamics().remote_drives().empty();
+  SweepInput in;
+  if (recursive) {
+    in = prepared_input(mechanism, state, external, w.dynamics());
+  } else {  // rotors on distant carriers have been put among the external wrenches: take them out
+    in = prepare(mechanism, state, nullptr, external, w.dynamics());
+  }
+  compute_columns(in, out.acceleration.data(), recursive, w);
+  compute_tree_matrices(state, external, w);
+  const ColumnKernels& kernels = column_kernels();
+  const int lost = kernels.invert(w.mass_pattern(), w.mass(), w.work(), w.inverse_mass());
+  if (lost != kSweepDone) throw_lost(mechanism, lost);
+  kernels.multiply(w.product_pattern(), w.inverse_mass(), w.by_q(), w.product());
+  copy_matrix(w, w.product(), out.dq);
+  kernels.multiply(w.product_pattern(), w.inverse_mass(), w.by_v(), w.product());
+  copy_matrix(w, w.product(), out.dv);
+  copy_matrix(w, w.inverse_mass(), out.deffort);
+  return out;
+}
+
+ForwardDerivatives forward_dynamics_derivatives(const Mechanism& mechanism, const State& state,
+                                                const Eigen::VectorXd& effort,
+                                                std::span<const ExternalWrench> external) {
+  SensitivityWorkspace workspace(mechanism);
+  return forward_dynamics_derivatives(mechanism, state, effort, workspace, external);
+}
+
+void solve_hybrid(const Eigen::MatrixXd& mass, const Eigen::MatrixXd& dq, const Eigen::MatrixXd& dv,
+                  const Eigen::MatrixXd& map, const std::vector<int>& independent,
+                  const std::vector<std::uint8_t>& motion_driven, HybridDerivatives& out) {
+  const Eigen::Index n = mass.rows();
+  std::vector<int> free, driven;
+  for (int i = 0; i < static_cast<int>(n); ++i)
+    (motion_driven[static_cast<std::size_t>(independent[static_cast<std::size_t>(i)])] != 0
+         ? driven
+         : free)
+        .push_back(i);
+  const Eigen::LLT<Eigen::MatrixXd> factor(Eigen::MatrixXd(mass(free, free)));
+  // Given the right-hand side of the free rows and the accelerations of the driven ones.
+  const auto solve = [&](const Eigen::MatrixXd& right, Eigen::MatrixXd& acceleration,
+                         Eigen::MatrixXd& effort) {
+    acceleration.setZero(n, right.cols());
+    effort.setZero(n, right.cols());
+    if (!free.empty()) {
+      const Eigen::MatrixXd found = factor.solve(-right(free, Eigen::all));
+      acceleration(free, Eigen::all) = found;
+    }
+    if (!driven.empty()) {
+      const Eigen::MatrixXd needed =
+          right(driven, Eigen::all) + mass(driven, Eigen::all) * acceleration;
+      effort(driven, Eigen::all) = needed;
+    }
+  };
+  solve(dq, out.acceleration_dq, out.effort_dq);
+  solve(dv, out.acceleration_dv, out.effort_dv);
+  Eigen::MatrixXd right = -map.transpose();
+  for (const int k : driven)
+    right.col(independent[static_cast<std::size_t>(k)]) = mass.col(k);
+  solve(right, out.acceleration_dinput, out.effort_dinput);
+  for (const int k : driven)
+    out.acceleration_dinput(k, independent[static_cast<std::size_t>(k)]) = 1.0;
+  for (const int k : free) out.effort_dinput(k, independent[static_cast<std::size_t>(k)]) = 1.0;
+}
+
+const HybridDerivatives& hybrid_dynamics_derivatives(const Mechanism& mechanism, const State& state,
+                                                     const HybridInput& input,
+                                                     SensitivityWorkspace& w,
+                                                     std::span<const ExternalWrench> external) {
+  HybridDerivatives& out = w.hybrid;
+  hybrid_dynamics(mechanism, state, input, w.dynamics(), out.result, external);
+  if (!mechanism.loops().empty())
+    return closed_hybrid_derivatives(mechanism, state, input, w, external);
+  inverse_dynamics_derivatives(mechanism, state, out.result.acceleration, w, external);
+  const Eigen::Index n = mechanism.freedoms();
+  solve_hybrid(w.inverse.da, w.inverse.dq, w.inverse.dv, Eigen::MatrixXd::Identity(n, n),
+               w.dynamics().independent(), input.motion_driven, out);
+  return out;
+}
+
+HybridDerivatives hybrid_dynamics_derivatives(const Mechanism& mechanism, const State& state,
+                                              const HybridInput& input,
+                                              std::span<const ExternalWrench> external) {
+  SensitivityWorkspace workspace(mechanism);
+  return hybrid_dynamics_derivatives(mechanism, state, input, workspace, external);
+}
+
+WrenchDerivatives external_wrench_derivatives(const Mechanism& mechanism, const Eigen::VectorXd& q,
+                                              const ExternalWrench& where,
+                                              SensitivityWorkspace& w) {
+  if (where.body < 0 || where.body >= static_cast<int>(mechanism.bodies().size()))
+    throw NumericalError("derivatives by a wrench on body " + std::to_string(where.body) +
+                         ", which does not exist");
+  const Eigen::Index n = mechanism.freedoms();
+  const State still{q, Eigen::VectorXd::Zero(n)};
+  const Eigen::VectorXd none = Eigen::VectorXd::Zero(n);
+  inverse_dynamics_derivatives(mechanism, still, none, w);
+  const BodyPlace& body = mechanism.bodies()[static_cast<std::size_t>(where.body)];
+  const ColumnTable<double>& c = w.columns();
+  Eigen::MatrixXd effort = Eigen::MatrixXd::Zero(n, 6);
+  if (body.node >= 0) {
+    const ColumnNode<double>& node = c.nodes[body.node];
+    const Vec3d point = node.pose * (body.X_node_body * where.point);
+    const Rotationd axes = where.axes == ExternalWrench::Axes::body
+                               ? node.pose.rotation * body.X_node_body.rotation
+                               : Rotationd::identity();
+    for (int i = body.node; i >= 0; i = mechanism.nodes()[static_cast<std::size_t>(i)].parent) {
+      const Node& own = mechanism.nodes()[static_cast<std::size_t>(i)];
+      for (int k = own.v_index; k < own.v_index + own.freedoms; ++k) {
+        const Twistd s = get_twist(c.twist, c.stride, k);
+        const Vec3d shift = s.linear + cross(s.angular, point);
+        for (int x = 0; x < 3; ++x) {
+          effort(k, x) = -dot(axes.axis(x), s.angular);
+          effort(k, 3 + x) = -dot(axes.axis(x), shift);
+        }
+      }
+    }
+  }
+  WrenchDerivatives out;
+  out.effort = mechanism.loops().empty() ? effort : w.tangent.map.transpose() * effort;
+  const Eigen::LLT<Eigen::MatrixXd> factor(w.inverse.da);
+  out.acceleration = -factor.solve(out.effort);
+  return out;
+}
+
+}  // namespace catena

@@ -1,0 +1,60 @@
+// Derivatives of forward and hybrid dynamics.
+//
+// With the accelerations v̇ of the state at hand (forward dynamics is called first), the derivatives
+// of inverse dynamics at v̇ and the inverse of the mass matrix give
+//
+//   ∂v̇/∂q = −M⁻¹ ∂τ/∂q,   ∂v̇/∂v = −M⁻¹ ∂τ/∂v,   ∂v̇/∂τ = M⁻¹,
+//
+// (text 001, section 4, with its derivatives of articulated inertias left out: digest 3.6 a.) M⁻¹ and
+// the products keep to the zeros that branches leave in the matrices. Directions of q and the
+// convention for external wrenches are those of inverse_derivatives.h.
+//
+// Hybrid dynamics: a force-driven freedom has its effort for an input, a motion-driven one its
+// acceleration. Of these the other half is the output.
+#pragma once
+
+#include <span>
+
+#include "catena/dynamics/forward.h"
+#include "catena/sensitivity/inverse_derivatives.h"
+
+namespace catena {
+
+const ForwardDerivatives& forward_dynamics_derivatives(const Mechanism& mechanism,
+                                                       const State& state,
+                                                       const Eigen::VectorXd& effort,
+                                                       SensitivityWorkspace& workspace,
+                                                       std::span<const ExternalWrench> external = {});
+ForwardDerivatives forward_dynamics_derivatives(const Mechanism& mechanism, const State& state,
+                                                const Eigen::VectorXd& effort,
+                                                std::span<const ExternalWrench> external = {});
+
+const HybridDerivatives& hybrid_dynamics_derivatives(const Mechanism& mechanism, const State& state,
+                                                     const HybridInput& input,
+                                                     SensitivityWorkspace& workspace,
+                                                     std::span<const ExternalWrench> external = {});
+HybridDerivatives hybrid_dynamics_derivatives(const Mechanism& mechanism, const State& state,
+                                              const HybridInput& input,
+                                              std::span<const ExternalWrench> external = {});
+
+// Derivatives by an external wrench on a body: columns are its moment and force, six, as `where` says
+// (its own numbers do not matter).
+struct WrenchDerivatives {
+  Eigen::MatrixXd effort;        // of inverse dynamics
+  Eigen::MatrixXd acceleration;  // of forward dynamics
+};
+WrenchDerivatives external_wrench_derivatives(const Mechanism& mechanism, const Eigen::VectorXd& q,
+                                              const ExternalWrench& where,
+                                              SensitivityWorkspace& workspace);
+
+// ---- For the algorithms of this room. ----
+
+// What the last dynamics call of this state prepared in the workspace.
+SweepInput prepared_input(const Mechanism& mechanism, const State& state,
+                          std::span<const ExternalWrench> external, Workspace& workspace);
+// Hybrid derivatives from those of inverse dynamics in the independent freedoms; `map` is X.
+void solve_hybrid(const Eigen::MatrixXd& mass, const Eigen::MatrixXd& dq, const Eigen::MatrixXd& dv,
+                  const Eigen::MatrixXd& map, const std::vector<int>& independent,
+                  const std::vector<std::uint8_t>& motion_driven, HybridDerivatives& out);
+
+}  // namespace catena

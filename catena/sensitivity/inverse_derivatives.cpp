@@ -1,0 +1,80 @@
+#include "catena/sensitivity/inverse_derivatives.h"
+
+#include "catena/dynamics/embedding.h"
+#include "catena/dynamics/inverse.h"
+#include "catena/sensitivity/closed_derivatives.h"
+#include "catena/sensitivity/columns.h"
+#include "catena/sensitivity/load_derivatives.h"
+
+namespace catena {
+
+void compute_columns(const SweepInput& in, const double* acceleration, bool placed,
+                     SensitivityWorkspace& w) {
+  SweepInput given = in;
+  given.acceleration = acceleration;
+  Scratch<double> scratch = w.dynamics().scratch();
+  column_kernels().columns(w.dynamics().tree_model(), given, placed, &scratch, &w.columns());
+}
+
+void compute_tree_matrices(const State& state, std::span<const ExternalWrench> external,
+                           SensitivityWorkspace& w) {
+  w.need_matrices();
+  column_kernels().matrices(w.dynamics().tree_model(), w.tree_pattern(), &w.columns(), w.by_q(),
+                            w.by_v(), w.mass());
+  if (w.dynamics().has_passive_elements() || !external.empty())
+    add_load_derivatives(state, external, w);
+}
+
+void tree_effort(const SweepInput& in, SensitivityWorkspace& w, Eigen::VectorXd& effort) {
+  const Mechanism& m = w.mechanism();
+  const ColumnTable<double>& c = w.columns();
+  effort.resize(m.freedoms());
+  for (std::size_t n = 0; n < m.nodes().size(); ++n)
+    for (int k = 0; k < m.nodes()[n].freedoms; ++k) {
+      const int i = m.nodes()[n].v_index + k;
+      effort[i] = dot(c.nodes[n].force, get_twist(c.twist, c.stride, i));
+    }
+  for (int d = 0; d < c.drive_count; ++d) {
+    const DriveTerm& drive = c.drives[d];
+    effort[drive.freedom] += drive.reflected * w.acceleration[drive.freedom];
+    if (drive.carrier >= 0)
+      effort[drive.freedom] += dot(c.rotors[d].axis, c.nodes[drive.carrier].acceleration.angular);
+  }
+  if (w.dynamics().has_passive_elements())
+    effort -= Eigen::Map<const Eigen::VectorXd>(in.effort, m.freedoms());
+}
+
+void copy_matrix(const SensitivityWorkspace& w, const double* padded, Eigen::MatrixXd& to) {
+  const Eigen::Index n = w.mechanism().freedoms();
+  if (to.rows() != n || to.cols() != n) to.resize(n, n);
+  const Eigen::Index stride = w.stride();
+  double* out = to.data();
+  for (Eigen::Index k = 0; k < n; ++k)
+    for (Eigen::Index i = 0; i < n; ++i) *out++ = padded[k * stride + i];
+}
+
+const InverseDerivatives& inverse_dynamics_derivatives(const Mechanism& mechanism,
+                                                       const State& state,
+                                                       const Eigen::VectorXd& acceleration,
+                                                       SensitivityWorkspace& w,
+                                                       std::span<const ExternalWrench> external) {
+  check_vector(mechanism.velocity_names(), acceleration, "acceleration");
+  if (!mechanism.loops().empty())
+    return closed_inverse_derivatives(mechanism, state, acceleration, w, external);
+  const PreparedInput in = prepare(mechanism, state, nullptr, external, w.dynamics());
+  compute_columns(in, acceleration.data(), false, w);
+  compute_tree_matrices(state, external, w);
+  copy_matrix(w, w.by_q(), w.inverse.dq);
+  copy_matrix(w, w.by_v(), w.inverse.dv);
+  copy_matrix(w, w.mass(), w.inverse.da);
+  return w.inverse;
+}
+
+InverseDerivatives inverse_dynamics_derivatives(const Mechanism& mechanism, const State& state,
+                                                const Eigen::VectorXd& acceleration,
+                                                std::span<const ExternalWrench> external) {
+  SensitivityWorkspace workspace(mechanism);
+  return inverse_dynamics_derivatives(mechanism, state, acceleration, workspace, external);
+}
+
+}  // namespace catena

@@ -1,0 +1,449 @@
+#include "catena/sensitivity/linearize.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <Eigen/LU>
+
+#include "catena/base/text.h"
+#include "catena/closure/assembly.h"
+#include "catena/model/configuration.h"
+#include "catena/sensitivity/columns.h"
+
+namespace catena {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr const char* kAxes[3] = {"x", "y", "z"};
+
+// "force.BODY.x" -> kind, name, axis. Names may have dots in them: the last part is the axis.
+struct Dotted {
+  std::string kind, name;
+  int axis = -1;
+};
+Dotted split(const std::string& word) {
+  Dotted d;
+  const std::size_t first = word.find('.'), last = word.rfind('.');
+  if (first == std::string::npos) return {"", word, -1};
+  d.kind = word.substr(0, first);
+  for (int i = 0; i < 3; ++i)
+    if (last > first && word.substr(last + 1) == kAxes[i]) d.axis = i;
+  d.name = d.axis >= 0 ? word.substr(first + 1, last - first - 1) : word.substr(first + 1);
+  return d;
+}
+
+int freedom_or_none(const Mechanism& m, const std::string& name) {
+  const auto names = m.velocity_names();
+  const auto at = std::find(names.begin(), names.end(), name);
+  return at == names.end() ? -1 : static_cast<int>(at - names.begin());
+}
+
+[[noreturn]] void throw_unknown(const Mechanism& m, const char* what, const std::string& name,
+                                std::vector<std::string> candidates) {
+  for (const std::string& freedom : m.velocity_names()) candidates.push_back(freedom);
+  throw NameError("no " + std::string(what) + " is named '" + name + "'" +
+                  did_you_mean(name, candidates));
+}
+
+std::vector<std::string> body_names(const Mechanism& m, const std::string& kind) {
+  std::vector<std::string> names;
+  for (const BodyPlace& body : m.bodies())
+    for (const char* axis : kAxes) names.push_back(kind + "." + body.name + "." + axis);
+  return names;
+}
+
+// A frame, or a body's own frame: its node and its place on it.
+struct Spot {
+  int node = -1;
+  Vec3d point;
+};
+bool find_spot(const Mechanism& m, const std::string& name, Spot& spot) {
+  for (const FramePlace& frame : m.frames())
+    if (frame.name == name) {
+      spot = {frame.node, frame.X_node_frame.translation};
+      return true;
+    }
+  if (!m.has_body(name) || name == kWorld) return false;
+  const BodyPlace& body = m.bodies()[static_cast<std::size_t>(m.body_index(name))];
+  spot = {body.node, body.X_node_body.translation};
+  return true;
+}
+
+// Everything about the point that inputs and outputs are made of, over the states of the plant.
+struct Pieces {
+  MatrixXd map;                                   // X: freedoms by states
+  MatrixXd velocity_dq, velocity_dv;              // of all freedoms
+  MatrixXd acceleration_dq, acceleration_dv;      // of all freedoms
+  MatrixXd state_dq, state_dv;                    // of the independent accelerations
+  MatrixXd effort_dq, effort_dv, effort_dinput;   // hybrid only, independent rows
+  MatrixXd state_dinput;                          // by the input of each freedom
+  VectorXd acceleration;
+};
+
+Pieces differentiate(const Mechanism& m, const OperatingPoint& p, const LinearizeSettings& settings,
+                     SensitivityWorkspace& w) {
+  Pieces out;
+  const Index n = m.freedoms();
+  const bool hybrid = std::any_of(settings.motion_driven.begin(), settings.motion_driven.end(),
+                                  [](std::uint8_t x) { return x != 0; });
+  if (hybrid) {
+    const HybridDerivatives& h = hybrid_dynamics_derivatives(
+        m, p.state, {settings.motion_driven, p.effort, p.acceleration}, w, p.external);
+    out.acceleration = h.result.acceleration;
+    out.state_dq = h.acceleration_dq;
+    out.state_dv = h.acceleration_dv;
+    out.state_dinput = h.acceleration_dinput;
+    out.effort_dq = h.effort_dq;
+    out.effort_dv = h.effort_dv;
+    out.effort_dinput = h.effort_dinput;
+  } else {
+    const ForwardDerivatives& f = forward_dynamics_derivatives(m, p.state, p.effort, w, p.external);
+    out.acceleration = f.acceleration;
+    out.state_dq = f.dq;
+    out.state_dv = f.dv;
+    out.state_dinput = f.deffort;
+  }
+  if (m.loops().empty()) {
+    out.map = MatrixXd::Identity(n, n);
+    out.velocity_dq = MatrixXd::Zero(n, n);
+    out.acceleration_dq = out.state_dq;
+    out.acceleration_dv = out.state_dv;
+  } else {
+    const TangentMaps& t = w.tangent;
+    out.map = t.map;
+    out.velocity_dq = t.velocity_dq;
+    out.acceleration_dq = t.map * out.state_dq + t.bias_dq;
+    out.acceleration_dv = t.map * out.state_dv + t.bias_dv;
+  }
+  out.velocity_dv = out.map;
+  return out;
+}
+
+// −[v, ·] of the hinges whose coordinates are quaternions: rows and columns over all freedoms.
+MatrixXd transport(const Mechanism& m, const VectorXd& v) {
+  MatrixXd k = MatrixXd::Zero(m.freedoms(), m.freedoms());
+  for (const Node& node : m.nodes()) {
+    if (node.coordinates == node.freedoms) continue;
+    Twistd speed = Twistd::zero();
+    for (int i = 0; i < node.freedoms; ++i) speed[i] = v[node.v_index + i];
+    for (int j = 0; j < node.freedoms; ++j) {
+      Twistd unit = Twistd::zero();
+      unit[j] = 1.0;
+      const Twistd turned = ad(speed, unit);
+      for (int i = 0; i < node.freedoms; ++i)
+        k(node.v_index + i, node.v_index + j) = -turned[i];
+    }
+  }
+  return k;
+}
+
+// Position and velocity of a spot, ground axes, by the states.
+struct SpotRows {
+  MatrixXd position_dq, velocity_dq, velocity_dv;  // 3 by states
+};
+SpotRows rows_of(const Mechanism& m, const Spot& spot, const Pieces& pieces,
+                 const SensitivityWorkspace& w) {
+  const Index n = m.freedoms();
+  const ColumnTable<double>& c = w.columns();
+  MatrixXd shift = MatrixXd::Zero(3, n), swing = MatrixXd::Zero(3, n);
+  if (spot.node >= 0) {
+    const ColumnNode<double>& body = c.nodes[spot.node];
+    const Vec3d place = body.pose * spot.point;
+    for (int i = spot.node; i >= 0; i = m.nodes()[static_cast<std::size_t>(i)].parent) {
+      const Node& node = m.nodes()[static_cast<std::size_t>(i)];
+      for (int l = node.v_index; l < node.v_index + node.freedoms; ++l) {
+        const Twistd s = get_twist(c.twist, c.stride, l);
+        const Vec3d moved = s.linear + cross(s.angular, place);
+        const Twistd change = ad(s, body.twist) + get_twist(c.rate, c.stride, l);
+        const Vec3d turned = change.linear + cross(change.angular, place) +
+                             cross(body.twist.angular, moved);
+        for (int x = 0; x < 3; ++x) {
+          shift(x, l) = moved[x];
+          swing(x, l) = turned[x];
+        }
+      }
+    }
+  }
+  return {shift * pieces.map, swing * pieces.map + shift * pieces.velocity_dq,
+          shift * pieces.velocity_dv};
+}
+
+}  // namespace
+
+State displaced(const Mechanism& m, const State& state, const std::vector<int>& freedoms,
+                const VectorXd& dq, const VectorXd& dv) {
+  VectorXd step = VectorXd::Zero(m.freedoms());
+  State moved = state;
+  for (std::size_t k = 0; k < freedoms.size(); ++k) {
+    step[freedoms[k]] = dq[static_cast<Index>(k)];
+    moved.v[freedoms[k]] += dv[static_cast<Index>(k)];
+  }
+  moved.q = integrate(m, state.q, step);
+  if (m.loops().empty()) return moved;
+  AssemblySettings settings;
+  settings.keep_limits = false;
+  settings.fixed.assign(static_cast<std::size_t>(m.freedoms()), 0);
+  for (const int i : freedoms) settings.fixed[static_cast<std::size_t>(i)] = 1;
+  return assemble(m, moved, settings);
+}
+
+Plant linearize(const Mechanism& m, const OperatingPoint& point, const LinearizeSettings& settings,
+                SensitivityWorkspace& w) {
+  if (!settings.motion_driven.empty() &&
+      settings.motion_driven.size() != static_cast<std::size_t>(m.freedoms()))
+    throw NumericalError("motion_driven has " + std::to_string(settings.motion_driven.size()) +
+                         " entries, but this mechanism has " + std::to_string(m.freedoms()) +
+                         " freedoms");
+  const auto driven = [&](int freedom) {
+    return !settings.motion_driven.empty() &&
+           settings.motion_driven[static_cast<std::size_t>(freedom)] != 0;
+  };
+  const bool hybrid = std::any_of(settings.motion_driven.begin(), settings.motion_driven.end(),
+                                  [](std::uint8_t x) { return x != 0; });
+  Plant plant;
+  plant.point = point;
+  const Pieces p = differentiate(m, point, settings, w);
+  plant.acceleration = p.acceleration;
+  plant.freedoms = w.dynamics().independent();
+  const Index n = p.map.cols();
+  std::vector<int> place(static_cast<std::size_t>(m.freedoms()), -1);
+  for (std::size_t k = 0; k < plant.freedoms.size(); ++k) {
+    place[static_cast<std::size_t>(plant.freedoms[k])] = static_cast<int>(k);
+    const std::string& name = m.velocity_names()[static_cast<std::size_t>(plant.freedoms[k])];
+    plant.states.push_back("q." + name);
+  }
+  for (const int i : plant.freedoms)
+    plant.states.push_back("v." + m.velocity_names()[static_cast<std::size_t>(i)]);
+  plant.residual = p.acceleration.size() > 0 ? p.acceleration.lpNorm<Eigen::Infinity>() : 0.0;
+  plant.speed = point.state.v.size() > 0 ? point.state.v.lpNorm<Eigen::Infinity>() : 0.0;
+
+  // Inputs: columns of the accelerations (and found efforts) by each.
+  std::vector<std::string> inputs = settings.inputs;
+  if (inputs.empty()) inputs.assign(m.velocity_names().begin(), m.velocity_names().end());
+  const Index input_count = static_cast<Index>(inputs.size());
+  MatrixXd by_input = MatrixXd::Zero(n, input_count);
+  MatrixXd generalized = MatrixXd::Zero(n, input_count);  // P3
+  MatrixXd effort_by_input = MatrixXd::Zero(n, input_count);
+  for (Index j = 0; j < input_count; ++j) {
+    const std::string& name = inputs[static_cast<std::size_t>(j)];
+    const int freedom = freedom_or_none(m, name);
+    if (freedom >= 0) {
+      by_input.col(j) = p.state_dinput.col(freedom);
+      if (p.effort_dinput.size() > 0) effort_by_input.col(j) = p.effort_dinput.col(freedom);
+      generalized.col(j) = driven(freedom) ? VectorXd(-w.inverse.da.col(place[static_cast<std::size_t>(freedom)]))
+                                           : VectorXd(p.map.row(freedom).transpose());
+      plant.inputs.push_back((driven(freedom) ? "a." : "effort.") + name);
+      continue;
+    }
+    const Dotted d = split(name);
+    const bool force = d.kind == "force";
+    if ((!force && d.kind != "moment") || d.axis < 0 || !m.has_body(d.name) || d.name == kWorld) {
+      std::vector<std::string> candidates = body_names(m, "force");
+      for (const std::string& x : body_names(m, "moment")) candidates.push_back(x);
+      throw_unknown(m, "input", name, candidates);
+    }
+    // The generalized effort of a unit load is the (angular or linear) Jacobian's row.
+    const BodyPlace& body = m.bodies()[static_cast<std::size_t>(m.body_index(d.name))];
+    VectorXd effort = VectorXd::Zero(m.freedoms());
+    const ColumnTable<double>& c = w.columns();
+    for (int i = body.node; i >= 0; i = m.nodes()[static_cast<std::size_t>(i)].parent) {
+      const Node& node = m.nodes()[static_cast<std::size_t>(i)];
+      const Vec3d at = c.nodes[body.node].pose * body.X_node_body.translation;
+      for (int l = node.v_index; l < node.v_index + node.freedoms; ++l) {
+        const Twistd s = get_twist(c.twist, c.stride, l);
+        effort[l] = force ? (s.linear + cross(s.angular, at))[d.axis] : s.angular[d.axis];
+      }
+    }
+    for (int l = 0; l < m.freedoms(); ++l) {
+      if (effort[l] == 0.0) continue;
+      if (driven(l)) {  // it loads the drive, not the motion
+        effort_by_input(place[static_cast<std::size_t>(l)], j) -= effort[l];
+        continue;
+      }
+      by_input.col(j) += effort[l] * p.state_dinput.col(l);
+      if (p.effort_dinput.size() > 0)
+        for (Index k = 0; k < n; ++k)
+          if (driven(plant.freedoms[static_cast<std::size_t>(k)]))
+            effort_by_input(k, j) += effort[l] * p.effort_dinput(k, l);
+    }
+    generalized.col(j) = p.map.transpose() * effort;
+    plant.inputs.push_back(name);
+  }
+
+  plant.A = MatrixXd::Zero(2 * n, 2 * n);
+  const MatrixXd drift = transport(m, point.state.v) * p.map;
+  for (Index k = 0; k < n; ++k)
+    plant.A.row(k).head(n) = drift.row(plant.freedoms[static_cast<std::size_t>(k)]);
+  plant.A.topRightCorner(n, n).setIdentity();
+  plant.A.bottomLeftCorner(n, n) = p.state_dq;
+  plant.A.bottomRightCorner(n, n) = p.state_dv;
+  plant.B = MatrixXd::Zero(2 * n, input_count);
+  plant.B.bottomRows(n) = by_input;
+  // The derivatives of inverse dynamics at the point are in the workspace.
+  if (m.loops().empty() && !hybrid) {
+    copy_matrix(w, w.mass(), w.inverse.da);
+    copy_matrix(w, w.by_q(), w.inverse.dq);
+    copy_matrix(w, w.by_v(), w.inverse.dv);
+  }
+  plant.M = w.inverse.da;
+  plant.P2 = -w.inverse.dq;
+  plant.P1 = -w.inverse.dv;
+  plant.P3 = generalized;
+
+  // Outputs.
+  plant.outputs = settings.outputs;
+  if (plant.outputs.empty()) {
+    plant.outputs = plant.states;
+    plant.C = MatrixXd::Identity(2 * n, 2 * n);
+    plant.D = MatrixXd::Zero(2 * n, input_count);
+    return plant;
+  }
+  const Index rows = static_cast<Index>(plant.outputs.size());
+  plant.C = MatrixXd::Zero(rows, 2 * n);
+  plant.D = MatrixXd::Zero(rows, input_count);
+  for (Index r = 0; r < rows; ++r) {
+    std::string& name = plant.outputs[static_cast<std::size_t>(r)];
+    int freedom = freedom_or_none(m, name);
+    Dotted d = split(name);
+    if (freedom >= 0) {
+      d.kind = "q";
+      name = "q." + name;
+    } else if (d.kind == "q" || d.kind == "v" || d.kind == "a" || d.kind == "effort") {
+      freedom = freedom_or_none(m, name.substr(d.kind.size() + 1));
+    }
+    Spot spot;
+    if (freedom >= 0 && d.kind == "q") {
+      plant.C.row(r).head(n) = p.map.row(freedom);
+    } else if (freedom >= 0 && d.kind == "v") {
+      plant.C.row(r).head(n) = p.velocity_dq.row(freedom);
+      plant.C.row(r).tail(n) = p.velocity_dv.row(freedom);
+    } else if (freedom >= 0 && d.kind == "a") {
+      plant.C.row(r).head(n) = p.acceleration_dq.row(freedom);
+      plant.C.row(r).tail(n) = p.acceleration_dv.row(freedom);
+      plant.D.row(r) = p.map.row(freedom) * by_input;
+    } else if (freedom >= 0 && d.kind == "effort" && driven(freedom)) {
+      const Index k = place[static_cast<std::size_t>(freedom)];
+      plant.C.row(r).head(n) = p.effort_dq.row(k);
+      plant.C.row(r).tail(n) = p.effort_dv.row(k);
+      plant.D.row(r) = effort_by_input.row(k);
+    } else if (d.axis >= 0 && (d.kind == "position" || d.kind == "velocity") &&
+               find_spot(m, d.name, spot)) {
+      const SpotRows rows_at = rows_of(m, spot, p, w);
+      if (d.kind == "position") {
+        plant.C.row(r).head(n) = rows_at.position_dq.row(d.axis);
+      } else {
+        plant.C.row(r).head(n) = rows_at.velocity_dq.row(d.axis);
+        plant.C.row(r).tail(n) = rows_at.velocity_dv.row(d.axis);
+      }
+    } else {
+      if (freedom >= 0)
+        throw NameError("output '" + name +
+                        "': only a motion-driven freedom has an effort to be found");
+      std::vector<std::string> candidates;
+      for (const std::string& f : m.velocity_names())
+        for (const char* kind : {"q.", "v.", "a."}) candidates.push_back(kind + f);
+      for (const char* kind : {"position", "velocity"}) {
+        for (const std::string& x : body_names(m, kind)) candidates.push_back(x);
+        for (const FramePlace& frame : m.frames())
+          for (const char* axis : kAxes)
+            candidates.push_back(std::string(kind) + "." + frame.name + "." + axis);
+      }
+      throw_unknown(m, "output", name, candidates);
+    }
+  }
+  return plant;
+}
+
+Plant linearize(const Mechanism& m, const OperatingPoint& point,
+                const LinearizeSettings& settings) {
+  SensitivityWorkspace w(m);
+  return linearize(m, point, settings, w);
+}
+
+Perturbation linearize_by_perturbation(const Mechanism& m, const Plant& plant,
+                                       const LinearizeSettings& settings, double step) {
+  const Index n = static_cast<Index>(plant.freedoms.size());
+  const bool hybrid = std::any_of(settings.motion_driven.begin(), settings.motion_driven.end(),
+                                  [](std::uint8_t x) { return x != 0; });
+  const OperatingPoint& p = plant.point;
+  Workspace w(m);
+  // Accelerations of the states at a displaced state with changed inputs.
+  const auto rates = [&](const State& state, const OperatingPoint& at) {
+    VectorXd a;
+    if (hybrid) {
+      HybridResult r;
+      hybrid_dynamics(m, state, {settings.motion_driven, at.effort, at.acceleration}, w, r,
+                      at.external);
+      a = r.acceleration;
+    } else {
+      a = forward_dynamics(m, state, at.effort, w, at.external);
+    }
+    return VectorXd(a(plant.freedoms));
+  };
+  Perturbation out;
+  out.A = MatrixXd::Zero(2 * n, 2 * n);
+  out.A.topRows(n) = plant.A.topRows(n);  // kinematics, not dynamics
+  const VectorXd none = VectorXd::Zero(n);
+  for (Index k = 0; k < 2 * n; ++k) {
+    VectorXd change = VectorXd::Zero(n);
+    change[k % n] = step;
+    const VectorXd& dq = k < n ? change : none;
+    const VectorXd& dv = k < n ? none : change;
+    const State up = displaced(m, p.state, plant.freedoms, dq, dv);
+    const State down = displaced(m, p.state, plant.freedoms, -dq, -dv);
+    out.A.col(k).tail(n) = (rates(up, p) - rates(down, p)) / (2.0 * step);
+  }
+  const Index inputs = plant.B.cols();
+  out.B = MatrixXd::Zero(2 * n, inputs);
+  for (Index j = 0; j < inputs; ++j) {
+    OperatingPoint up = p, down = p;
+    const std::string& word = plant.inputs[static_cast<std::size_t>(j)];
+    const Dotted d = split(word);
+    // Linear in the input: a step of one loses nothing.
+    if (d.kind == "effort" || d.kind == "a") {
+      const int freedom = m.velocity_index(word.substr(d.kind.size() + 1));
+      (d.kind == "a" ? up.acceleration : up.effort)[freedom] += 1.0;
+      (d.kind == "a" ? down.acceleration : down.effort)[freedom] -= 1.0;
+    } else {
+      ExternalWrench e;
+      e.body = m.body_index(d.name);
+      e.axes = ExternalWrench::Axes::ground;
+      (d.kind == "force" ? e.wrench.force : e.wrench.moment)[d.axis] = 1.0;
+      up.external.push_back(e);
+      e.wrench = -e.wrench;
+      down.external.push_back(e);
+    }
+    out.B.col(j).tail(n) = 0.5 * (rates(p.state, up) - rates(p.state, down));
+  }
+  const auto relative = [](const MatrixXd& a, const MatrixXd& b) {
+    const double size = a.norm();
+    return size > 0.0 ? (a - b).norm() / size : (a - b).norm();
+  };
+  out.difference_A = relative(plant.A, out.A);
+  out.difference_B = relative(plant.B, out.B);
+  return out;
+}
+
+DecouplingGains decoupling_gains(const Plant& plant, const VectorXd& frequency,
+                                 const VectorXd& damping) {
+  const Index n = plant.M.rows();
+  if (frequency.size() != n || damping.size() != n)
+    throw NumericalError("decoupling gains need " + std::to_string(n) +
+                         " frequencies and damping ratios, one for each state freedom");
+  if (plant.P3.rows() != plant.P3.cols())
+    throw NumericalError("decoupling gains need as many inputs as freedoms: " + std::to_string(n) +
+                         ", not " + std::to_string(plant.P3.cols()));
+  const Eigen::FullPivLU<MatrixXd> input(plant.P3);
+  if (!input.isInvertible())
+    throw NumericalError("decoupling gains: the inputs do not reach every freedom");
+  const VectorXd rate = 2.0 * damping.cwiseProduct(frequency);
+  DecouplingGains gains;
+  gains.velocity = input.solve(plant.M * rate.asDiagonal() + plant.P1);
+  gains.position = input.solve(plant.M * frequency.cwiseAbs2().asDiagonal() + plant.P2);
+  return gains;
+}
+
+}  // namespace catena

@@ -1,0 +1,110 @@
+// Derivatives of the dynamics by parameters of the mechanism, by name, and the regressor.
+//
+//   body.NAME.mass                     kg; centre and central inertia stay
+//   body.NAME.com.x  .y .z             centre of mass, m; mass and central inertia stay
+//   body.NAME.inertia.xx ... .yz       entries of the central inertia in its own axes, kg m²
+//                                      (of both places of an off-diagonal entry)
+//   gravity.x .y .z                    m/s²
+//   hinge.NAME.damping .stiffness .rest .friction     of a freedom; .damping.2 of its second one
+//   hinge.NAME.rotor_inertia .gear_ratio              of its drive
+//   spring.NAME.stiffness .rest_length .damping
+//   hinge.NAME.position.x .y .z        of the hinge on its parent, along the parent's axes, m
+//   hinge.NAME.rotation.x .y .z        of its frame on the parent, turned about its own axes, rad
+//   hinge.NAME.child_position.x ...    of the hinge on its child
+//   hinge.NAME.axis.x .y .z            of its (first) axis, which stays of unit length
+//   hinge.NAME.pitch                   of a screw
+//   rod.NAME.length
+//
+// Everything down to the springs is analytic and costs a few dot products for each freedom inboard:
+// effort is linear in inertial parameters, gravity, constants of elements and (reflected) rotor inertia.
+// Geometry (from hinge.NAME.position on) is differenced: the mechanism is made again with the parameter
+// changed, in steps of 1e-2 extrapolated to order eight, which is right to about eleven digits; a
+// closed mechanism is closed again with its independent freedoms where they were.
+//
+// The regressor is the matrix of the linear dependence: effort = Y π + what the rest needs, π the ten
+// inertial parameters of each body about its own frame (mass, mass · centre, inertia about the origin).
+// For identification by least squares.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "catena/sensitivity/forward_derivatives.h"
+
+namespace catena {
+
+class ParameterSet {
+ public:
+  // Throws a NameError, with the nearest name, for one that does not exist. The mechanism must outlive
+  // it.
+  ParameterSet(const Mechanism& mechanism, std::vector<std::string> names);
+
+  const std::vector<std::string>& names() const { return names_; }
+  int size() const { return static_cast<int>(names_.size()); }
+  // The value of each as the mechanism has it; those that have none (rotation, axis) start at zero.
+  Eigen::VectorXd values() const;
+  // The mechanism with other values.
+  Mechanism with(const Eigen::VectorXd& values) const;
+
+  // ∂τ/∂p of inverse dynamics at this acceleration (efforts at the independent freedoms of a closed
+  // mechanism), and ∂v̇/∂p of forward dynamics at this effort.
+  Eigen::MatrixXd effort_derivatives(const State& state, const Eigen::VectorXd& acceleration,
+                                     SensitivityWorkspace& workspace,
+                                     std::span<const ExternalWrench> external = {}) const;
+  Eigen::MatrixXd acceleration_derivatives(const State& state, const Eigen::VectorXd& effort,
+                                           SensitivityWorkspace& workspace,
+                                           std::span<const ExternalWrench> external = {}) const;
+
+  // Of every kind, for listing and for suggestions.
+  static std::vector<std::string> all_names(const Mechanism& mechanism);
+
+ private:
+  enum class Kind {
+    mass,
+    com,
+    inertia,
+    gravity,
+    damping,
+    stiffness,
+    rest,
+    friction,
+    rotor_inertia,
+    gear_ratio,
+    spring_stiffness,
+    spring_rest,
+    spring_damping,
+    position,
+    rotation,
+    child_position,
+    axis,
+    pitch,
+    rod_length
+  };
+  struct Parameter {
+    Kind kind = Kind::mass;
+    int index = 0;  // of the body, hinge, spring or rod
+    int entry = 0;  // component, or freedom of the hinge
+  };
+  static Parameter find(const Mechanism& mechanism, const std::string& name, bool& found);
+  static bool is_geometry(Kind kind) { return kind >= Kind::position; }
+  void change(const Parameter& p, double by, Description& description) const;
+  // Analytic ones, for efforts of the spanning tree.
+  void tree_column(const Parameter& p, const State& state, const SensitivityWorkspace& w,
+                   Eigen::Ref<Eigen::VectorXd> column) const;
+  Eigen::VectorXd differenced(const Parameter& p, const State& state, const Eigen::VectorXd& given,
+                              bool forward, const SensitivityWorkspace& w,
+                              std::span<const ExternalWrench> external) const;
+
+  const Mechanism& m_;
+  std::vector<std::string> names_;
+  std::vector<Parameter> parameters_;
+};
+
+// Rows: freedoms (independent ones of a closed mechanism); columns: ten for each body, in the order
+// mass, mass · (x, y, z), inertia about the body's origin (xx, xy, xz, yy, yz, zz).
+Eigen::MatrixXd regressor(const Mechanism& mechanism, const State& state,
+                          const Eigen::VectorXd& acceleration, SensitivityWorkspace& workspace);
+Eigen::VectorXd inertial_parameters(const Mechanism& mechanism);
+
+}  // namespace catena

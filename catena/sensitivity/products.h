@@ -1,0 +1,90 @@
+// Products of vectors with the derivatives of the dynamics, in O(N) time and memory: no matrix is
+// formed, so that a chain of ten thousand bodies is as good as one of seven.
+//
+// At one point (state and efforts) evaluate() runs forward dynamics and the sweeps of the columns
+// (columns.h). After that each product is one sweep outward and one inward:
+//
+//   forward   δv̇ = ∂v̇/∂q δq + ∂v̇/∂v δv + ∂v̇/∂τ δτ      along one direction
+//   adjoint   (wᵀ ∂v̇/∂q, wᵀ ∂v̇/∂v, wᵀ ∂v̇/∂τ)           the gradient of wᵀ v̇ (digest 3.6 b of text 001)
+//
+// because a row of ∂τ/∂q is made of sums over the freedoms inboard and outboard of its own:
+//
+//   (∂τ/∂q δ)_k  = S_k · Σ_outboard by_q δ + momentum_k · Σ_inboard second δ + turning_k · Σ_inboard rate δ
+//
+// and its transpose of the same sums the other way round. Directions of q are tangent directions
+// (inverse_derivatives.h). In a closed mechanism all vectors are over the independent freedoms,
+// dynamics().independent(), except efforts, which act at all freedoms.
+#pragma once
+
+#include <span>
+
+#include "catena/sensitivity/forward_derivatives.h"
+
+namespace catena {
+
+struct DynamicsGradient {
+  Eigen::VectorXd q;
+  Eigen::VectorXd v;
+  Eigen::VectorXd effort;  // of all freedoms
+};
+
+class DynamicsProducts {
+ public:
+  // The mechanism must outlive it. Nothing is allocated after the first evaluation of a tree.
+  explicit DynamicsProducts(const Mechanism& mechanism);
+
+  // Forward dynamics at this point; returns the accelerations of all freedoms.
+  const Eigen::VectorXd& evaluate(const State& state, const Eigen::VectorXd& effort,
+                                  std::span<const ExternalWrench> external = {});
+  // The point is that of given accelerations of all freedoms (of a closed mechanism: the independent
+  // ones are read); the products below then belong to inverse dynamics.
+  void evaluate_inverse(const State& state, const Eigen::VectorXd& acceleration,
+                        std::span<const ExternalWrench> external = {});
+
+  // δv̇ of the independent freedoms (of all of a tree).
+  const Eigen::VectorXd& forward_product(const Eigen::VectorXd& dq, const Eigen::VectorXd& dv,
+                                         const Eigen::VectorXd& deffort);
+  const DynamicsGradient& forward_adjoint(const Eigen::VectorXd& w);
+
+  // The same for inverse dynamics: δτ at the independent freedoms, and the gradient of wᵀ τ with
+  // `effort` standing for the accelerations.
+  const Eigen::VectorXd& inverse_product(const Eigen::VectorXd& dq, const Eigen::VectorXd& dv,
+                                         const Eigen::VectorXd& dacceleration);
+  const DynamicsGradient& inverse_adjoint(const Eigen::VectorXd& w);
+
+  // M⁻¹ x in the independent freedoms; x holds efforts of all freedoms.
+  void apply_inverse_mass(const Eigen::VectorXd& x, Eigen::VectorXd& y);
+
+  SensitivityWorkspace& workspace() { return w_; }
+  const Eigen::VectorXd& acceleration() const { return w_.acceleration; }
+  int size() const { return static_cast<int>(w_.dynamics().independent().size()); }
+
+ private:
+  void after_dynamics(const Eigen::VectorXd& applied);
+  // Of the spanning tree: y = r_q q + r_v v + M a, and by_q = r_qᵀ x and so on.
+  void tree_product(const Eigen::VectorXd& q, const Eigen::VectorXd& v, const Eigen::VectorXd& a,
+                    Eigen::VectorXd& y);
+  void tree_adjoint(const Eigen::VectorXd& x, Eigen::VectorXd& by_q, Eigen::VectorXd& by_v,
+                    Eigen::VectorXd& by_a);
+  void closed_product(const Eigen::VectorXd& dq, const Eigen::VectorXd& dv,
+                      const Eigen::VectorXd* da, Eigen::VectorXd& y);
+  void closed_adjoint(const Eigen::VectorXd& x, Eigen::VectorXd& by_q, Eigen::VectorXd& by_v,
+                      Eigen::VectorXd& by_a);
+  bool closed() const { return !w_.mechanism().loops().empty(); }
+
+  struct NodeSums {
+    Twistd second;  // Σ inboard of second δq + drift δv + twist δa, or the adjoint's Λ
+    Vec3d rate;     // Σ inboard of rate δq + twist δv, angular parts
+    Wrenchd force;  // Σ outboard
+    Vec3d turning;
+  };
+  SensitivityWorkspace w_;
+  State state_;
+  std::vector<ExternalWrench> external_;
+  Eigen::VectorXd x_, y_, z_, full_q_, full_v_, full_a_, product_;
+  Eigen::MatrixXd dense_mass_;  // with drives on distant carriers only
+  DynamicsGradient gradient_;
+  std::vector<NodeSums> sums_;
+};
+
+}  // namespace catena

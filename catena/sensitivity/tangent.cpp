@@ -1,0 +1,205 @@
+#include "catena/sensitivity/tangent.h"
+
+#include <algorithm>
+
+#include "catena/dynamics/sweeps.h"
+#include "catena/model/configuration.h"
+
+namespace catena {
+namespace {
+
+constexpr int kDirections = 4;
+using Number = Dual<double, kDirections>;
+
+Number constant(double x) { return Number(x); }
+
+}  // namespace
+
+inline namespace CATENA_ISA {
+
+// Gradient and second derivatives of a user's coupling with their changes; found by the template of
+// the sweeps through argument-dependent lookup.
+void evaluate_user_coupling(const Coupling& coupling, int terms, const Number* x, Number& value,
+                            Number* gradient, Number* hessian) {
+  const std::size_t n = static_cast<std::size_t>(terms);
+  std::vector<double> at(n), along(n), g(n), h(n * n), change(n * n);
+  for (std::size_t i = 0; i < n; ++i) at[i] = x[i].value;
+  double plain = 0.0;
+  evaluate_coupling(coupling, terms, at.data(), plain, g.data(), h.data());
+  value = constant(plain);
+  for (std::size_t i = 0; i < n; ++i) gradient[i] = constant(g[i]);
+  for (std::size_t i = 0; i < n * n; ++i) hessian[i] = constant(h[i]);
+  for (int k = 0; k < kDirections; ++k) {
+    for (std::size_t i = 0; i < n; ++i) along[i] = x[i].derivative[k];
+    differentiate_coupling(coupling, terms, at.data(), along.data(), change.data());
+    for (std::size_t i = 0; i < n; ++i) {
+      value.derivative[k] += g[i] * along[i];
+      for (std::size_t j = 0; j < n; ++j) {
+        gradient[i].derivative[k] += h[i * n + j] * along[j];
+        hessian[i * n + j].derivative[k] = change[i * n + j];
+      }
+    }
+  }
+}
+
+}  // namespace CATENA_ISA
+
+struct ClosureDuals::Store {
+  std::vector<NodeScratch<Number>> nodes;
+  std::vector<GeneralScratch<Number>> general;
+  std::vector<Number> sine, cosine, q, v;
+  std::vector<MemberMotion<Number>> members;
+  std::vector<Twist<Number>> columns;
+  std::vector<Number> bias, rows, map, work;
+  std::vector<int> place;
+
+  Scratch<Number> scratch() {
+    Scratch<Number> s;
+    s.nodes = nodes.data();
+    s.general = general.data();
+    s.sine = sine.data();
+    s.cosine = cosine.data();
+    return s;
+  }
+  AggregateScratch<Number> aggregate() {
+    AggregateScratch<Number> g;
+    g.members = members.data();
+    g.columns = columns.data();
+    g.bias = bias.data();
+    g.place_of_column = place.data();
+    g.rows = rows.data();
+    g.map = map.data();
+    g.work = work.data();
+    return g;
+  }
+};
+
+ClosureDuals::~ClosureDuals() = default;
+
+ClosureDuals::ClosureDuals(const Workspace& w) : store_(std::make_unique<Store>()) {
+  const Mechanism& m = w.mechanism();
+  const AggregateTables& t = w.aggregate_tables();
+  std::size_t generals = 0, members = 0, freedoms = 0, terms = 0;
+  for (int i = 0; i < static_cast<int>(m.nodes().size()); ++i) generals += w.is_general(i) ? 1 : 0;
+  for (const Aggregate& a : t.aggregates) {
+    members = std::max(members, static_cast<std::size_t>(a.member_count));
+    freedoms = std::max(freedoms, static_cast<std::size_t>(a.freedoms));
+  }
+  for (const Closure& c : t.closures)
+    terms = std::max(terms, static_cast<std::size_t>(c.term_count));
+  Store& s = *store_;
+  s.nodes.resize(m.nodes().size());
+  s.general.resize(generals);
+  s.q.resize(static_cast<std::size_t>(m.coordinates()));
+  s.sine.resize(s.q.size());
+  s.cosine.resize(s.q.size());
+  s.v.resize(static_cast<std::size_t>(m.freedoms()));
+  s.members.resize(members);
+  s.columns.resize(freedoms);
+  s.bias.resize(freedoms);
+  s.place.resize(freedoms);
+  s.rows.resize(freedoms * (freedoms + 1));
+  s.map.resize(freedoms * freedoms);
+  s.work.resize(std::max(freedoms, terms * (2 + terms)));
+  loops_.resize(t.aggregates.size());
+}
+
+void ClosureDuals::differentiate(const double* q, const double* v, const Workspace& w) {
+  const SweepModel& model = w.model();
+  Store& store = *store_;
+  const Scratch<Number> s = store.scratch();
+  for (int index = 0; index < model.aggregate_count; ++index) {
+    const Aggregate& a = model.aggregates[index];
+    const AggregateScratch<double>& value = w.aggregate(index);
+    LoopVariation& loop = loops_[static_cast<std::size_t>(index)];
+    const int size = a.freedoms, independents = a.independents;
+    const std::size_t entries = static_cast<std::size_t>(size * independents);
+    loop.size = size;
+    loop.independents = independents;
+    loop.map_by_q.assign(entries * static_cast<std::size_t>(independents), 0.0);
+    loop.bias_by_q.assign(entries, 0.0);
+    loop.bias_by_v.assign(entries, 0.0);
+    if (a.constant) continue;
+    const int* order = model.order + a.first_order;
+    const int* freedom = model.freedom_of_column + a.first_order;
+    AggregateScratch<Number> g = store.aggregate();
+    // The motion along direction `slot`: columns of the map X, or nothing.
+    const auto set_position = [&](int slot, int k) {
+      for (int i = 0; i < a.member_count; ++i) {
+        const AggregateMember& member = model.members[a.first_member + i];
+        const Node& node = model.nodes[member.node];
+        double speed[kMaxFreedoms] = {}, rate[kMaxCoordinates];
+        if (k >= 0)
+          for (int f = 0; f < node.freedoms; ++f)
+            speed[f] = value.map[(member.column + f) * independents + k];
+        node_position_rate(node, q + node.q_index, speed, rate);
+        for (int c = 0; c < node.coordinates; ++c) {
+          Number& x = store.q[static_cast<std::size_t>(node.q_index + c)];
+          if (slot == 0) x = constant(q[node.q_index + c]);
+          x.derivative[slot] = rate[c];
+        }
+      }
+    };
+    const auto evaluate = [&](bool with_v) {
+      for (int i = 0; i < a.member_count; ++i) {
+        const Node& node = model.nodes[model.members[a.first_member + i].node];
+        for (int c = node.q_index; c < node.q_index + node.coordinates; ++c) {
+          const SinCos<Number> sc = sincos(store.q[static_cast<std::size_t>(c)]);
+          store.sine[static_cast<std::size_t>(c)] = sc.sin;
+          store.cosine[static_cast<std::size_t>(c)] = sc.cos;
+        }
+      }
+      const Number still[kMaxFreedoms] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+      const Number* speeds = with_v ? store.v.data() : nullptr;
+      if (is_placed_early(model, a))
+        move_members(
+            model, a, speeds,
+            [&](const Node& node, int n) {
+              place_node(model, node, n, static_cast<const Number*>(store.q.data()),
+                         with_v ? speeds + node.v_index : still, s);
+            },
+            s, g);
+      solve_closure<Number, 0>(model, a, store.q.data(), speeds, g);
+    };
+    for (int first = 0; first < independents; first += kDirections) {
+      const int count = std::min(kDirections, independents - first);
+      for (int d = 0; d < kDirections; ++d) set_position(d, d < count ? first + d : -1);
+      evaluate(false);
+      for (int d = 0; d < count; ++d)
+        for (std::size_t e = 0; e < entries; ++e)
+          loop.map_by_q[static_cast<std::size_t>(first + d) * entries + e] = g.map[e].derivative[d];
+    }
+    if (v == nullptr) continue;
+    // Directions: k along q with what v does then, and after those k along v alone.
+    for (int first = 0; first < 2 * independents; first += kDirections) {
+      const int count = std::min(kDirections, 2 * independents - first);
+      for (int d = 0; d < kDirections; ++d) {
+        const int k = first + d;
+        set_position(d, d < count && k < independents ? k : -1);
+        for (int i = 0; i < size; ++i) {
+          Number& x = store.v[static_cast<std::size_t>(freedom[i])];
+          if (d == 0) x = constant(v[freedom[i]]);
+          double change = 0.0;
+          if (d < count && k < independents)
+            for (int l = 0; l < independents; ++l)
+              change += loop.map_by_q[static_cast<std::size_t>(k) * entries +
+                                      static_cast<std::size_t>(i * independents + l)] *
+                        v[freedom[order[a.rank + l]]];
+          else if (d < count)
+            change = value.map[i * independents + k - independents];
+          x.derivative[d] = change;
+        }
+      }
+      evaluate(true);
+      for (int d = 0; d < count; ++d)
+        for (int i = 0; i < size; ++i) {
+          const int k = first + d;
+          std::vector<double>& to = k < independents ? loop.bias_by_q : loop.bias_by_v;
+          to[static_cast<std::size_t>((k < independents ? k : k - independents) * size + i)] =
+              g.bias[i].derivative[d];
+        }
+    }
+  }
+}
+
+}  // namespace catena

@@ -1,0 +1,46 @@
+// How the embedding of closed loops changes: derivatives of X and γ of v = X v_i, v̇ = X v̇_i + γ
+// along the independent freedoms, by dual numbers through the rows of the closures (closure/rows.h)
+// and their elimination (dynamics/aggregate.h).
+//
+// Along the tangent direction of an independent freedom k the whole spanning tree moves by X_k, and
+// with the independent velocities held its velocities change by ∂_k X v_i. γ depends on both.
+// Cost: for each loop two evaluations of its closure in dual numbers for every four independent
+// freedoms.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "catena/dynamics/workspace.h"
+#include "catena/sensitivity/results.h"
+
+namespace catena {
+
+// Of one loop, k, l places among its independent freedoms and i a column of it.
+struct LoopVariation {
+  int size = 0;
+  int independents = 0;
+  std::vector<double> map_by_q;   // [k][i][l]: ∂X_il along k
+  std::vector<double> bias_by_q;  // [k][i]: ∂γ_i, velocities changing as above
+  std::vector<double> bias_by_v;  // [k][i]: ∂γ_i with the independent velocity k
+};
+
+// Scratch in dual numbers, sized once for a mechanism with loops.
+class ClosureDuals {
+ public:
+  explicit ClosureDuals(const Workspace& workspace);
+  ~ClosureDuals();
+  ClosureDuals(const ClosureDuals&) = delete;
+  ClosureDuals& operator=(const ClosureDuals&) = delete;
+
+  // Of every loop at q and v, with the chart and the map X that the workspace holds.
+  void differentiate(const double* q, const double* v, const Workspace& workspace);
+  const std::vector<LoopVariation>& loops() const { return loops_; }
+
+ private:
+  struct Store;
+  std::unique_ptr<Store> store_;
+  std::vector<LoopVariation> loops_;
+};
+
+}  // namespace catena
