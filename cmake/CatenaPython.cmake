@@ -21,13 +21,18 @@ if(CATENA_PYTHON)
 elseif(EXISTS /usr/bin/python3)
   set(Python_EXECUTABLE /usr/bin/python3)
 endif()
-find_package(Python QUIET ${required} COMPONENTS Interpreter Development.Module NumPy)
+find_package(Python QUIET ${required} COMPONENTS Interpreter Development.Module)
 set(PYBIND11_NOPYTHON ON)
 find_package(pybind11 2.10 QUIET ${required} CONFIG)
-if(Python_FOUND AND pybind11_FOUND)
+set(no_numpy FALSE)
+if(wanted STREQUAL "AUTO" AND Python_FOUND)  # needed to run it, not to build it
+  execute_process(COMMAND ${Python_EXECUTABLE} -c "import numpy" RESULT_VARIABLE no_numpy
+                  OUTPUT_QUIET ERROR_QUIET)
+endif()
+if(Python_FOUND AND pybind11_FOUND AND NOT no_numpy)
   set(CATENA_HAS_PYTHON TRUE)
-  message(STATUS "Python: for ${Python_EXECUTABLE} (${Python_VERSION}), "
-                 "NumPy ${Python_NumPy_VERSION}, pybind11 ${pybind11_VERSION}")
+  message(STATUS
+    "Python: for ${Python_EXECUTABLE} (${Python_VERSION}), with pybind11 ${pybind11_VERSION}")
 else()
   message(STATUS "Python: not built; it needs python3-dev, python3-numpy and pybind11-dev")
 endif()

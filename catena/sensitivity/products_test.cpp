@@ -1,8 +1,10 @@
-// Products with derivatives against the matrices, on trees and loops, and their cost on long chains.
+// Products with derivatives against the matrices, on trees and loops, and their cost on long
+// chains.
+#include "catena/sensitivity/products.h"
+
 #include <chrono>
 
 #include "catena/dynamics/random_loops.h"
-#include "catena/sensitivity/products.h"
 
 namespace catena::test {
 namespace {
@@ -102,8 +104,8 @@ TEST(Products, CostGrowsWithTheLength) {
       const auto start = std::chrono::steady_clock::now();
       products.evaluate(s, tau);
       EXPECT_TRUE(products.forward_adjoint(tau).q.allFinite());
-      best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-                                .count());
+      best = std::min(
+          best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
     seconds[i] = best;
   }

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "catena/model/configuration.h"
+
 namespace catena::python {
 
 PythonWorkspace::PythonWorkspace(MechanismPointer of)
@@ -148,9 +150,8 @@ std::vector<std::uint8_t> read_mask(const Freedoms& from, const Mechanism& m) {
   }
   const auto mark = [&](py::handle entry) {
     if (!py::isinstance<py::str>(entry)) {
-      mask[static_cast<std::size_t>(
-          named(py::reinterpret_borrow<py::object>(entry), 0, n, "freedom",
-                [](const std::string&) { return 0; }))] = 1;
+      mask[static_cast<std::size_t>(named(py::reinterpret_borrow<py::object>(entry), 0, n,
+                                          "freedom", [](const std::string&) { return 0; }))] = 1;
       return;
     }
     const std::string name = py::cast<std::string>(entry);
@@ -203,6 +204,17 @@ std::vector<ExternalWrench> read_wrenches(const Wrenches& from, const Mechanism&
   else
     for (const py::handle entry : py::iter(from.value)) add(entry);
   return result;
+}
+
+GivenFreedoms given_by_state(const Mechanism& mechanism, const State& state) {
+  const State& usual = mechanism.default_state();
+  const Eigen::VectorXd moved = difference(mechanism, usual.q, state.q);
+  GivenFreedoms given = given_by_description(mechanism);
+  for (Eigen::Index i = 0; i < moved.size(); ++i) {
+    if (moved[i] != 0.0) given.position[static_cast<std::size_t>(i)] = 1;
+    if (state.v[i] != usual.v[i]) given.velocity[static_cast<std::size_t>(i)] = 1;
+  }
+  return given;
 }
 
 namespace {

@@ -11,10 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "structs.h"
+
+#include "catena/closure/assembly.h"
 #include "catena/dynamics/loads.h"
 #include "catena/dynamics/workspace.h"
 #include "catena/model/mechanism.h"
-#include "structs.h"
 
 namespace catena::python {
 
@@ -36,7 +38,8 @@ struct PythonWorkspace {
   std::atomic<bool> busy{false};
 };
 
-// Holds a workspace for one call: the GIL may be released in it, and two threads must not share one.
+// Holds a workspace for one call: the GIL may be released in it, and two threads must not share
+// one.
 class Use {
  public:
   explicit Use(PythonWorkspace& workspace) : workspace_(workspace) {
@@ -79,9 +82,9 @@ class ReleaseForLong {
 };
 
 // Anything Python has; the name is what the stubs call it.
-#define CATENA_PYTHON_ARGUMENT(Name) \
-  struct Name {                      \
-    py::object value{};              \
+#define CATENA_PYTHON_ARGUMENT(Name)                         \
+  struct Name {                                              \
+    py::object value{};                                      \
     bool given() const { return value && !value.is_none(); } \
   }
 CATENA_PYTHON_ARGUMENT(FreedomVector);   // numbers by freedom: array or dictionary; None: zeros
@@ -90,10 +93,10 @@ CATENA_PYTHON_ARGUMENT(Where);           // a Workspace that was updated, a Stat
 CATENA_PYTHON_ARGUMENT(BodyName);        // name or index; "world" or −1: the ground
 CATENA_PYTHON_ARGUMENT(HingeName);
 CATENA_PYTHON_ARGUMENT(FrameName);
-CATENA_PYTHON_ARGUMENT(Freedoms);   // marks freedoms: names, indices, or a mask of booleans
-CATENA_PYTHON_ARGUMENT(Wrenches);   // external wrenches
-CATENA_PYTHON_ARGUMENT(Out);        // an array for the result
-CATENA_PYTHON_ARGUMENT(Pose);       // a Transform, a 4 x 4 array or a translation
+CATENA_PYTHON_ARGUMENT(Freedoms);  // marks freedoms: names, indices, or a mask of booleans
+CATENA_PYTHON_ARGUMENT(Wrenches);  // external wrenches
+CATENA_PYTHON_ARGUMENT(Out);       // an array for the result
+CATENA_PYTHON_ARGUMENT(Pose);      // a Transform, a 4 x 4 array or a translation
 #undef CATENA_PYTHON_ARGUMENT
 
 // By freedom; `what` names it in messages.
@@ -109,6 +112,10 @@ int read_frame(const FrameName& from, const Mechanism& mechanism);
 // 1 for each that is named; empty if none are given.
 std::vector<std::uint8_t> read_mask(const Freedoms& from, const Mechanism& mechanism);
 std::vector<ExternalWrench> read_wrenches(const Wrenches& from, const Mechanism& mechanism);
+
+// What somebody meant when the loops do not close: what the model gives, and what differs from its
+// default state.
+GivenFreedoms given_by_state(const Mechanism& mechanism, const State& state);
 
 py::array_t<double> deliver(const Eigen::VectorXd& result, const Out& out);
 py::array_t<double> deliver(const Eigen::MatrixXd& result, const Out& out);

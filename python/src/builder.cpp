@@ -131,8 +131,7 @@ void bind_builder(py::module_& m) {
           "Adds all of another mechanism with its names prefixed; its hinges to the world go to "
           "`onto` instead, placed at `pose` on it.")
       .def(
-          "connect_roots",
-          [](B& b, Choice<HingeType> type) -> B& { return b.connect_roots(type); },
+          "connect_roots", [](B& b, Choice<HingeType> type) -> B& { return b.connect_roots(type); },
           py::arg("type"), self,
           "Gives every part without a path to the world one: \"free\" or \"weld\".")
       .def_property_readonly(
@@ -147,6 +146,8 @@ void bind_builder(py::module_& m) {
           "The Mechanism. Raises ModelError with every problem found.\n\n"
           "strict: inertias that no real body can have are errors instead of warnings.\n"
           "idle_hinges: hinges that move no inertia are warnings (forward dynamics is singular).");
+  py::class_<Mechanism, MechanismPointer>(m.attr("Mechanism"))
+      .def("edit", &Mechanism::edit, "A MechanismBuilder that starts from this mechanism.");
 }
 
 }  // namespace catena::python

@@ -167,16 +167,14 @@ namespace pybind11::detail {
 
 CATENA_PYTHON_CASTER(catena::Vec3d, "Vector3", catena::python::to_vec3,
                      catena::python::new_vector(&x.x, 3));
-CATENA_PYTHON_CASTER(catena::Twistd, "Vector6",
-                     [](handle h) {
-                       return catena::twist_from_eigen(catena::python::to_vector6(h));
-                     },
-                     catena::python::new_vector(catena::to_eigen(x).data(), 6));
-CATENA_PYTHON_CASTER(catena::Wrenchd, "Vector6",
-                     [](handle h) {
-                       return catena::wrench_from_eigen(catena::python::to_vector6(h));
-                     },
-                     catena::python::new_vector(catena::to_eigen(x).data(), 6));
+CATENA_PYTHON_CASTER(
+    catena::Twistd, "Vector6",
+    [](handle h) { return catena::twist_from_eigen(catena::python::to_vector6(h)); },
+    catena::python::new_vector(catena::to_eigen(x).data(), 6));
+CATENA_PYTHON_CASTER(
+    catena::Wrenchd, "Vector6",
+    [](handle h) { return catena::wrench_from_eigen(catena::python::to_vector6(h)); },
+    catena::python::new_vector(catena::to_eigen(x).data(), 6));
 CATENA_PYTHON_CASTER(catena::SymMat3d, "Matrix3", catena::python::to_symmetric,
                      catena::python::matrix_to_numpy(catena::to_eigen(x)));
 CATENA_PYTHON_CASTER(catena::Rotationd, "Matrix3", catena::python::to_rotation,

@@ -1,5 +1,6 @@
 // Closed loops: assembly, charts, mobility.
 #include "arguments.h"
+
 #include "catena/closure/assembly.h"
 #include "catena/closure/chart.h"
 #include "catena/closure/mobility.h"
@@ -74,7 +75,7 @@ void bind_assembly(py::module_& m) {
       "assemble_near",
       [](const MechanismPointer& x, const NamedState& guess, const Freedoms& position,
          const Freedoms& velocity) {
-        GivenFreedoms given = given_by_description(*x);
+        GivenFreedoms given = given_by_state(*x, guess.state);
         if (position.given()) given.position = read_mask(position, *x);
         if (velocity.given()) given.velocity = read_mask(velocity, *x);
         const py::gil_scoped_release release;
@@ -83,7 +84,8 @@ void bind_assembly(py::module_& m) {
       py::arg("mechanism"), py::arg("guess"), py::arg("position") = py::none(),
       py::arg("velocity") = py::none(),
       "A State near a guess: keeps the freedoms `position` and `velocity` (default: those that the "
-      "model gives) if the loops can be closed that way, and otherwise moves everything. A state "
+      "model gives, or in which the guess differs from the default state) if the loops can be "
+      "closed that way, and otherwise moves everything. A state "
       "that is closed to rounding is returned as it is.");
   m.def(
       "consistent_velocity",

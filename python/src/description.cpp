@@ -1,9 +1,8 @@
 // What a mechanism is described by (model/description.h): values made from keywords.
 #include "catena/model/description.h"
 
-#include <pybind11/functional.h>
-
 #include "arguments.h"
+#include <pybind11/functional.h>
 
 namespace catena::python {
 namespace {
@@ -144,9 +143,10 @@ void add_hinge_fields(S& s) {
             return hinge != nullptr ? hinge->object() : py::none();
           },
           [](T& h, py::handle v) {
-            h.custom = v.is_none() ? nullptr
-                                   : std::make_shared<const PythonHinge>(
-                                         py::reinterpret_borrow<py::object>(v));
+            h.custom =
+                v.is_none()
+                    ? nullptr
+                    : std::make_shared<const PythonHinge>(py::reinterpret_borrow<py::object>(v));
             if (h.custom) h.type = HingeType::custom;
           },
           "An object with freedoms, transform(q), motion_map(q) -> (6, n) and "
@@ -222,8 +222,8 @@ void bind_description(py::module_& m) {
   add_body_fields(body);
   body.done().def_property_readonly("source", [](const Body& b) { return b.source; });
 
-  Struct<HingeSettings> hinge_settings(m, "HingeSettings",
-                                       "A hinge between two bodies: its type, frames and freedoms.");
+  Struct<HingeSettings> hinge_settings(
+      m, "HingeSettings", "A hinge between two bodies: its type, frames and freedoms.");
   add_hinge_fields(hinge_settings);
   hinge_settings.done();
   Struct<Hinge> hinge(m, "Hinge", "A hinge of a Description.");

@@ -1,5 +1,8 @@
 // Workspace; forward, inverse and hybrid dynamics; mass matrix; energy; Gibbs' function; impulses.
+#include <chrono>
+
 #include "arguments.h"
+
 #include "catena/dynamics/energy.h"
 #include "catena/dynamics/forward.h"
 #include "catena/dynamics/gibbs.h"
@@ -55,8 +58,7 @@ void bind_workspace(py::module_& m) {
       "components are along the axes of the body or of the ground.")
       .def(py::init([](const Mechanism& mechanism, const BodyName& body, const Vec3d& force,
                        const Vec3d& moment, const Vec3d& point, Choice<ExternalWrench::Axes> axes) {
-             return ExternalWrench{
-                 read_body(body, mechanism), {moment, force}, point, axes};
+             return ExternalWrench{read_body(body, mechanism), {moment, force}, point, axes};
            }),
            py::arg("mechanism"), py::arg("body"), py::kw_only(), py::arg("force") = Vec3d::zero(),
            py::arg("moment") = Vec3d::zero(), py::arg("point") = Vec3d::zero(),
@@ -74,8 +76,8 @@ void bind_hybrid(py::module_& m) {
   m.def(
       "hybrid_dynamics",
       [](const Mechanism& mechanism, const NamedState& state, const Freedoms& motion_driven,
-         const FreedomVector& effort, const FreedomVector& acceleration,
-         PythonWorkspace* workspace, const Wrenches& external) {
+         const FreedomVector& effort, const FreedomVector& acceleration, PythonWorkspace* workspace,
+         const Wrenches& external) {
         HybridInput input;
         input.motion_driven = read_mask(motion_driven, mechanism);
         input.motion_driven.resize(static_cast<std::size_t>(mechanism.freedoms()), 0);
@@ -187,10 +189,9 @@ void bind_energy(py::module_& m) {
 
 void bind_dynamics(py::module_& m) {
   bind_workspace(m);
-  bind_enum<Route>(m, "Route", "How forward dynamics is computed.",
-                   {{"automatic", Route::automatic},
-                    {"recursive", Route::recursive},
-                    {"dense", Route::dense}});
+  bind_enum<Route>(
+      m, "Route", "How forward dynamics is computed.",
+      {{"automatic", Route::automatic}, {"recursive", Route::recursive}, {"dense", Route::dense}});
   m.def(
       "forward_dynamics",
       [](const Mechanism& mechanism, const NamedState& state, const FreedomVector& effort,
@@ -216,6 +217,21 @@ void bind_dynamics(py::module_& m) {
           "route: \"automatic\", \"recursive\" (O(N) sweeps) or \"dense\" (mass matrix, O(N³)).")
           .c_str());
   m.def(
+      "_time_forward_dynamics",
+      [](const Mechanism& mechanism, const NamedState& state, PythonWorkspace& workspace,
+         int calls) {
+        Working working(mechanism, &workspace);
+        const Eigen::VectorXd effort = Eigen::VectorXd::Zero(mechanism.freedoms());
+        double sum = 0.0;
+        const auto start = std::chrono::steady_clock::now();
+        for (int i = 0; i < calls; ++i)
+          sum += forward_dynamics(mechanism, state.state, effort, working.workspace())[0];
+        const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+        return std::make_pair(time.count() / calls, sum);
+      },
+      py::arg("mechanism"), py::arg("state"), py::arg("workspace"), py::arg("calls"),
+      "Seconds for one call in C++, for the benchmark of the bindings.");
+  m.def(
       "inverse_dynamics",
       [](const Mechanism& mechanism, const NamedState& state, const FreedomVector& acceleration,
          PythonWorkspace* workspace, const Wrenches& external, const Out& out) {
@@ -225,8 +241,8 @@ void bind_dynamics(py::module_& m) {
         const Eigen::VectorXd* result = nullptr;
         {
           const ReleaseForLong release(mechanism);
-          result = &inverse_dynamics(mechanism, state.state, working.input(),
-                                     working.workspace(), loads);
+          result = &inverse_dynamics(mechanism, state.state, working.input(), working.workspace(),
+                                     loads);
         }
         return deliver(*result, out);
       },

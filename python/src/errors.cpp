@@ -24,9 +24,7 @@ py::object new_type(py::module_& m, const char* name, const char* doc, const py:
   return object;
 }
 
-void raise(const py::object& type, const char* message) {
-  PyErr_SetString(type.ptr(), message);
-}
+void raise(const py::object& type, const char* message) { PyErr_SetString(type.ptr(), message); }
 
 }  // namespace
 

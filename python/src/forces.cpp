@@ -2,6 +2,7 @@
 #include "catena/dynamics/forces.h"
 
 #include "arguments.h"
+
 #include "catena/dynamics/operational_space.h"
 
 namespace catena::python {
@@ -62,8 +63,8 @@ void bind_hinge_force(py::module_& m) {
       .def_property_readonly(
           "free_map", [](const ArmstrongForm& f) { return matrix_to_numpy(f.free_map); }, "H.")
       .def_property_readonly(
-          "constraint_map", [](const ArmstrongForm& f) { return matrix_to_numpy(f.constraint_map); },
-          "Q.")
+          "constraint_map",
+          [](const ArmstrongForm& f) { return matrix_to_numpy(f.constraint_map); }, "Q.")
       .def_property_readonly(
           "inertia", [](const ArmstrongForm& f) { return matrix_to_numpy(f.inertia); }, "Φ.")
       .def_property_readonly(
@@ -170,8 +171,8 @@ void bind_operational_space(py::module_& m) {
   bind_enum<TaskFrame::Axes>(
       m, "TaskAxes", "Axes of the rows of a TaskFrame.",
       {{"frame", TaskFrame::Axes::frame}, {"ground", TaskFrame::Axes::ground}});
-  py::class_<TaskFrame>(m, "TaskFrame",
-                        "A frame of a body whose twist is a task: rows angular x y z, linear x y z.")
+  py::class_<TaskFrame>(
+      m, "TaskFrame", "A frame of a body whose twist is a task: rows angular x y z, linear x y z.")
       .def(py::init([](const Mechanism& mechanism, const BodyName& body, const Pose& pose,
                        Choice<TaskFrame::Axes> axes, const std::vector<int>& rows) {
              TaskFrame frame;

@@ -1,5 +1,6 @@
 // Mechanisms in and out of files.
 #include "arguments.h"
+
 #include "catena/io/load.h"
 #include "catena/io/yaml.h"
 

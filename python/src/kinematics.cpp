@@ -5,6 +5,7 @@
 #include "catena/dynamics/kinematics.h"
 
 #include "arguments.h"
+
 #include "catena/dynamics/momentum.h"
 
 namespace catena::python {
@@ -34,8 +35,8 @@ auto at_place(const Mechanism& mechanism, const Where& at, Needs needs, F f) {
 
 // The same with accelerations; v̇ as given, with a State.
 template <class F>
-auto at_acceleration(const Mechanism& mechanism, const Where& at,
-                     const FreedomVector& acceleration, F f) {
+auto at_acceleration(const Mechanism& mechanism, const Where& at, const FreedomVector& acceleration,
+                     F f) {
   if (py::isinstance<PythonWorkspace>(at.value)) {
     Working working(mechanism, py::cast<PythonWorkspace*>(at.value));
     return f(working.workspace());
@@ -65,7 +66,8 @@ void bind_updates(py::module_& m) {
           update_kinematics(mechanism, state.q, state.v, working.workspace());
         } else {
           Eigen::VectorXd buffer;
-          update_kinematics(mechanism, read_position({at.value}, mechanism, buffer), working.workspace());
+          update_kinematics(mechanism, read_position({at.value}, mechanism, buffer),
+                            working.workspace());
         }
       },
       py::arg("mechanism"), py::arg("at"), py::arg("workspace"),
@@ -98,8 +100,7 @@ void bind_bodies(py::module_& m) {
       "body_pose",
       [](const Mechanism& x, const Where& at, const BodyName& body) {
         const int b = read_body(body, x);
-        return at_place(x, at, Needs::position,
-                        [&](Workspace& w) { return body_pose(x, w, b); });
+        return at_place(x, at, Needs::position, [&](Workspace& w) { return body_pose(x, w, b); });
       },
       py::arg("mechanism"), py::arg("at"), py::arg("body"),
       doc("X_ground_body, a Transform.").c_str());
@@ -107,8 +108,7 @@ void bind_bodies(py::module_& m) {
       "frame_pose",
       [](const Mechanism& x, const Where& at, const FrameName& frame) {
         const int f = read_frame(frame, x);
-        return at_place(x, at, Needs::position,
-                        [&](Workspace& w) { return frame_pose(x, w, f); });
+        return at_place(x, at, Needs::position, [&](Workspace& w) { return frame_pose(x, w, f); });
       },
       py::arg("mechanism"), py::arg("at"), py::arg("frame"),
       doc("X_ground_frame of a frame of interest, a Transform.").c_str());
@@ -163,9 +163,9 @@ void bind_bodies(py::module_& m) {
       [](const Mechanism& x, const Where& at, const BodyName& body, const Vec3d& point,
          const FreedomVector& acceleration, Choice<Axes> axes) {
         const int b = read_body(body, x);
-        return at_acceleration(
-            x, at, acceleration,
-            [&](Workspace& w) { return point_acceleration(x, w, b, point, axes); });
+        return at_acceleration(x, at, acceleration, [&](Workspace& w) {
+          return point_acceleration(x, w, b, point, axes);
+        });
       },
       py::arg("mechanism"), py::arg("at"), py::arg("body"), py::arg("point"),
       py::arg("acceleration") = py::none(), py::arg("axes") = ground,
@@ -241,7 +241,8 @@ void bind_momentum(py::module_& m) {
   m.def(
       "momentum",
       [](const Mechanism& x, const Where& at, const Vec3d& about) {
-        return at_place(x, at, Needs::velocity, [&](Workspace& w) { return momentum(x, w, about); });
+        return at_place(x, at, Needs::velocity,
+                        [&](Workspace& w) { return momentum(x, w, about); });
       },
       py::arg("mechanism"), py::arg("at"), py::arg("about") = Vec3d::zero(),
       "Momentum, the angular part about a point (3,) of the ground frame.");

@@ -1,5 +1,6 @@
 // Inverse kinematics.
 #include "arguments.h"
+
 #include "catena/loops/inverse_kinematics.h"
 
 namespace catena::python {
@@ -19,12 +20,12 @@ void bind_loops(py::module_& m) {
            py::arg("mechanism"), py::arg("body"), py::arg("target"),
            py::arg("point") = Vec3d::zero());
   py::class_<FrameGoal>(m, "FrameGoal", "A frame on a body at a pose in the ground frame.")
-      .def(py::init([](const Mechanism& x, const BodyName& body, const Pose& target,
-                       const Pose& frame) {
-             return FrameGoal{read_body(body, x),
-                              frame.given() ? to_transform(frame.value) : Transformd{},
-                              to_transform(target.value)};
-           }),
+      .def(py::init(
+               [](const Mechanism& x, const BodyName& body, const Pose& target, const Pose& frame) {
+                 return FrameGoal{read_body(body, x),
+                                  frame.given() ? to_transform(frame.value) : Transformd{},
+                                  to_transform(target.value)};
+               }),
            py::arg("mechanism"), py::arg("body"), py::arg("target"), py::arg("frame") = py::none());
   m.def(
       "inverse_kinematics",

@@ -2,6 +2,7 @@
 #include "catena/model/mechanism.h"
 
 #include "arguments.h"
+
 #include "catena/io/yaml.h"
 #include "catena/model/builder.h"
 #include "catena/model/configuration.h"
@@ -34,8 +35,9 @@ Place find_place(NamedState& s, const std::string& name) {
     const HingePlace& h = m.hinges()[static_cast<std::size_t>(m.hinge_index(rest))];
     if (h.node < 0)
       throw NameError("hinge '" + rest + "' has no coordinates: it " +
-                      (h.role == HingePlace::Role::weld ? "is rigid" : "closes a loop, and those "
-                                                                       "of the others say it all"));
+                      (h.role == HingePlace::Role::weld ? "is rigid"
+                                                        : "closes a loop, and those "
+                                                          "of the others say it all"));
     return v_prefix ? Place{&s.state.v, h.v_index, h.freedoms}
                     : Place{&s.state.q, h.q_index, h.coordinates};
   }
@@ -162,11 +164,11 @@ void bind_state(py::module_& m) {
                 Eigen::Map<const Eigen::VectorXd>(a.data(), a.size());
           },
           py::arg("name"), py::arg("value"))
-      .def("copy", [](const NamedState& s) { return s; }, "Another state with the same numbers.")
+      .def(
+          "copy", [](const NamedState& s) { return s; }, "Another state with the same numbers.")
       .def("__copy__", [](const NamedState& s) { return s; })
       .def(
-          "__deepcopy__", [](const NamedState& s, const py::dict&) { return s; },
-          py::arg("memo"))
+          "__deepcopy__", [](const NamedState& s, const py::dict&) { return s; }, py::arg("memo"))
       .def("__eq__",
            [](const NamedState& a, const NamedState& b) {
              return a.state.q == b.state.q && a.state.v == b.state.v;
@@ -190,11 +192,12 @@ void bind_state(py::module_& m) {
 void bind_mechanism(py::module_& m) {
   bind_places(m);
   using M = Mechanism;
-  py::class_<M, MechanismPointer>(
+  py::class_<M, MechanismPointer> mechanism(
       m, "Mechanism",
       "A finished, validated model that cannot be changed; edit() starts another from it. May be "
-      "used by several threads. Made by load() or MechanismBuilder.finish(). Pickled as YAML.")
-      .def_property_readonly("name", &M::name)
+      "used by several threads. Made by load() or MechanismBuilder.finish(). Pickled as YAML.");
+  bind_state(m);
+  mechanism.def_property_readonly("name", &M::name)
       .def_property_readonly("gravity", &M::gravity, "(3,), m/s², in the ground frame.")
       .def_property_readonly(
           "description", [](const M& x) { return x.description(); }, "What it was made from.")
@@ -232,9 +235,10 @@ void bind_mechanism(py::module_& m) {
       .def("has_hinge", &M::has_hinge, py::arg("name"))
       .def(
           "default_state",
-          [](const MechanismPointer& x) { return NamedState{x, x->default_state()}; },
+          [](const MechanismPointer& x) {
+            return NamedState{x, x->default_state()};
+          },
           "A new State: zero (identity quaternions) unless the model says otherwise.")
-      .def("edit", &M::edit, "A MechanismBuilder that starts from this mechanism.")
       .def("__repr__",
            [](const M& x) {
              return "<Mechanism '" + x.name() + "': " + std::to_string(x.bodies().size()) +
@@ -256,7 +260,6 @@ void bind_mechanism(py::module_& m) {
                 new Mechanism(MechanismBuilder(std::move(reading.description))
                                   .finish({.strict = false, .idle_hinges = py::cast<bool>(t[1])})));
           }));
-  bind_state(m);
 
   const auto position = [](const PositionVector& q, const Mechanism& x) {
     Eigen::VectorXd buffer;

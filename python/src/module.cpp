@@ -2,9 +2,9 @@
 // this build (the list is made by CMake).
 #include "casters.h"
 
-#define CATENA_PYTHON_BIND(name)                 \
-  namespace catena::python {                     \
-  void bind_##name(pybind11::module_& module);   \
+#define CATENA_PYTHON_BIND(name)               \
+  namespace catena::python {                   \
+  void bind_##name(pybind11::module_& module); \
   }
 #include "catena_python_parts.inc"
 #undef CATENA_PYTHON_BIND

@@ -2,6 +2,7 @@
 #include "catena/dynamics/operators.h"
 
 #include "arguments.h"
+
 #include "catena/dynamics/influence.h"
 
 namespace catena::python {
@@ -155,8 +156,8 @@ void bind_operators(py::module_& m) {
       py::arg("workspace"), "log det M. After articulate().");
   m.def(
       "determinant_mass_matrix",
-      [](PythonWorkspace& w) { return determinant_mass_matrix(w.workspace); },
-      py::arg("workspace"), "det M. After articulate().");
+      [](PythonWorkspace& w) { return determinant_mass_matrix(w.workspace); }, py::arg("workspace"),
+      "det M. After articulate().");
   bind_influence(m);
 }
 

@@ -1,8 +1,8 @@
 // Transform, the one spatial type that Python has a class for: vectors, twists, wrenches, rotations
 // and inertias are arrays.
-#include "catena/spatial/transform.h"
-
 #include "arguments.h"
+
+#include "catena/spatial/transform.h"
 
 namespace catena::python {
 
@@ -43,8 +43,7 @@ void bind_spatial(py::module_& m) {
           [](double roll, double pitch, double yaw, const Vec3d& translation) {
             return Transformd{Rotationd::from_rpy(roll, pitch, yaw), translation};
           },
-          py::arg("roll"), py::arg("pitch"), py::arg("yaw"),
-          py::arg("translation") = Vec3d::zero(),
+          py::arg("roll"), py::arg("pitch"), py::arg("yaw"), py::arg("translation") = Vec3d::zero(),
           "Turned about the fixed axes x, y, z in this order (rad), as in URDF and SDF.")
       .def_property_readonly(
           "rotation", [](const Transformd& x) { return x.rotation; }, "(3, 3).")
@@ -77,23 +76,23 @@ void bind_spatial(py::module_& m) {
             return result;
           },
           py::arg("points"), "Points (3,) or (n, 3) from child to parent coordinates.")
-      .def("adjoint", [](const Transformd& x) { return matrix_to_numpy(matrix_Ad(x)); },
-           "Ad_X, (6, 6): twists, angular first, from child to parent coordinates. Wrenches go by "
-           "its inverse transposed.")
+      .def(
+          "adjoint", [](const Transformd& x) { return matrix_to_numpy(matrix_Ad(x)); },
+          "Ad_X, (6, 6): twists, angular first, from child to parent coordinates. Wrenches go by "
+          "its inverse transposed.")
       .def("__array__", [matrix](const Transformd& x, const py::args&) { return matrix(x); })
       .def("__repr__",
            [matrix](const Transformd& x) {
              return "Transform.from_matrix(" + py::cast<std::string>(py::repr(matrix(x))) + ")";
            })
-      .def(py::pickle(
-          [](const Transformd& x) { return py::make_tuple(x.translation, x.rotation); },
-          [](const py::tuple& t) {
-            const Array r = numbers(t[1]);
-            Transformd x;
-            x.translation = to_vec3(t[0]);
-            x.rotation.matrix = to_mat3(r);  // to the bit
-            return x;
-          }));
+      .def(py::pickle([](const Transformd& x) { return py::make_tuple(x.translation, x.rotation); },
+                      [](const py::tuple& t) {
+                        const Array r = numbers(t[1]);
+                        Transformd x;
+                        x.translation = to_vec3(t[0]);
+                        x.rotation.matrix = to_mat3(r);  // to the bit
+                        return x;
+                      }));
 }
 
 }  // namespace catena::python

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "casters.h"
+
 #include "catena/spatial/transform.h"
 
 namespace catena::python {
@@ -108,15 +109,16 @@ class Struct {
   Struct& field(const char* name, F C::*member, const char* doc = "") {
     type_.def_property_readonly(
         name, [member](const T& self) -> F { return self.*member; }, doc);
-    fields_.push_back({name, [member](T& self, py::handle value) {
-                         self.*member = read_value<F>(value);
-                       }});
+    fields_.push_back(
+        {name, [member](T& self, py::handle value) { self.*member = read_value<F>(value); }});
     return *this;
   }
   // A field that Python reads and writes in its own way.
   template <class Get, class Set>
   Struct& field(const char* name, Get get, Set set, const char* doc = "") {
-    type_.def_property_readonly(name, get, doc);
+    using Value = std::invoke_result_t<Get, const T&>;
+    type_.def_property_readonly(  // of T, also if `get` takes a base of it
+        name, [get](const T& self) -> Value { return get(self); }, doc);
     fields_.push_back({name, [set](T& self, py::handle value) { set(self, value); }});
     return *this;
   }
@@ -181,10 +183,15 @@ namespace pybind11::detail {
 
 template <class E>
 struct type_caster<catena::python::Choice<E>> {
-  PYBIND11_TYPE_CASTER(catena::python::Choice<E>, const_name("Choice[") + make_caster<E>::name +
-                                                      const_name("]"));
+  PYBIND11_TYPE_CASTER(catena::python::Choice<E>,
+                       const_name("Choice[") + make_caster<E>::name + const_name("]"));
   bool load(handle source, bool) {
-    if (!isinstance<str>(source) && !isinstance<E>(source)) return false;
+    make_caster<E> caster;
+    if (caster.load(source, false)) {
+      value.value = cast_op<E&>(caster);
+      return true;
+    }
+    if (!isinstance<str>(source)) return false;
     value.value = catena::python::choice_from<E>(source);
     return true;
   }

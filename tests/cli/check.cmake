@@ -8,7 +8,7 @@ set(models ${SOURCE}/models)
 # ---- help, version, wrong usage
 expect(0 OUT "^catena [0-9]+\\.[0-9]+\\.[0-9]+\n$" RUN --version)
 expect(0 OUT "Examples:" RUN --help)
-foreach(command info check convert dynamics verify report view plot compare)
+foreach(command info check convert dynamics batch verify report view plot compare)
   expect(0 OUT "Examples:.*catena ${command}" RUN ${command} --help)
 endforeach()
 expect(2 OUT "" ERR "error: A subcommand is required" RUN)
@@ -211,5 +211,40 @@ string(FIND "${readme}" "${example}" place)
 if(place LESS 0)
   fail("README.md does not contain examples/pendulum.cpp as it is")
 endif()
+
+# ---- batch: from a table to a table; a bad state is told, the others are computed
+file(WRITE ${WORK}/states.csv "q.shoulder,v.shoulder,effort.elbow,remark\n0.3,0.1,2,7\n0,0,0,8\n0.1,0,0,9\n")
+expect(0 OUT "3 states, 0 failed" ERR "column 'remark' is not read"
+       RUN batch ${models}/double_pendulum.yaml --states ${WORK}/states.csv -o ${WORK}/found.csv)
+file(STRINGS ${WORK}/found.csv lines)
+list(LENGTH lines count)
+list(GET lines 0 head)
+if(NOT count EQUAL 4 OR NOT head MATCHES "^acceleration.shoulder,acceleration.elbow$")
+  fail("batch wrote ${count} lines, the first ${head}")
+endif()
+# The first state is that of `dynamics`.
+file(WRITE ${WORK}/state.yaml "q: {shoulder: 0.3}\nv: {shoulder: 0.1}\neffort: {elbow: 2}\n")
+expect(0 OUT "." RUN dynamics ${models}/double_pendulum.yaml --state ${WORK}/state.yaml --json)
+string(JSON one GET "${out}" acceleration shoulder)
+list(GET lines 1 first)
+string(REGEX REPLACE ",.*" "" first ${first})
+string(SUBSTRING "${one}" 0 12 one)
+string(SUBSTRING "${first}" 0 12 first)
+if(NOT one STREQUAL first)
+  fail("batch found ${first}, dynamics ${one}")
+endif()
+file(WRITE ${WORK}/states.csv "time,q.shoulder\n0,0.3\n1,0\n2,0.1\n")
+expect(0 OUT "." RUN batch ${models}/double_pendulum.yaml --states ${WORK}/states.csv --what mass-matrix
+       --threads 1 -o ${WORK}/found.csv --json)
+keys("${out}" states failures failed threads lanes instruction_set wall_time output)
+value("${out}" 3 states)
+expect(0 OUT "." RUN batch ${models}/double_pendulum.yaml --states ${WORK}/states.csv --what poses
+       -o ${WORK}/found.csv)
+file(WRITE ${WORK}/states.csv "q.shoulder\n0.3\nnan\n")
+expect(1 OUT "2 states, 1 failed" ERR "state 1: position of 'shoulder' is not finite"
+       RUN batch ${models}/double_pendulum.yaml --states ${WORK}/states.csv -o ${WORK}/found.csv)
+file(WRITE ${WORK}/states.csv "q.sholder\n0.3\n")
+expect(1 OUT "" ERR "did you mean 'shoulder'"
+       RUN batch ${models}/double_pendulum.yaml --states ${WORK}/states.csv -o ${WORK}/found.csv)
 
 report_failures()
