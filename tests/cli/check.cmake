@@ -8,7 +8,8 @@ set(models ${SOURCE}/models)
 # ---- help, version, wrong usage
 expect(0 OUT "^catena [0-9]+\\.[0-9]+\\.[0-9]+\n$" RUN --version)
 expect(0 OUT "Examples:" RUN --help)
-foreach(command info check convert dynamics batch verify report view plot compare)
+foreach(command info check convert dynamics batch linearize modes equilibrium check-derivatives verify
+        report view plot compare)
   expect(0 OUT "Examples:.*catena ${command}" RUN ${command} --help)
 endforeach()
 expect(2 OUT "" ERR "error: A subcommand is required" RUN)
@@ -203,6 +204,30 @@ file(WRITE ${WORK}/cases/vertical_screw/case.yaml "titel: x\n")
 expect(1 OUT ".*" ERR "case.yaml:1: error: unknown key 'titel'; did you mean 'title'" RUN verify cases)
 expect(2 OUT "" ERR "there is no such file or folder" RUN verify no_such_folder)
 expect(2 OUT "" ERR "has 'zebra' in its name" RUN verify ${cases} --filter zebra)
+
+# ---- linear models
+expect(0 OUT "q.shoulder +0 .*By perturbation of the nonlinear model: A differs by [0-9.]+e-[01]"
+       RUN linearize ${models}/double_pendulum.yaml --compare)
+expect(0 OUT "." RUN linearize ${models}/four_bar.yaml --json)
+keys("${out}" states inputs outputs A B C D M P1 P2 P3 point residual equilibrium)
+expect(0 OUT "" RUN linearize ${models}/cart_pendulum.yaml --in rail --out q.rail,q.pivot -o plant.json)
+file(READ ${WORK}/plant.json plant)
+value("${plant}" q.rail outputs 0)
+value("${plant}" effort.rail inputs 0)
+expect(1 OUT "" ERR "no input is named 'rial'; did you mean 'rail'"
+       RUN linearize ${models}/cart_pendulum.yaml --in rial)
+expect(1 OUT "" ERR "no output is named 'q.pivto'; did you mean 'q.pivot'"
+       RUN linearize ${models}/cart_pendulum.yaml --out q.pivto)
+expect(0 OUT "shoulder +0.5 +-?[0-9.e-]+\n.*marginally stable"
+       RUN equilibrium ${models}/double_pendulum.yaml -o rest.yaml)
+expect(0 OUT "marginally stable" RUN modes ${models}/double_pendulum.yaml --at rest.yaml --shapes)
+expect(0 OUT "." RUN modes ${models}/double_pendulum.yaml --at rest.yaml --json)
+keys("${out}" modes stability growth residual equilibrium)
+expect(0 OUT "held freedom +effort\n *elbow" RUN equilibrium ${models}/double_pendulum.yaml --hold elbow)
+expect(1 OUT "" ERR "no equilibrium was found.*free base" RUN equilibrium ${models}/spacecraft.yaml --gravity 0 0 -9.81)
+expect(0 OUT "∂acceleration/∂q .*states" RUN check-derivatives ${models}/mixed_chain.yaml --states 2)
+expect(0 OUT "." RUN check-derivatives ${models}/four_bar.yaml --states 2 --json)
+keys("${out}" states skipped worst pass checks)
 
 # ---- the code in the README is the example that is compiled
 file(READ ${SOURCE}/README.md readme)
