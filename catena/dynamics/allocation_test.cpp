@@ -8,6 +8,7 @@
 #include <malloc.h>
 
 #include "catena/dynamics/batch_test_support.h"
+#include "catena/dynamics/closed_cases.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define CATENA_SANITIZED 1
@@ -98,6 +99,17 @@ TEST(Allocations, NoneOnceTheWorkspaceExists) {
     EXPECT_EQ(
         allocations_of([&] { hybrid_dynamics(mechanism, c.state, hybrid, w, result, c.external); }),
         0);
+  }
+}
+
+TEST(Allocations, NoneByMultipliersAfterTheFirstCall) {
+  for (const Mechanism& m : {four_bar(), four_bar(HingeType::spherical, true), two_four_bars().m}) {
+    const State s = m.name() == "two_four_bars" ? two_four_bars().s : four_bar_state(m, 0.7, 1.5);
+    const VectorXd effort = VectorXd::Ones(m.freedoms());
+    Workspace w(m);
+    forward_dynamics(m, s, effort, w, {}, Route::multipliers);
+    EXPECT_EQ(allocations_of([&] { forward_dynamics(m, s, effort, w, {}, Route::multipliers); }), 0)
+        << m.name();
   }
 }
 

@@ -19,7 +19,7 @@ struct Tally {
 // Differences in double precision: rounding 1e-15 over the step, times what the closure's
 // conditioning adds; truncation is step⁸ / 630.
 constexpr double kTolerance = 1e-9;
-constexpr double kStep = 6e-3;
+constexpr double kStep = 1.5e-3;
 
 VectorXd slope_of(const std::function<VectorXd(double)>& f) {
   constexpr double kWeights[4] = {4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0};
@@ -48,7 +48,7 @@ void compare(const Mechanism& m, const State& state, const VectorXd& effort,
   if (size == 0) return;
   // Near a singular position the mechanism cannot move by the steps that differences need.
   for (const LoopChart& loop : w.dynamics().chart().loops)
-    if (loop.quality < 0.2) return;
+    if (loop.quality < 0.1) return;
   ++worst.moving;
   const InverseDerivatives i = inverse_dynamics_derivatives(m, state, f.acceleration, w, external);
   Workspace d(m);

@@ -89,10 +89,11 @@ Mechanism chain(int links) {
   return b.finish();
 }
 
-// O(N): a chain sixteen times as long must not cost more than forty times as much.
+// O(N): a chain eight times as long costs eight times as much (64 times if it were O(N²)), and what
+// the caches of the processor add.
 TEST(Products, CostGrowsWithTheLength) {
   double seconds[2];
-  const int lengths[2] = {500, 8000};
+  const int lengths[2] = {2000, 16000};
   for (int i = 0; i < 2; ++i) {
     const Mechanism m = chain(lengths[i]);
     DynamicsProducts products(m);
@@ -109,7 +110,7 @@ TEST(Products, CostGrowsWithTheLength) {
     }
     seconds[i] = best;
   }
-  EXPECT_LT(seconds[1], 40.0 * seconds[0]);
+  EXPECT_LT(seconds[1], 32.0 * seconds[0]);
 }
 
 }  // namespace

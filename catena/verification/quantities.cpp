@@ -19,6 +19,7 @@
 #include "catena/dynamics/mass_matrix.h"
 #include "catena/dynamics/momentum.h"
 #include "catena/loops/multipliers.h"
+#include "catena/sensitivity/forward_derivatives.h"
 #include "catena/spatial/eigen.h"
 
 namespace catena {
@@ -272,6 +273,49 @@ Matrix twist_rate_of(Request r) {
   return to_eigen(a);
 }
 
+// Over all freedoms, with zeros for those that depend on others.
+Matrix spread(const Matrix& m, const std::vector<int>& independent, int freedoms) {
+  Matrix all = Matrix::Zero(freedoms, freedoms);
+  for (std::size_t i = 0; i < independent.size(); ++i)
+    for (std::size_t k = 0; k < independent.size(); ++k)
+      all(independent[i], independent[k]) =
+          m(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(k));
+  return all;
+}
+
+template <Matrix ForwardDerivatives::*kPart>
+Matrix forward_derivative(Request r) {
+  SensitivityWorkspace w(r.mechanism);
+  pin_reference(r, w.dynamics());
+  const ForwardDerivatives& f =
+      forward_dynamics_derivatives(r.mechanism, r.input.state, r.input.effort, w, r.input.external);
+  return spread(f.*kPart, w.dynamics().independent(), r.mechanism.freedoms());
+}
+
+template <Matrix InverseDerivatives::*kPart>
+Matrix inverse_derivative(Request r) {
+  SensitivityWorkspace w(r.mechanism);
+  pin_reference(r, w.dynamics());
+  const InverseDerivatives& d = inverse_dynamics_derivatives(
+      r.mechanism, r.input.state, r.input.acceleration, w, r.input.external);
+  return spread(d.*kPart, w.dynamics().independent(), r.mechanism.freedoms());
+}
+
+// Of what hybrid dynamics finds: the acceleration of a force-driven freedom, the effort of a
+// motion-driven one.
+template <Matrix HybridDerivatives::*kAcceleration, Matrix HybridDerivatives::*kEffort>
+Matrix hybrid_derivative(Request r) {
+  const HybridDerivatives h = hybrid_dynamics_derivatives(
+      r.mechanism, r.input.state, {r.input.motion_driven, r.input.effort, r.input.acceleration},
+      r.input.external);
+  if (!r.mechanism.loops().empty())
+    throw NumericalError("derivatives of hybrid dynamics are compared for trees only");
+  Matrix found = h.*kAcceleration;
+  for (Eigen::Index i = 0; i < found.rows(); ++i)
+    if (r.input.motion_driven[static_cast<std::size_t>(i)] != 0) found.row(i) = (h.*kEffort).row(i);
+  return found;
+}
+
 const std::vector<std::string> kXyz{"x", "y", "z"};
 const std::vector<std::string> kWrench{"moment.x", "moment.y", "moment.z",
                                        "force.x",  "force.y",  "force.z"};
@@ -368,6 +412,49 @@ const std::vector<Quantity>& table() {
        Of::nothing,
        hybrid_acceleration},
       {"hybrid_effort", "hybrid dynamics", Shape::freedom_vector, {}, Of::nothing, hybrid_effort},
+      {"acceleration_by_position",
+       "forward dynamics by tangent directions of q",
+       Shape::freedom_matrix,
+       {},
+       Of::nothing,
+       forward_derivative<&ForwardDerivatives::dq>},
+      {"acceleration_by_velocity",
+       "forward dynamics by velocities",
+       Shape::freedom_matrix,
+       {},
+       Of::nothing,
+       forward_derivative<&ForwardDerivatives::dv>},
+      {"effort_by_position",
+       "inverse dynamics by tangent directions of q",
+       Shape::freedom_matrix,
+       {},
+       Of::nothing,
+       inverse_derivative<&InverseDerivatives::dq>},
+      {"effort_by_velocity",
+       "inverse dynamics by velocities",
+       Shape::freedom_matrix,
+       {},
+       Of::nothing,
+       inverse_derivative<&InverseDerivatives::dv>},
+      {"hybrid_by_position",
+       "what hybrid dynamics finds, by tangent directions of q",
+       Shape::freedom_matrix,
+       {},
+       Of::nothing,
+       hybrid_derivative<&HybridDerivatives::acceleration_dq, &HybridDerivatives::effort_dq>},
+      {"hybrid_by_velocity",
+       "what hybrid dynamics finds, by velocities",
+       Shape::freedom_matrix,
+       {},
+       Of::nothing,
+       hybrid_derivative<&HybridDerivatives::acceleration_dv, &HybridDerivatives::effort_dv>},
+      {"hybrid_by_input",
+       "what hybrid dynamics finds, by given efforts and accelerations",
+       Shape::freedom_matrix,
+       {},
+       Of::nothing,
+       hybrid_derivative<&HybridDerivatives::acceleration_dinput,
+                         &HybridDerivatives::effort_dinput>},
       {"mass_matrix", "by composite bodies", Shape::freedom_matrix, {}, Of::nothing, mass},
       {"mass_determinant",
        "determinant of the mass matrix",
