@@ -57,7 +57,7 @@ struct Contender {
   int states = 1;                 // evaluated by one call
   int repetitions = 1;
   int count = 0;
-  std::vector<double> samples;
+  std::vector<double> samples = {};
 
   double time(int n) {
     const double start = now();

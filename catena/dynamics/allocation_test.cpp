@@ -124,6 +124,7 @@ TEST(Allocations, NoneInBatchesOfTheSameSize) {
     if (i % 3 == 1) add_drives(random, builder, Carrier::parent);
     if (i % 3 != 0) add_passive_elements(random, builder);
     const Mechanism m = builder.finish();
+    if (!Workspace(m).remote_drives().empty()) continue;  // such states go one at a time
     const Batch b = random_batch(random, m, 19, 2);
     const BatchWrenches external = b.external();
     const BatchHybridInput hybrid = b.hybrid();
