@@ -242,11 +242,15 @@ void compare(const Made& made, Tally& worst) {
   worst.dense.take(
       relative(forward_dynamics(m, state, made.c.effort, w, made.c.external, Route::dense), a));
 
-  if (w.remote_drives().empty()) {  // else only the dense route serves
+  if (w.remote_drives().empty()) {
     const VectorXd found =
         forward_dynamics(m, state, made.c.effort, w, made.c.external, Route::multipliers);
-    // What cannot move at all stands still to rounding; the others move by their own size.
-    worst.multipliers.take(null_space.cols() > 0 ? relative(found, a) : found.norm());
+    // What cannot move does so to rounding of the accelerations that the open tree would have.
+    const WideVector free = mass.ldlt().solve(applied - needed);
+    worst.multipliers.take(
+        null_space.cols() > 0
+            ? relative(found, a)
+            : static_cast<double>((found.cast<Exact>() - a).norm() / free.norm()));
   }
 
   // Inverse dynamics at these accelerations gives back the efforts on the independent freedoms.
