@@ -7,6 +7,7 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+PYTHON ?= /usr/bin/python3
 
 RELEASE := build/release
 CATENA := $(RELEASE)/apps/catena/catena
@@ -24,7 +25,7 @@ endef
 help:  ## list these targets
 	@echo "Catena, dynamics of articulated mechanisms. Targets:"
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
-	@echo "Variables: JOBS=$(JOBS) PREFIX=$(PREFIX) FUZZ_SECONDS=$(FUZZ_SECONDS)"
+	@echo "Variables: JOBS=$(JOBS) PREFIX=$(PREFIX) PYTHON=$(PYTHON) FUZZ_SECONDS=$(FUZZ_SECONDS)"
 
 .PHONY: demo
 demo:  ## build, run the main job on a model and say where the result is
@@ -33,7 +34,7 @@ demo:  ## build, run the main job on a model and say where the result is
 
 .PHONY: test
 test:  ## build and run the unit tests, the quick verification, the structure and install tests
-	@tools/install-deps.sh core test
+	@tools/install-deps.sh core test python
 	@cmake --preset release
 	@cmake --build $(RELEASE) --parallel $(JOBS)
 	@rm -f $(RELEASE)/tests/consumer/report.txt
@@ -98,6 +99,17 @@ lint:  ## clang-tidy, every header compiled on its own, cppcheck if installed
 docs:  ## the reference manual, in build/docs
 	@tools/install-deps.sh docs
 	@tools/docs.sh build/docs
+
+# Without PREFIX into the user's own site-packages, which Python always looks at.
+.PHONY: python
+python: PACKAGES = $(if $(filter file,$(origin PREFIX)),$(shell $(PYTHON) -m site --user-site),$(PREFIX)/$(shell $(PYTHON) python/tools/packages_folder.py))
+python:  ## build and install the Python package, for the user or under PREFIX
+	@tools/install-deps.sh core python
+	@[[ -f $(RELEASE)/build.ninja ]] || cmake --preset release -DCATENA_BUILD_TESTS=OFF
+	@cmake -DCATENA_BUILD_PYTHON=ON -DCATENA_PYTHON=$(PYTHON) $(RELEASE)
+	@cmake --build $(RELEASE) --parallel $(JOBS) --target catena_python
+	@cmake --install $(RELEASE) --component python_package --prefix $(PACKAGES)
+	@echo "catena for $(PYTHON) is in $(PACKAGES)"
 
 .PHONY: install
 install:  ## build and install under PREFIX (and DESTDIR)

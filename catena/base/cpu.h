@@ -18,7 +18,7 @@ CpuReport cpu_report();
 
 // The instruction set the kernels use: the best that this processor and this build have in common,
 // or the one that the environment variable CATENA_ISA names (for testing; throws Error if it cannot
-// be had). AVX-512 has no kernels of its own yet.
+// be had). AVX-512, which serves batches, is used only when asked for by that name.
 std::string instruction_set();
 
 }  // namespace catena

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "catena/base/text.h"
+#include "catena/closure/pair.h"
 #include "catena/closure/rows.h"
 #include "catena/model/configuration.h"
 
@@ -44,6 +45,8 @@ double inverse_norm(const std::vector<double>& x) {
   return squares > 0.0 ? 1.0 / std::sqrt(squares) : 1.0;
 }
 
+}  // namespace
+
 bool measures_length(const Closure& c, int row) {
   if (c.kind == ClosureKind::rod) return true;
   if (c.kind == ClosureKind::coupling) return false;
@@ -51,7 +54,29 @@ bool measures_length(const Closure& c, int row) {
   return f[0] != 0.0 || f[1] != 0.0 || f[2] != 0.0;
 }
 
-}  // namespace
+void pair_residual(const Closure& c, const Transformd& x, double* residual) {
+  const Vec3d axis = load_vec3<double>(c.axis);
+  Vec3d turn = Vec3d::zero();
+  if (c.held_turn == HeldTurn::axis) turn = turn_between(axis, x.rotation * axis);
+  if (c.held_turn == HeldTurn::all) turn = log(x.rotation);
+  for (int i = 0; i < c.rows; ++i) {
+    const Vec3d shift = load_vec3<double>(c.covector[i] + 3);
+    if (measures_length(c, i)) {
+      residual[i] = dot(shift, x.translation);
+      if (c.pitch != 0.0 && squared_norm(load_vec3<double>(c.covector[i])) > 0.0) {
+        const Vec3d spun =
+            exp_rotation(turn).inverse() * (x.rotation * rotation_from_z_to(axis).axis(0));
+        const Vec3d e1 = rotation_from_z_to(axis).axis(0), e2 = rotation_from_z_to(axis).axis(1);
+        const double angle = std::atan2(dot(spun, e2), dot(spun, e1));
+        residual[i] -= c.pitch * nearest_turn(angle, residual[i] / c.pitch);
+      }
+    } else if (c.kind == ClosureKind::universal) {
+      residual[i] = c.angle_cosine - dot(axis, x.rotation * load_vec3<double>(c.child_axis));
+    } else {
+      residual[i] = dot(load_vec3<double>(c.covector[i]), turn);
+    }
+  }
+}
 
 struct LoopClosure::Motions {
   std::vector<MemberMotion<double>> members;
@@ -92,30 +117,6 @@ void LoopClosure::visit_closures(Visit visit) const {
     const Closure& c = at(t_.closures, i);
     visit(i, c, row);
     row += c.rows;
-  }
-}
-
-void LoopClosure::pair_residual(const Closure& c, const Transformd& x, double* residual) const {
-  const Vec3d axis = load_vec3<double>(c.axis);
-  Vec3d turn = Vec3d::zero();
-  if (c.held_turn == HeldTurn::axis) turn = turn_between(axis, x.rotation * axis);
-  if (c.held_turn == HeldTurn::all) turn = log(x.rotation);
-  for (int i = 0; i < c.rows; ++i) {
-    const Vec3d shift = load_vec3<double>(c.covector[i] + 3);
-    if (measures_length(c, i)) {
-      residual[i] = dot(shift, x.translation);
-      if (c.pitch != 0.0 && squared_norm(load_vec3<double>(c.covector[i])) > 0.0) {
-        const Vec3d spun =
-            exp_rotation(turn).inverse() * (x.rotation * rotation_from_z_to(axis).axis(0));
-        const Vec3d e1 = rotation_from_z_to(axis).axis(0), e2 = rotation_from_z_to(axis).axis(1);
-        const double angle = std::atan2(dot(spun, e2), dot(spun, e1));
-        residual[i] -= c.pitch * nearest_turn(angle, residual[i] / c.pitch);
-      }
-    } else if (c.kind == ClosureKind::universal) {
-      residual[i] = c.angle_cosine - dot(axis, x.rotation * load_vec3<double>(c.child_axis));
-    } else {
-      residual[i] = dot(load_vec3<double>(c.covector[i]), turn);
-    }
   }
 }
 

@@ -68,7 +68,6 @@ class LoopClosure {
   void visit_closures(Visit visit) const;
   std::pair<double, std::vector<double>> coupling_gradient(const Closure& c,
                                                            const Eigen::VectorXd& q) const;
-  void pair_residual(const Closure& c, const Transformd& displacement, double* residual) const;
   void fill_rows(const Eigen::VectorXd& q, Eigen::MatrixXd& rows, Eigen::VectorXd* residual) const;
 
   const Mechanism& m_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "catena/closure/pair.h"
 #include "catena/model/hinge_kinematics.h"
 
 namespace catena {
@@ -253,6 +254,12 @@ class TableMaker {
 };
 
 }  // namespace
+
+Closure pair_closure(const Hinge& hinge, HingeType type) {
+  Closure c;
+  describe_pair(hinge, type, c);
+  return c;
+}
 
 AggregateTables make_aggregate_tables(const Mechanism& mechanism) {
   return TableMaker(mechanism).take();

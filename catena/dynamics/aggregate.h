@@ -90,7 +90,9 @@ template <class Scalar, class PlaceHinge>
 }
 
 // The user's function of a coupling serves double and, through its derivatives, Dual<double, N>;
-// other scalars get NaN. (The dual numbers' one is with those who use it: sensitivity/tangent.cpp.)
+// packs are done lane by lane by
+// couple(), other scalars get NaN. (The dual numbers' one is with those who use it:
+// sensitivity/tangent.cpp.)
 template <class Scalar>
 inline void evaluate_user_coupling(const Coupling&, int terms, const Scalar*, Scalar& value,
                                    Scalar* gradient, Scalar* hessian) {
@@ -113,8 +115,25 @@ inline void couple(const Closure& c, const CouplingTerm* terms, const int* freed
   Scalar* gradient = x + c.term_count;
   Scalar* hessian = gradient + c.term_count;
   Scalar value(0.0);
-  for (int i = 0; i < c.term_count; ++i) x[i] = q[terms[i].coordinate];
-  evaluate_user_coupling(*c.coupling, c.term_count, x, value, gradient, hessian);
+  if constexpr (kLanesOf < Scalar >> 0) {
+    // The work space has the size of x, gradient and hessian in packs: room for all lanes.
+    constexpr int kLanes = kLanesOf<Scalar>;
+    const int terms_squared = c.term_count * c.term_count;
+    double* at = reinterpret_cast<double*>(hessian + terms_squared);
+    double* own_gradient = at + c.term_count;
+    double* own_hessian = own_gradient + c.term_count;
+    double values[kLanes];
+    for (int l = 0; l < kLanes; ++l) {
+      for (int i = 0; i < c.term_count; ++i) at[i] = q[terms[i].coordinate].lane(l);
+      evaluate_coupling(*c.coupling, c.term_count, at, values[l], own_gradient, own_hessian);
+      for (int i = 0; i < c.term_count; ++i) set_lane(gradient[i], l, own_gradient[i]);
+      for (int i = 0; i < terms_squared; ++i) set_lane(hessian[i], l, own_hessian[i]);
+    }
+    value = Scalar::load(values);
+  } else {
+    for (int i = 0; i < c.term_count; ++i) x[i] = q[terms[i].coordinate];
+    evaluate_user_coupling(*c.coupling, c.term_count, x, value, gradient, hessian);
+  }
   gap = value;
   for (int i = 0; i < c.term_count; ++i) {
     Scalar& entry = row[place_of_column[terms[i].column]];

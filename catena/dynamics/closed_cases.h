@@ -131,6 +131,43 @@ inline TwoFourBars two_four_bars() {
   return result;
 }
 
+// A platform on six legs that stands on a floating base: one aggregate of six independent freedoms
+// with universal, prismatic and spherical hinges, rotors on two of the sliders, and a body on the
+// platform.
+inline Mechanism platform() {
+  MechanismBuilder b("platform");
+  b.set_gravity({0.0, 0.0, -9.81});
+  b.add_body("base", body(20.0, {0, 0, -0.1}, {2.0, 2.1, 3.0}));
+  b.add_hinge("base", kWorld, "base", {.type = HingeType::free});
+  b.add_body("plate", body(5.0, {0.01, 0.02, 0.03}, {0.3, 0.31, 0.5}));
+  for (int i = 0; i < 6; ++i) {
+    const std::string n = std::to_string(i);
+    const double low = kPi / 3.0 * i + (i % 2 == 0 ? 0.15 : -0.15);
+    const double high = kPi / 3.0 * i + (i % 2 == 0 ? 0.4 : -0.4);
+    const Vec3d foot{0.8 * std::cos(low), 0.8 * std::sin(low), 0.0};
+    const Vec3d head{0.5 * std::cos(high), 0.5 * std::sin(high), 0.0};
+    b.add_body("barrel" + n, rod(1.0, 0.4, 1e-3)).add_body("piston" + n, rod(0.6, 0.4, 1e-3));
+    // The barrel's x axis points from the foot to the head of the leg.
+    const Vec3d along = normalized(head + Vec3d{0, 0, 0.9} - foot);
+    const Vec3d across = normalized(cross(Vec3d{0, 0, 1}, along));
+    HingeSettings ankle{.type = HingeType::universal, .axes = {{0, 1, 0}, {0, 0, 1}}};
+    ankle.frame_on_parent = {Rotationd{Mat3d::from_columns(along, across, cross(along, across))},
+                             foot};
+    b.add_hinge("ankle" + n, "base", "barrel" + n, ankle);
+    HingeSettings slide{.type = HingeType::prismatic, .axes = {{1, 0, 0}}};
+    slide.frame_on_parent = shift(norm(head + Vec3d{0, 0, 0.9} - foot) - 0.4, 0, 0);
+    if (i < 2) slide.drive = DriveSettings{.rotor_inertia = 1e-4, .gear_ratio = 300.0};
+    b.add_hinge("slide" + n, "barrel" + n, "piston" + n, slide);
+    HingeSettings hip{.type = HingeType::spherical, .frame_on_parent = shift(0.4, 0, 0)};
+    hip.frame_on_child = Transformd::from_translation(head);
+    b.add_hinge("hip" + n, "piston" + n, "plate", hip);
+  }
+  b.add_body("mast", rod(0.4, 0.5, 1e-3));
+  b.add_hinge("mast", "plate", "mast",
+              {.axes = {{0, 1, 0}}, .frame_on_parent = shift(0, 0.1, 0.1)});
+  return b.finish();
+}
+
 inline Eigen::VectorXd by_name(const Mechanism& m, const Eigen::VectorXd& x) {
   Eigen::VectorXd result(x.size());
   for (int i = 0; i < x.size(); ++i) result[i] = x[m.velocity_index(std::to_string(i))];

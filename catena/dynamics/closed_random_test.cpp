@@ -185,7 +185,7 @@ double relative(const VectorXd& actual, const WideVector& expected) {
 }
 
 struct Tally {
-  Worst acceleration, dense, effort, mass, hybrid_acceleration, hybrid_effort, reduced;
+  Worst acceleration, dense, multipliers, effort, mass, hybrid_acceleration, hybrid_effort, reduced;
   int closed = 0, moving = 0, redundant = 0;
 };
 
@@ -242,6 +242,13 @@ void compare(const Made& made, Tally& worst) {
   worst.dense.take(
       relative(forward_dynamics(m, state, made.c.effort, w, made.c.external, Route::dense), a));
 
+  if (w.remote_drives().empty()) {  // else only the dense route serves
+    const VectorXd found =
+        forward_dynamics(m, state, made.c.effort, w, made.c.external, Route::multipliers);
+    // What cannot move at all stands still to rounding; the others move by their own size.
+    worst.multipliers.take(null_space.cols() > 0 ? relative(found, a) : found.norm());
+  }
+
   // Inverse dynamics at these accelerations gives back the efforts on the independent freedoms.
   const std::vector<int>& independent = w.independent();
   ASSERT_EQ(static_cast<Eigen::Index>(independent.size()), null_space.cols());
@@ -273,6 +280,7 @@ void compare(const Made& made, Tally& worst) {
 void expect_all_below(double tolerance, const Tally& worst) {
   EXPECT_LT(worst.acceleration.value, tolerance) << "forward dynamics";
   EXPECT_LT(worst.dense.value, tolerance) << "dense route";
+  EXPECT_LT(worst.multipliers.value, tolerance) << "route by multipliers";
   EXPECT_LT(worst.effort.value, tolerance) << "inverse dynamics";
   EXPECT_LT(worst.mass.value, tolerance) << "mass matrix";
   EXPECT_LT(worst.hybrid_acceleration.value, tolerance) << "hybrid, accelerations";

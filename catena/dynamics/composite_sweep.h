@@ -1,12 +1,62 @@
-// The mass matrix by composite bodies (text 004, the O(N²) form): everything in ground axes, each
-// node about its own hinge point, so that walking a column of forces towards the ground costs one
-// cross product and one dot product a step and nothing is lost on long chains.
+// The mass matrix by composite bodies (text 004, the O(N²) form): everything of a tree in the axes
+// of its root, each node about its own hinge point, so that walking a column of forces towards the
+// ground costs one cross product and one dot product a step and nothing is lost on long chains.
+// (How the root stands in the ground does not matter to the mass matrix.)
 #pragma once
 
 #include "catena/dynamics/sweeps.h"
 
 namespace catena {
 inline namespace CATENA_ISA {
+
+// Where the entries go: a dense matrix by rows, both triangles or the lower one alone, or the lower
+// triangle packed. set(i, j, ...) wants freedom i to be outboard of j, hence i >= j.
+template <class Scalar>
+struct FullMatrix {
+  Scalar* entries;
+  int size;
+  void clear() const {
+    for (int i = 0; i < size * size; ++i) entries[i] = Scalar(0.0);
+  }
+  void set(int i, int j, const Scalar& x) const {
+    entries[i * size + j] = x;
+    entries[j * size + i] = x;
+  }
+  Scalar& diagonal(int i) const { return entries[i * size + i]; }
+};
+template <class Scalar>
+struct LowerRows {
+  Scalar* entries;
+  int size;
+  void clear() const {
+    for (int i = 0; i < size; ++i)
+      for (int j = 0; j <= i; ++j) entries[i * size + j] = Scalar(0.0);
+  }
+  void set(int i, int j, const Scalar& x) const { entries[i * size + j] = x; }
+  Scalar& diagonal(int i) const { return entries[i * size + i]; }
+  // The upper triangle too, in blocks that fit the cache lines of both.
+  void mirror() const {
+    constexpr int kBlock = 8;
+    for (int first = 0; first < size; first += kBlock) {
+      const int end = first + kBlock < size ? first + kBlock : size;
+      for (int j0 = 0; j0 < end; j0 += kBlock)
+        for (int i = first; i < end; ++i) {
+          const int j_end = j0 + kBlock < i ? j0 + kBlock : i;
+          for (int j = j0; j < j_end; ++j) entries[j * size + i] = entries[i * size + j];
+        }
+    }
+  }
+};
+template <class Scalar>
+struct LowerTriangle {
+  Scalar* entries;
+  int size;
+  void clear() const {
+    for (int i = 0; i < size * (size + 1) / 2; ++i) entries[i] = Scalar(0.0);
+  }
+  void set(int i, int j, const Scalar& x) const { entries[i * (i + 1) / 2 + j] = x; }
+  Scalar& diagonal(int i) const { return entries[i * (i + 1) / 2 + i]; }
+};
 
 // The composite inertia of a child, moved by a pure translation and added.
 template <class Scalar>
@@ -33,54 +83,51 @@ inline bool has_unit_map(const Node& node) {
   return (node.hinge == NodeHinge::spherical || node.hinge == NodeHinge::free) && !node.reversed;
 }
 
-// The own block of a spherical or free hinge: its composite inertia in the node's axes.
-template <class Scalar>
-inline void write_unit_block(const Node& node, const CompositeScratch<Scalar>& c, int size,
-                             Scalar* matrix) {
-  const Mat3<Scalar> back = transpose(c.rotation.matrix);
-  const Mat3<Scalar> j = congruence(back, c.composite.inertia).full();
-  const Mat3<Scalar> h = skew(back * c.composite.mass_moment);
-  Scalar* corner = matrix + node.v_index * size + node.v_index;
-  for (int i = 0; i < 3; ++i)
-    for (int k = 0; k < 3; ++k) {
-      corner[i * size + k] = j.m[i][k];
-      if (node.hinge != NodeHinge::free) continue;
-      corner[i * size + 3 + k] = h.m[i][k];
-      corner[(3 + k) * size + i] = h.m[i][k];
-      corner[(3 + i) * size + 3 + k] = i == k ? c.composite.mass : Scalar(0.0);
-    }
+// The own block of a spherical or free hinge at the root, whose axes are those of the tree.
+template <class Scalar, class Matrix>
+inline void write_unit_block(const Node& node, const CompositeScratch<Scalar>& c,
+                             const Matrix& matrix) {
+  const Mat3<Scalar> j = c.composite.inertia.full();
+  const Mat3<Scalar> h = skew(c.composite.mass_moment);
+  const int first = node.v_index;
+  for (int i = 0; i < 3; ++i) {
+    for (int k = 0; k <= i; ++k) matrix.set(first + i, first + k, j.m[i][k]);
+    if (node.hinge != NodeHinge::free) continue;
+    for (int k = 0; k < 3; ++k) matrix.set(first + 3 + k, first + i, h.m[i][k]);
+    for (int k = 0; k <= i; ++k)
+      matrix.set(first + 3 + i, first + 3 + k, i == k ? c.composite.mass : Scalar(0.0));
+  }
 }
 
 // Writes the entries (row, ...) and (..., row) of one column at node n: the wrench f, about n's
-// origin and in ground axes, is the momentum that freedom `row` outboard gives.
-template <class Scalar>
+// origin and in the tree's axes, is the momentum that freedom `row` outboard gives.
+template <class Scalar, class Matrix>
 inline void write_entries(const SweepModel& model, int n, int row, const Wrench<Scalar>& f,
-                          const Scratch<Scalar>& s, Scalar* matrix) {
-  const int size = model.freedoms;
+                          const Scratch<Scalar>& s, const Matrix& matrix) {
   const Node& node = model.nodes[n];
   const CompositeScratch<Scalar>& c = s.composite[n];
   if (model.general_index[n] < 0) {
     const Scalar entry = node.hinge == NodeHinge::revolute ? dot(c.rotation.axis(2), f.moment)
                                                            : dot(c.rotation.axis(2), f.force);
-    matrix[row * size + node.v_index] = entry;
-    matrix[node.v_index * size + row] = entry;
+    matrix.set(row, node.v_index, entry);
     return;
   }
   Wrench<Scalar> own = f;
   const bool unit = has_unit_map(node);
-  if (unit) own = {c.rotation.inverse_times(f.moment), c.rotation.inverse_times(f.force)};
+  if (unit && node.parent >= 0)
+    own = {c.rotation.inverse_times(f.moment), c.rotation.inverse_times(f.force)};
   const GeneralScratch<Scalar>& g = s.general[model.general_index[n]];
   for (int k = 0; k < node.freedoms; ++k) {
     const Scalar entry = unit ? own[k] : dot(f, g.ground_map[k]);
-    matrix[row * size + node.v_index + k] = entry;
-    matrix[(node.v_index + k) * size + row] = entry;
+    matrix.set(row, node.v_index + k, entry);
   }
 }
 
 // Carries a column from node n to `end` (left out; −1: the ground), writing entries on the way.
-template <class Scalar>
+template <class Scalar, class Matrix>
 inline Wrench<Scalar> carry_column(const SweepModel& model, int n, int end, int row,
-                                   Wrench<Scalar> f, const Scratch<Scalar>& s, Scalar* matrix) {
+                                   Wrench<Scalar> f, const Scratch<Scalar>& s,
+                                   const Matrix& matrix) {
   while (n != end) {
     write_entries(model, n, row, f, s, matrix);
     f.moment += cross(s.composite[n].offset, f.force);
@@ -98,14 +145,13 @@ inline Wrench<Scalar> column_of(const Node& node, const CompositeScratch<Scalar>
                                            : Wrench<Scalar>{cross(i.mass_moment, z), i.mass * z};
 }
 
-// Four columns of consecutive nodes of one path, carried together: what is one long chain of
-// additions for a single column becomes four independent ones.
-inline constexpr int kColumnsTogether = 4;
-template <class Scalar>
+// Eight columns of consecutive nodes of one path, carried together: what is one long chain of
+// additions for a single column becomes eight independent ones, and compilers vectorize them.
+inline constexpr int kColumnsTogether = 8;
+template <class Scalar, class Matrix>
 inline void carry_together(const SweepModel& model, int n, const int (&rows)[kColumnsTogether],
                            const Wrench<Scalar> (&start)[kColumnsTogether],
-                           const Scratch<Scalar>& s, Scalar* matrix) {
-  const int size = model.freedoms;
+                           const Scratch<Scalar>& s, const Matrix& matrix) {
   Scalar m[3][kColumnsTogether], f[3][kColumnsTogether];
   for (int i = 0; i < 3; ++i)
     for (int l = 0; l < kColumnsTogether; ++l) {
@@ -121,11 +167,7 @@ inline void carry_together(const SweepModel& model, int n, const int (&rows)[kCo
       Scalar entry[kColumnsTogether];
       for (int l = 0; l < kColumnsTogether; ++l)
         entry[l] = z.x * x[0][l] + z.y * x[1][l] + z.z * x[2][l];
-      Scalar* column = matrix + node.v_index * size;
-      for (int l = 0; l < kColumnsTogether; ++l) {
-        column[rows[l]] = entry[l];
-        matrix[rows[l] * size + node.v_index] = entry[l];
-      }
+      for (int l = 0; l < kColumnsTogether; ++l) matrix.set(rows[l], node.v_index, entry[l]);
     } else {
       for (int l = 0; l < kColumnsTogether; ++l)
         write_entries(model, n, rows[l],
@@ -142,9 +184,10 @@ inline void carry_together(const SweepModel& model, int n, const int (&rows)[kCo
   }
 }
 
-// The columns of up to four nodes of the path that starts at n; worth it on long paths.
-template <class Scalar>
-inline void carry_path(const SweepModel& model, int n, const Scratch<Scalar>& s, Scalar* matrix) {
+// The columns of up to eight nodes of the path that starts at n; worth it on long paths.
+template <class Scalar, class Matrix>
+inline void carry_path(const SweepModel& model, int n, const Scratch<Scalar>& s,
+                       const Matrix& matrix) {
   int path[kColumnsTogether];
   int length = 0;
   for (int k = n;
@@ -165,49 +208,56 @@ inline void carry_path(const SweepModel& model, int n, const Scratch<Scalar>& s,
   if (together) carry_together(model, top, rows, f, s, matrix);
 }
 
-template <class Scalar>
+template <class Scalar, class Matrix>
 void mass_matrix_sweeps(const SweepModel& model, const Scalar* q, const Scratch<Scalar>& s,
-                        Scalar* matrix) {
-  sincos_of_all(q, model.coordinates, s.sine, s.cosine);
-  const int size = model.freedoms;
-  for (int i = 0; i < size * size; ++i) matrix[i] = Scalar(0.0);
+                        const Matrix& matrix) {
+  sines_of_angles(model, q, s);
   const Scalar still[kMaxFreedoms] = {Scalar(0.0), Scalar(0.0), Scalar(0.0),
                                       Scalar(0.0), Scalar(0.0), Scalar(0.0)};
-  // Outward: orientation, offset and own inertia of every node in ground axes.
+  // Outward: orientation, offset and own inertia of every node in the axes of its tree.
   for (int n = 0; n < model.node_count; ++n) {
     const Node& node = model.nodes[n];
     CompositeScratch<Scalar>& c = s.composite[n];
-    Transform<Scalar> x;
-    if (model.general_index[n] < 0) {
-      if (node.hinge == NodeHinge::revolute)
+    const bool is_general = model.general_index[n] >= 0;
+    if (is_general && (node.parent >= 0 || !has_unit_map(node) || model.rotors != nullptr))
+      place_general(model, node, n, q + node.q_index, still, s.nodes[n],
+                    s.general[model.general_index[n]]);
+    const SpatialInertia<Scalar> own = load_inertia<Scalar>(node);
+    if (node.parent < 0) {
+      c.rotation = Rotation<Scalar>::identity();
+      c.offset = Vec3<Scalar>::zero();
+      c.composite = own;
+    } else {
+      Transform<Scalar> x;
+      if (is_general)
+        x = s.nodes[n].to_parent;
+      else if (node.hinge == NodeHinge::revolute)
         place_revolute(node, s, x);
       else
         place_prismatic(node, q[node.q_index], x);
-    } else {
-      NodeScratch<Scalar>& w = s.nodes[n];
-      place_general(model, node, n, q + node.q_index, still, w, s.general[model.general_index[n]]);
-      x = w.to_parent;
+      if (model.nodes[node.parent].parent < 0) {
+        c.rotation = x.rotation;
+        c.offset = x.translation;
+      } else {
+        const Rotation<Scalar>& outer_axes = s.composite[node.parent].rotation;
+        c.rotation = outer_axes * x.rotation;
+        c.offset = outer_axes * x.translation;
+      }
+      c.composite = {own.mass, c.rotation * own.mass_moment,
+                     congruence(c.rotation.matrix, own.inertia)};
     }
-    if (node.parent < 0) {
-      c.rotation = x.rotation;
-      c.offset = x.translation;
-    } else {
-      const Rotation<Scalar>& outer_axes = s.composite[node.parent].rotation;
-      c.rotation = outer_axes * x.rotation;
-      c.offset = outer_axes * x.translation;
-    }
-    const SpatialInertia<Scalar> own = load_inertia<Scalar>(node);
-    c.composite = {own.mass, c.rotation * own.mass_moment,
-                   congruence(c.rotation.matrix, own.inertia)};
-    if (model.general_index[n] >= 0) {
+    if (is_general) {
       GeneralScratch<Scalar>& g = s.general[model.general_index[n]];
       for (int k = 0; k < node.freedoms; ++k)
         g.ground_map[k] = {c.rotation * g.map[k].angular, c.rotation * g.map[k].linear};
     }
   }
+  matrix.clear();
   // Inward: composite inertias; then one column for each freedom, from its node to the ground.
-  // On long chains columns go four at a time, which needs all composites first.
-  if (model.is_deep)
+  // On long chains columns go eight at a time, which needs all composites first (not of packs,
+  // whose lanes are as many already).
+  const bool together = model.is_deep && kLanesOf<Scalar> == 0;
+  if (together)
     for (int n = model.node_count; n-- > 0;) {
       const CompositeScratch<Scalar>& c = s.composite[n];
       s.composite[n].carried = false;
@@ -217,25 +267,24 @@ void mass_matrix_sweeps(const SweepModel& model, const Scalar* q, const Scratch<
   for (int n = model.node_count; n-- > 0;) {
     const Node& node = model.nodes[n];
     const CompositeScratch<Scalar>& c = s.composite[n];
-    if (!model.is_deep && node.parent >= 0)
+    if (!together && node.parent >= 0)
       add_translated(c.offset, c.composite, s.composite[node.parent].composite);
     if (model.general_index[n] < 0) {
-      if (!model.is_deep)
+      if (!together)
         carry_column(model, n, -1, node.v_index, column_of(node, c), s, matrix);
       else if (!c.carried)
         carry_path(model, n, s, matrix);
       continue;
     }
     if (node.parent < 0 && has_unit_map(node)) {
-      write_unit_block(node, c, size, matrix);
+      write_unit_block(node, c, matrix);
       continue;
     }
     const GeneralScratch<Scalar>& g = s.general[model.general_index[n]];
     for (int k = 0; k < node.freedoms; ++k) {
       const Wrench<Scalar> f = c.composite * g.ground_map[k];
       const int row = node.v_index + k;
-      for (int l = 0; l < node.freedoms; ++l)
-        matrix[row * size + node.v_index + l] = dot(f, g.ground_map[l]);
+      for (int l = 0; l <= k; ++l) matrix.set(row, node.v_index + l, dot(f, g.ground_map[l]));
       if (node.parent < 0) continue;
       Wrench<Scalar> carried{f.moment + cross(c.offset, f.force), f.force};
       if (node.freedoms == 1)
@@ -244,7 +293,7 @@ void mass_matrix_sweeps(const SweepModel& model, const Scalar* q, const Scratch<
       carry_column(model, node.parent, -1, row, carried, s, matrix);
     }
     if (node.freedoms == 1) {
-      Scalar& own = matrix[node.v_index * size + node.v_index];
+      Scalar& own = matrix.diagonal(node.v_index);
       own = own + rotor_inertia<Scalar>(model, n);
     }
   }

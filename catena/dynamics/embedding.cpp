@@ -60,16 +60,17 @@ void choose_chart_again(const Mechanism& mechanism, const Eigen::VectorXd& q,
   w.set_chart(fresh_chart(mechanism, q, driven, w));
 }
 
-void check_closed(const Mechanism& mechanism, const State& state, const Workspace& w) {
+void check_closed(const Mechanism& mechanism, const Eigen::VectorXd& q, const Eigen::VectorXd& v,
+                  const Workspace& w) {
   for (int i = 0; i < static_cast<int>(mechanism.loops().size()); ++i) {
     const AggregateScratch<double>& g = w.aggregate(i);
     constexpr double kSquare = kClosureTolerance * kClosureTolerance;
-    if (!(g.gap <= kSquare)) throw_open(mechanism, w.aggregate_tables(), i, state.q);
+    if (!(g.gap <= kSquare)) throw_open(mechanism, w.aggregate_tables(), i, q);
     if (g.rate <= kSquare) continue;
     const LoopClosure closure(mechanism, w.aggregate_tables(), i);
     double speed = 1.0;
     for (int k = 0; k < closure.freedoms(); ++k)
-      speed = std::max(speed, std::abs(state.v[closure.freedom(k)]));
+      speed = std::max(speed, std::abs(v[closure.freedom(k)]));
     if (!(std::sqrt(g.rate) <= kClosureTolerance * speed))
       throw NumericalError("the velocities do not keep the " + closure.name() + " closed (" +
                            number(std::sqrt(g.rate)) + " 1/s); use assemble() first");

@@ -26,7 +26,8 @@ void choose_chart_again(const Mechanism& mechanism, const Eigen::VectorXd& q,
 
 // After a sweep: throws NumericalError, naming the loop and what is open, if positions or
 // velocities do not satisfy the closures.
-void check_closed(const Mechanism& mechanism, const State& state, const Workspace& workspace);
+void check_closed(const Mechanism& mechanism, const Eigen::VectorXd& q, const Eigen::VectorXd& v,
+                  const Workspace& workspace);
 
 // Runs `sweep` (returns as the kernels do) with a chart that is regular at q.
 template <class Sweep>

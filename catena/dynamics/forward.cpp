@@ -9,6 +9,7 @@
 #include "catena/dynamics/embedding.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/mass_matrix.h"
+#include "catena/dynamics/multiplier_dynamics.h"
 
 namespace catena {
 namespace {
@@ -107,7 +108,35 @@ const Eigen::VectorXd& solve_dense(const Mechanism& mechanism, const State& stat
   return w.acceleration;
 }
 
+// Loops by multipliers. Where the rank falls below the generic one (chart.h) the accelerations of
+// the multipliers are not those of the motion.
+const Eigen::VectorXd& by_multipliers(const Mechanism& mechanism, const State& state,
+                                      const Eigen::VectorXd& effort, Workspace& w,
+                                      std::span<const ExternalWrench> external) {
+  MultiplierDynamics& loops = w.multiplier_dynamics();
+  loops.forward(state, effort, w, external);
+  if (!w.has_chart()) return w.acceleration;
+  int generic = 0;
+  for (const LoopChart& loop : w.chart().loops) generic += loop.rank;
+  if (loops.constraints().rank() < generic)
+    throw NumericalError(
+        "this position of '" + mechanism.name() + "' is singular: its loops have " +
+        std::to_string(loops.constraints().rank()) + " independent constraints here and " +
+        std::to_string(generic) + " in general, so multipliers do not give the motion");
+  return w.acceleration;
+}
+
 }  // namespace
+
+bool prefers_multipliers(const Mechanism& mechanism) {
+  for (const LoopPlace& loop : mechanism.loops()) {
+    int freedoms = 0;
+    for (const int n : loop.nodes)
+      freedoms += mechanism.nodes()[static_cast<std::size_t>(n)].freedoms;
+    if (freedoms >= kLargeLoop && freedoms >= 2 * loop.constraints) return true;
+  }
+  return false;
+}
 
 const Eigen::VectorXd& forward_dynamics(const Mechanism& mechanism, const State& state,
                                         const Eigen::VectorXd& effort, Workspace& w,
@@ -119,13 +148,16 @@ const Eigen::VectorXd& forward_dynamics(const Mechanism& mechanism, const State&
         "the drive of hinge '" +
         mechanism.hinges()[static_cast<std::size_t>(w.remote_drives().front().hinge)].name +
         "' is carried by a body that is not its parent; use Route::dense");
+  if (!mechanism.loops().empty() && (route == Route::multipliers ||
+                                     (route == Route::automatic && prefers_multipliers(mechanism))))
+    return by_multipliers(mechanism, state, effort, w, external);
   const PreparedInput in = prepare(mechanism, state, &effort, external, w);
   Scratch<double> scratch = w.scratch();
   const int failed = run_embedded(mechanism, w.has_quaternion ? w.position : state.q, {}, w, [&] {
     return kernel_table().forward(w.model(), in, &scratch, w.acceleration.data());
   });
   if (failed != kSweepDone) throw_singular_hinge(mechanism, w, failed);
-  check_closed(mechanism, state, w);
+  check_closed(mechanism, state.q, state.v, w);
   return w.acceleration;
 }
 
@@ -260,7 +292,7 @@ void hybrid_dynamics(const Mechanism& mechanism, const State& state, const Hybri
                                      result.effort.data());
       });
   if (failed != kSweepDone) throw_singular_hinge(mechanism, w, failed);
-  check_closed(mechanism, state, w);
+  check_closed(mechanism, state.q, state.v, w);
   // What the passive elements already give, the actuators need not.
   if (w.has_passive_elements()) result.effort -= w.total_effort - w.vector;
 }

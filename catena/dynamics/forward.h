@@ -22,10 +22,20 @@
 namespace catena {
 
 enum class Route {
-  automatic,  // recursive, unless a drive sits on a distant carrier
-  recursive,  // O(N) sweeps
-  dense       // mass matrix and Cholesky factor, O(N³)
+  automatic,   // recursive, unless a drive sits on a distant carrier (dense) or a loop is large
+               // (multipliers)
+  recursive,   // O(N) sweeps
+  dense,       // mass matrix and Cholesky factor, O(N³)
+  multipliers  // closed loops by their multipliers (multiplier_dynamics.h); trees as recursive
 };
+
+// Whether the closed loops of a mechanism are better left to multipliers: some loop has at least
+// this many freedoms in its spanning tree, and twice as many freedoms as rows of closure equations.
+// Embedding costs the cube of a loop's freedoms, multipliers that of its rows: measured
+// (benchmarks/loop_routes_bench.cpp), a ring of 20 links is 2.7 times faster by multipliers and one
+// of 80 links 38 times; forty four-bars side by side (81 freedoms, 120 rows) are about even.
+inline constexpr int kLargeLoop = 20;
+bool prefers_multipliers(const Mechanism& mechanism);
 
 // The result lives in the workspace until the next call. After the recursive route
 // workspace.node(n) has the articulated inertias, gains, accelerations and residual forces.

@@ -22,6 +22,25 @@ inline bool all_positive(const Scalar& x) {
   return !any(!(x > Scalar(0.0)));
 }
 
+// A pivot below this fraction of the diagonal element that it is left of is rounding: every digit
+// is lost (gimbal lock).
+inline constexpr double kLostPivot = 1e-14;
+
+// Whether a hinge about or along z, whose inertia D is the zz element of `block`, moves any
+// inertia. What hangs outboard only adds to the node's `own` part of D, so less than half of that
+// is rounding. A node without one has what elimination outboard leaves, and that is rounding below
+// kLostPivot of the block: two hinges in line with nothing between them. (Heavy bodies far out make
+// D as small as 1e-21 of the block in a planar chain, and right; so the own part decides where
+// there is one.)
+template <class Scalar>
+inline bool moves_inertia(const Scalar& hinge_inertia, double own, const SymMat3<Scalar>& block) {
+  return own > 0.0 ? all_positive(hinge_inertia - Scalar(0.5 * own))
+                   : all_positive(hinge_inertia - Scalar(kLostPivot) * (block.xx + block.yy));
+}
+inline double own_inertia(const Node& node, bool turns) {
+  return turns ? node.inertia[5] : node.mass;
+}
+
 // Displacement, motion map, H v (into w.twist) and Ḣ v (into w.bias).
 template <class Scalar>
 inline void place_general(const SweepModel& model, const Node& node, int n, const Scalar* own_q,
@@ -47,10 +66,6 @@ template <class Scalar>
 inline Scalar rotor_inertia(const SweepModel& model, int n) {
   return Scalar(model.rotors == nullptr ? 0.0 : model.rotors[n].reflected);
 }
-
-// A pivot below this fraction of the diagonal element that it is left of is rounding: every digit
-// is lost (gimbal lock).
-inline constexpr double kLostPivot = 1e-14;
 
 // D = L Lᵀ in place (lower triangle); false if a pivot is not positive.
 template <class Scalar>
@@ -86,18 +101,19 @@ inline void solve_upper(const Scalar (&l)[kMaxFreedoms][kMaxFreedoms], int size,
   }
 }
 
-// Adds what a child passes on to its parent's articulated inertia; the first child starts the sum.
+// What a child adds to: the first one to reach its parent starts the sum from the parent's own
+// inertia. No branch: the 21 numbers would have to wait for it in memory.
+template <class Scalar>
+inline const ArticulatedInertia<Scalar>& sum_so_far(const SweepModel& model, int child, int parent,
+                                                    const Scratch<Scalar>& s) {
+  return model.order_flags[child] & kFirstAtParent ? s.own[parent] : s.nodes[parent].articulated;
+}
+
+// Adds what a child passes on to its parent's articulated inertia.
 template <class Scalar>
 inline void receive(const SweepModel& model, int child, int parent,
                     const ArticulatedInertia<Scalar>& felt, const Scratch<Scalar>& s) {
-  ArticulatedInertia<Scalar>& sum = s.nodes[parent].articulated;
-  if (model.order_flags[child] & kFirstAtParent) {
-    const SpatialInertia<Scalar> own = load_inertia<Scalar>(model.nodes[parent]);
-    sum = {own.inertia + felt.angular, skew(own.mass_moment) + felt.coupling,
-           SymMat3<Scalar>::diagonal(own.mass, own.mass, own.mass) + felt.linear};
-  } else {
-    sum += felt;
-  }
+  s.nodes[parent].articulated = sum_so_far(model, child, parent, s) + felt;
 }
 
 // A turn about or a shift along z; general only because of its rotor.
@@ -118,11 +134,14 @@ inline bool eliminate_with_rotor(const SweepModel& model, const Node& node, int 
       turns ? Wrench<Scalar>{{p.angular.xz, p.angular.yz, p.angular.zz}, p.coupling.row(2)}
             : Wrench<Scalar>{p.coupling.column(2), {p.linear.xz, p.linear.yz, p.linear.zz}};
   const Scalar inertia = (turns ? gain.moment.z : gain.force.z) + rotor_inertia<Scalar>(model, n);
-  if (!all_positive(inertia)) return false;
+  const double own = own_inertia(node, turns) + model.rotors[n].reflected;
+  if (!moves_inertia(inertia, own, turns ? p.angular : p.linear)) return false;
   g.free[0] = 0;
   g.free_count = 1;
   g.gain[0] = gain;
   g.factor[0][0] = sqrt(inertia);
+  const Scalar inverse = Scalar(1.0) / inertia;
+  w.inverse_hinge_inertia = inverse;
   g.innovation[0] = (effort != nullptr ? effort[node.v_index] : Scalar(0.0)) -
                     (turns ? w.force.moment.z : w.force.force.z);
   if (node.parent < 0) return true;
@@ -131,7 +150,6 @@ inline bool eliminate_with_rotor(const SweepModel& model, const Node& node, int 
   Wrench<Scalar> reduced = Ad_star_inverse(w.to_parent, gain);
   reduced.moment += coupling;
   g.parent_gain[0] = reduced;
-  const Scalar inverse = Scalar(1.0) / inertia;
   const Scalar push = inverse * (g.innovation[0] - dot(gain, w.bias));
   parent.force += Ad_star_inverse(w.to_parent, w.force + (turns ? times_turned(p, w.bias)
                                                                 : times_shifted(p, w.bias))) +
@@ -141,6 +159,19 @@ inline bool eliminate_with_rotor(const SweepModel& model, const Node& node, int 
   felt -= outer(reduced, inverse);
   receive(model, n, node.parent, felt, s);
   return true;
+}
+
+// The last outward step of such a hinge; w.acceleration as in accelerate_general.
+template <class Scalar>
+inline Scalar accelerate_with_rotor(const SweepModel& model, const Node& node, int n,
+                                    const Twist<Scalar>& parent, const Scratch<Scalar>& s) {
+  NodeScratch<Scalar>& w = s.nodes[n];
+  const GeneralScratch<Scalar>& g = s.general[model.general_index[n]];
+  const Scalar a =
+      w.inverse_hinge_inertia * (g.innovation[0] - dot(g.gain[0], w.acceleration) -
+                                 dot(rotor_coupling<Scalar>(model, node, n), parent.angular));
+  (node.hinge == NodeHinge::revolute ? w.acceleration.angular.z : w.acceleration.linear.z) += a;
+  return a;
 }
 
 // The inward step. False if the hinge inertia is not positive definite.

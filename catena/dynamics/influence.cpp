@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "catena/dynamics/aggregate_block.h"
 #include "catena/dynamics/hinge_block.h"
 #include "catena/spatial/eigen.h"
 
@@ -111,10 +112,71 @@ Eigen::MatrixXd InfluenceOperator::dense() const {
   return psi;
 }
 
+namespace {
+
+// The columns of the freedoms of one hinge, from v on.
+void add_hinge(const Workspace& w, int n, Eigen::Index v, DenseOperators& d) {
+  const HingeBlock hinge(w, n);
+  const Eigen::Index row = 6 * n, f = hinge.freedoms();
+  Eigen::MatrixXd inverse = Eigen::MatrixXd::Identity(f, f), inertia = inverse;
+  for (int k = 0; k < f; ++k) {
+    d.hinge_map.block<6, 1>(row, v + k) = to_eigen(hinge.column(k));
+    hinge.solve(inverse.col(k).data());
+    hinge.times_inertia(inertia.col(k).data());
+  }
+  d.hinge_inertia.block(v, v, f, f) = inertia;
+  d.own_gain.block(row, v, 6, f) =
+      d.articulated.block<6, 6>(row, row) * d.hinge_map.block(row, v, 6, f) * inverse;
+  if (hinge.parent() < 0) return;
+  for (int k = 0; k < f; ++k)
+    d.gain.block<6, 1>(6 * hinge.parent(), v + k) =
+        to_eigen(hinge.passed(Wrenchd::zero(), inverse.col(k).data()));
+}
+
+// The columns of the independent freedoms of the loop whose first member is n. `place` of a freedom
+// is its column.
+void add_loop(const Workspace& w, int n, const std::vector<int>& place, DenseOperators& d) {
+  const AggregateBlock loop(w, n);
+  const Aggregate& a = w.model().aggregates[w.model().aggregate_of_node[n]];
+  const int f = loop.freedoms();
+  std::vector<double> all(place.size()), own(static_cast<std::size_t>(f));
+  std::vector<Eigen::Index> column;
+  for (int k = 0; k < f; ++k) {
+    std::fill(own.begin(), own.end(), 0.0);
+    std::fill(all.begin(), all.end(), 0.0);
+    at(own, k) = 1.0;
+    loop.scatter(own.data(), all.data());
+    column.push_back(
+        at(place, static_cast<int>(std::find(all.begin(), all.end(), 1.0) - all.begin())));
+    loop.expand(all.data());
+    for (int i = 0; i < a.member_count; ++i) {
+      const int node = w.model().members[a.first_member + i].node;
+      const HingeBlock hinge(w, node);
+      d.hinge_map.block<6, 1>(6 * node, column.back()) =
+          to_eigen(hinge.motion(all.data() + hinge.v_index()));
+    }
+  }
+  for (int k = 0; k < f; ++k) {
+    std::fill(own.begin(), own.end(), 0.0);
+    at(own, k) = 1.0;
+    loop.times_inertia(own.data());
+    for (int i = 0; i < f; ++i) d.hinge_inertia(at(column, i), at(column, k)) = at(own, i);
+    std::fill(own.begin(), own.end(), 0.0);
+    at(own, k) = 1.0;
+    loop.solve(own.data());
+    if (loop.base() >= 0)
+      d.gain.block<6, 1>(6 * loop.base(), at(column, k)) = to_eigen(loop.passed(own.data()));
+  }
+}
+
+}  // namespace
+
 DenseOperators dense_operators(const Workspace& w) {
   const Mechanism& mechanism = w.mechanism();
   const int count = w.model().node_count;
-  const Eigen::Index n6 = 6 * count, freedoms = mechanism.freedoms();
+  const Eigen::Index n6 = 6 * count, freedoms = static_cast<Eigen::Index>(w.independent().size());
+  std::vector<int> place(static_cast<std::size_t>(mechanism.freedoms()), -1);
+  for (int i = 0; i < freedoms; ++i) at(place, at(w.independent(), i)) = i;
   DenseOperators d;
   d.hinge_map = Eigen::MatrixXd::Zero(n6, freedoms);
   d.gain = d.hinge_map;
@@ -122,40 +184,24 @@ DenseOperators dense_operators(const Workspace& w) {
   d.inertia = Eigen::MatrixXd::Zero(n6, n6);
   d.articulated = d.inertia;
   d.hinge_inertia = Eigen::MatrixXd::Zero(freedoms, freedoms);
-  std::vector<Eigen::MatrixXd> shifts, steps;
+  std::vector<Eigen::MatrixXd> shifts;
   for (int n = 0; n < count; ++n) {
-    const HingeBlock hinge(w, n);
-    const Eigen::Index row = 6 * n, v = hinge.v_index(), f = hinge.freedoms();
+    const Eigen::Index row = 6 * n;
     d.inertia.block<6, 6>(row, row) = to_eigen(load_inertia<double>(w.model().nodes[n]));
     d.articulated.block<6, 6>(row, row) = to_eigen(w.node(n).articulated);
-    Eigen::MatrixXd inverse = Eigen::MatrixXd::Identity(f, f);
-    for (int k = 0; k < f; ++k) {
-      d.hinge_map.block<6, 1>(row, v + k) = to_eigen(hinge.column(k));
-      hinge.solve(inverse.col(k).data());
-    }
-    d.own_gain.block(row, v, 6, f) =
-        d.articulated.block<6, 6>(row, row) * d.hinge_map.block(row, v, 6, f) * inverse;
-    Eigen::MatrixXd unit = Eigen::MatrixXd::Identity(f, f);
-    for (int k = 0; k < f; ++k) hinge.times_inertia(unit.col(k).data());
-    d.hinge_inertia.block(v, v, f, f) = unit;
-    const Matrix6d shift = matrix_Ad(hinge.to_parent().inverse());
-    shifts.push_back(shift);
-    if (hinge.parent() < 0) {
-      steps.push_back(shift);
-      continue;
-    }
-    for (int k = 0; k < f; ++k)
-      d.gain.block<6, 1>(6 * hinge.parent(), v + k) =
-          to_eigen(hinge.passed(Wrenchd::zero(), inverse.col(k).data()));
-    steps.push_back(shift - d.hinge_map.block(row, v, 6, f) *
-                                d.gain.block(6 * hinge.parent(), v, 6, f).transpose());
+    shifts.push_back(matrix_Ad(w.node(n).to_parent.inverse()));
+    if (!is_member(w, n))
+      add_hinge(w, n, at(place, w.model().nodes[n].v_index), d);
+    else if (is_first_member(w, n))
+      add_loop(w, n, place, d);
   }
-  const std::vector<int> parents = node_parents(mechanism);
-  const InfluenceOperator influence(parents, shifts), articulated(parents, steps);
+  const InfluenceOperator influence(node_parents(mechanism), shifts);
   d.shift = influence.dense_step();
   d.shift_sum = influence.dense();
-  d.articulated_step = articulated.dense_step();
-  d.articulated_sum = articulated.dense();
+  d.articulated_step = d.shift - d.hinge_map * d.gain.transpose();
+  d.articulated_sum = (Eigen::MatrixXd::Identity(n6, n6) - d.articulated_step)
+                          .triangularView<Eigen::UnitLower>()
+                          .solve(Eigen::MatrixXd::Identity(n6, n6));
   const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(freedoms, freedoms);
   d.factor = one + d.gain.transpose() * d.shift_sum * d.hinge_map;
   d.inverse_factor = one - d.gain.transpose() * d.articulated_sum * d.hinge_map;

@@ -54,6 +54,10 @@ class InfluenceOperator {
 //
 // K is the gain in the parent's frame: its block (parent of i, i) is Φ_Dᵀ of text 004's K, plus
 // the coupling of a rotor. Rotors are in K, R and `articulated`, not in `inertia`.
+//
+// With closed loops n is the number of independent freedoms: G is H X, the block of K stands in the
+// rows of the loop's base, and `articulated` of a member is its own inertia and what hangs on it
+// outside the loop (own_gain is not defined there and zero).
 struct DenseOperators {
   Eigen::MatrixXd shift;             // Φ_D, 6N x 6N: twists, parent to child
   Eigen::MatrixXd shift_sum;         // Ψ_D

@@ -185,6 +185,43 @@ TEST(SingularHinge, MasslessBodyBetweenParallelSliders) {
               AllOf(HasSubstr("first"), HasSubstr("inertia")));
 }
 
+// The same in any attitude, where the directions agree only to rounding: what is left of the
+// inertia is then a rounding error, positive or not, and must not be divided by.
+TEST(SingularHinge, SlidersParallelToRounding) {
+  for (int i = 0; i < 50; ++i) {
+    Random random(static_cast<unsigned>(400 + i));
+    MechanismBuilder builder("sliders");
+    BodySettings nothing;
+    builder.add_body("frame", nothing).add_body("mount", nothing).add_body("load", ball());
+    const Vec3d along = random.vector();
+    const Vec3d across = cross(along, random.vector());
+    builder.add_hinge("first", kWorld, "frame", {.type = HingeType::prismatic, .axes = {along}});
+    builder.add_hinge("turn", "frame", "mount", {.type = HingeType::revolute, .axes = {across}});
+    builder.add_hinge("second", "mount", "load", {.type = HingeType::prismatic, .axes = {along}});
+    builder.set_gravity({0.0, 0.0, 0.0});
+    const Mechanism m = builder.finish({.strict = false});
+    const VectorXd effort = VectorXd::Ones(3);
+    State s = m.default_state();
+    for (const double angle : {0.0, 1e-16, -1e-15, 2e-15}) {
+      s.q << 0.0, angle, 0.1;
+      EXPECT_THAT(message_of([&] { forward_dynamics(m, s, effort); }),
+                  AllOf(HasSubstr("first"), HasSubstr("inertia")))
+          << "attitude " << i << ", angle " << angle;
+    }
+    // A small angle is no mistake: the hinge inertia, angle² of the mass, is then right to rounding
+    // of the mass, 2e-16 / angle². The load's acceleration across the second slider is (cos − 1) /
+    // (m sin) by the two sliders' efforts, that of the turn follows from its own, and the first
+    // slider makes up the difference.
+    const double angle = 1e-3, reach = 0.1, mass = ball().mass, inertia = ball().inertia.xx;
+    s.q << 0.0, angle, reach;
+    const double over = (std::cos(angle) - 1.0) / (mass * std::sin(angle));
+    const double turning = (1.0 - mass * reach * over) / inertia;
+    const VectorXd a = forward_dynamics(m, s, effort);
+    EXPECT_NEAR(a[1] / turning, 1.0, 1e-8) << i;
+    EXPECT_NEAR(std::abs(a[0]) * std::sin(angle) / (turning * reach - over), 1.0, 1e-8) << i;
+  }
+}
+
 TEST(SingularSpring, CoincidingEndsNameTheSpring) {
   MechanismBuilder builder("springs");
   builder.add_body("mass", ball());

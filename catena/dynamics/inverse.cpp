@@ -15,7 +15,7 @@ const Eigen::VectorXd& run(const Mechanism& mechanism, const State& state,
   const bool closed = !mechanism.loops().empty();
   run_embedded(mechanism, w.has_quaternion ? w.position : state.q, {}, w,
                [&] { return kernel_table().inverse(w.model(), in, &scratch, w.effort.data()); });
-  check_closed(mechanism, state, w);
+  check_closed(mechanism, state.q, state.v, w);
 
   if (!w.remote_drives().empty()) {
     // The carriers' motion is known now; their rotors act on them like external moments.

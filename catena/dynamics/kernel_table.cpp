@@ -3,6 +3,7 @@
 #include <string>
 
 #include "catena/base/cpu.h"
+#include "catena/dynamics/batch_kernels.h"
 
 namespace catena {
 
@@ -10,9 +11,21 @@ const KernelTable& kernel_table() {
   static const KernelTable table = [] {
     const std::string isa = instruction_set();
 #ifdef CATENA_HAS_AVX2_KERNELS
-    if (isa == "avx2") return avx2_kernels();
+    if (isa == "avx2" || isa == "avx512") return avx2_kernels();
 #endif
     return portable_kernels();
+  }();
+  return table;
+}
+
+const BatchKernels& batch_kernels() {
+  static const BatchKernels table = [] {
+    const std::string isa = instruction_set();
+#ifdef CATENA_HAS_AVX2_KERNELS
+    if (isa == "avx512") return avx512_batch_kernels();
+    if (isa == "avx2") return avx2_batch_kernels();
+#endif
+    return portable_batch_kernels();
   }();
   return table;
 }

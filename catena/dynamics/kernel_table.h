@@ -42,8 +42,16 @@ struct SweepModel {
   const double* constant_map = nullptr;
   const int* freedom_of_column = nullptr;
   const int* aggregate_of_node = nullptr;
+  // The nodes in stretches of consecutive ones, no two connected other than through the ground:
+  // where each ends. A mechanism with closed loops is one stretch.
+  const int* stretch_ends = nullptr;
+  int stretch_count = 0;
   bool is_deep = false;  // some path from the ground has more than kDeepPath nodes
 };
+
+// All sweeps of one stretch run before those of the next, while its numbers are in the cache. A
+// stretch is as short as the tree allows, but no shorter than this.
+inline constexpr int kShortStretch = 64;
 
 // From here on the mass matrix is faster with four columns at a time (measured on chains).
 inline constexpr int kDeepPath = 16;

@@ -35,29 +35,50 @@ double time_per_body(int bodies, const std::function<void()>& call) {
 
 class Large : public ::testing::TestWithParam<bool> {};
 
-TEST_P(Large, CostPerBodyIsConstant) {
-  const bool star = GetParam();
-  double forward[2], inverse[2];
-  for (int size = 0; size < 2; ++size) {
-    const int bodies = size == 0 ? 100 : 10000;
-    const Mechanism mechanism = many(bodies, star);
-    State s = mechanism.default_state();
+// One size of mechanism with a state, ready to be timed.
+struct Sample {
+  Mechanism mechanism;
+  State s;
+  VectorXd effort, acceleration;
+  Workspace w;
+
+  Sample(int bodies, bool star)
+      : mechanism(many(bodies, star)),
+        s(mechanism.default_state()),
+        effort(VectorXd::Constant(bodies, 0.1)),
+        w(mechanism) {
     for (int i = 0; i < bodies; ++i) s.q[i] = 0.3 * std::sin(0.7 * i);
-    Workspace w(mechanism);
-    const VectorXd effort = VectorXd::Constant(bodies, 0.1);
-    const VectorXd a = forward_dynamics(mechanism, s, effort, w);
-    EXPECT_TRUE(a.allFinite());
-    // The efforts of these accelerations are large differences of larger numbers in a long chain.
-    EXPECT_LT((inverse_dynamics(mechanism, s, a, w) - effort).cwiseAbs().maxCoeff(),
-              1e-12 * bodies * bodies);
-    forward[size] = time_per_body(bodies, [&] { forward_dynamics(mechanism, s, effort, w); });
-    inverse[size] = time_per_body(bodies, [&] { inverse_dynamics(mechanism, s, a, w); });
+    acceleration = forward_dynamics(mechanism, s, effort, w);
   }
-  printf("    ns per body, 100 and 10,000 bodies: forward %.1f %.1f, inverse %.1f %.1f\n",
-         forward[0], forward[1], inverse[0], inverse[1]);
-  // Linear, not quadratic; the exact ratio depends on the caches and on who else is busy.
-  EXPECT_LT(forward[1], 10.0 * forward[0]);
-  EXPECT_LT(inverse[1], 10.0 * inverse[0]);
+  int bodies() const { return static_cast<int>(effort.size()); }
+  double forward() {
+    return time_per_body(bodies(), [&] { forward_dynamics(mechanism, s, effort, w); });
+  }
+  double inverse() {
+    return time_per_body(bodies(), [&] { inverse_dynamics(mechanism, s, acceleration, w); });
+  }
+};
+
+TEST_P(Large, CostPerBodyIsConstant) {
+  Sample small(100, GetParam()), large(10000, GetParam());
+  for (Sample* each : {&small, &large}) {
+    EXPECT_TRUE(each->acceleration.allFinite());
+    // The efforts of these accelerations are large differences of larger numbers in a long chain.
+    const VectorXd back = inverse_dynamics(each->mechanism, each->s, each->acceleration, each->w);
+    EXPECT_LT((back - each->effort).cwiseAbs().maxCoeff(), 1e-12 * each->bodies() * each->bodies());
+  }
+  // Constant within 20 % on a quiet machine; others who use the same cache make it more, so the
+  // best of a few tries counts, and half as much again is let pass.
+  double forward = kInfinity, inverse = kInfinity;
+  for (int i = 0; i < 5 && (forward > 1.2 || inverse > 1.2); ++i) {
+    const double times[] = {small.forward(), large.forward(), small.inverse(), large.inverse()};
+    printf("    ns per body, 100 and 10,000 bodies: forward %.1f %.1f, inverse %.1f %.1f\n",
+           times[0], times[1], times[2], times[3]);
+    forward = std::min(forward, times[1] / times[0]);
+    inverse = std::min(inverse, times[3] / times[2]);
+  }
+  EXPECT_LT(forward, 1.5);
+  EXPECT_LT(inverse, 1.5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Bodies, Large, ::testing::Values(false, true),

@@ -84,9 +84,48 @@ OperationalSpace::OperationalSpace(const Mechanism& mechanism, std::vector<TaskF
   factor_.compute(Eigen::MatrixXd::Identity(rows_, rows_));  // takes its memory now
 }
 
+int OperationalSpace::freedoms() const {
+  return static_cast<int>(workspace_->independent().size());
+}
+
+// The unit forces of a task's rows, in the frame of its own node.
+void OperationalSpace::place_units(Task& task) {
+  const NodeScratch<double>& w = workspace_->node(task.node);
+  Transformd x = task.X_node_frame;
+  if (task.frame.axes == TaskFrame::Axes::ground) x.rotation = w.pose.rotation.inverse();
+  int row = 0;
+  for (int i = 0; i < 6; ++i) {
+    if (((task.frame.rows >> i) & 1) == 0) continue;
+    Wrenchd unit = Wrenchd::zero();
+    unit[i] = 1.0;
+    task.arrived[static_cast<std::size_t>(row++)] = Ad_star_inverse(x, unit);
+  }
+}
+
+// Closed loops: Λ⁻¹ column by column, J M⁻¹ Jᵀ e, each factor by its sweeps.
+void OperationalSpace::update_closed() {
+  NodeScratch<double>* nodes = workspace_->scratch().nodes;
+  for (const int n : active_) {
+    const int parent = mechanism_->nodes()[static_cast<std::size_t>(n)].parent;
+    nodes[n].pose = parent < 0 ? nodes[n].to_parent : nodes[parent].pose * nodes[n].to_parent;
+  }
+  for (Task& task : tasks_) place_units(task);
+  if (freedom_vector_.size() != freedoms()) freedom_vector_.resize(freedoms());
+  for (int j = 0; j < rows_; ++j) {
+    task_vector_.setZero();
+    task_vector_[j] = 1.0;
+    apply_jacobian_transposed(task_vector_, freedom_vector_);
+    apply_inverse_mass_matrix(*workspace_, freedom_vector_, freedom_vector_);
+    apply_jacobian(freedom_vector_, task_vector_);
+    for (int i = j; i < rows_; ++i)
+      inverse_inertia_(i, j) = inverse_inertia_(j, i) = task_vector_[i];
+  }
+}
+
 void OperationalSpace::update(Workspace& w) {
   workspace_ = &w;
   factored_ = false;
+  if (w.model().aggregate_count > 0) return update_closed();
   NodeScratch<double>* nodes = w.scratch().nodes;
   // Outward: poses and compliances.
   for (std::size_t i = 0; i < active_.size(); ++i) {
@@ -110,16 +149,7 @@ void OperationalSpace::update(Workspace& w) {
   }
   // Inward: unit forces of every frame through the articulated bodies, z_parent = βᵀ z.
   for (Task& task : tasks_) {
-    Transformd x = task.X_node_frame;
-    if (task.frame.axes == TaskFrame::Axes::ground)
-      x.rotation = nodes[task.node].pose.rotation.inverse();
-    int row = 0;
-    for (int i = 0; i < 6; ++i) {
-      if (((task.frame.rows >> i) & 1) == 0) continue;
-      Wrenchd unit = Wrenchd::zero();
-      unit[i] = 1.0;
-      task.arrived[static_cast<std::size_t>(row++)] = Ad_star_inverse(x, unit);
-    }
+    place_units(task);
     for (std::size_t place = 0; place + 1 < task.path.size(); ++place) {
       const HingeBlock hinge(w, task.path[place]);
       for (int r = 0; r < task.row_count; ++r) {
@@ -178,6 +208,9 @@ const Eigen::MatrixXd& OperationalSpace::inertia() {
   return inertia_;
 }
 
+void OperationalSpace::check_size(const Eigen::VectorXd& x) const {
+  check_size(x, workspace_ == nullptr ? 0 : freedoms());
+}
 void OperationalSpace::check_size(const Eigen::VectorXd& x, int size) const {
   if (workspace_ == nullptr) throw NumericalError("operational space: update() it first");
   if (x.size() != size)
@@ -186,11 +219,16 @@ void OperationalSpace::check_size(const Eigen::VectorXd& x, int size) const {
 }
 
 void OperationalSpace::apply_jacobian(const Eigen::VectorXd& v, Eigen::VectorXd& twists) {
-  check_size(v, mechanism_->freedoms());
+  check_size(v);
   NodeScratch<double>* nodes = workspace_->scratch().nodes;
+  Eigen::VectorXd& all = workspace_->vector;
+  all.setZero();
+  for (int i = 0; i < freedoms(); ++i)
+    all[workspace_->independent()[static_cast<std::size_t>(i)]] = v[i];
+  workspace_->expand(all);
   for (const int n : active_) {
     const HingeBlock hinge(*workspace_, n);
-    nodes[n].acceleration = hinge.motion(v.data() + hinge.v_index());
+    nodes[n].acceleration = hinge.motion(all.data() + hinge.v_index());
     if (hinge.parent() >= 0)
       nodes[n].acceleration += Ad_inverse(hinge.to_parent(), nodes[hinge.parent()].acceleration);
   }
@@ -203,20 +241,24 @@ void OperationalSpace::apply_jacobian(const Eigen::VectorXd& v, Eigen::VectorXd&
 void OperationalSpace::apply_jacobian_transposed(const Eigen::VectorXd& f,
                                                  Eigen::VectorXd& effort) {
   check_size(f, rows_);
+  Eigen::VectorXd& all = workspace_->vector;
   NodeScratch<double>* nodes = workspace_->scratch().nodes;
   for (const int n : active_) nodes[n].force = Wrenchd::zero();
   for (const Task& task : tasks_)
     for (int r = 0; r < task.row_count; ++r)
       nodes[task.node].force += f[task.first_row + r] * task.unit(0, r);
-  if (effort.size() != mechanism_->freedoms()) effort.resize(mechanism_->freedoms());
-  effort.setZero();
+  all.setZero();
   for (std::size_t i = active_.size(); i-- > 0;) {
     const int n = active_[i];
     const HingeBlock hinge(*workspace_, n);
-    hinge.project(nodes[n].force, effort.data() + hinge.v_index());
+    hinge.project(nodes[n].force, all.data() + hinge.v_index());
     if (hinge.parent() >= 0)
       nodes[hinge.parent()].force += Ad_star_inverse(hinge.to_parent(), nodes[n].force);
   }
+  workspace_->reduce(all);
+  if (effort.size() != freedoms()) effort.resize(freedoms());
+  for (int i = 0; i < freedoms(); ++i)
+    effort[i] = all[workspace_->independent()[static_cast<std::size_t>(i)]];
 }
 
 void OperationalSpace::apply_consistent_inverse(const Eigen::VectorXd& x, Eigen::VectorXd& v) {
@@ -230,7 +272,7 @@ void OperationalSpace::apply_consistent_inverse(const Eigen::VectorXd& x, Eigen:
 
 void OperationalSpace::apply_consistent_inverse_transposed(const Eigen::VectorXd& effort,
                                                            Eigen::VectorXd& f) {
-  check_size(effort, mechanism_->freedoms());
+  check_size(effort);
   factor();
   apply_inverse_mass_matrix(*workspace_, effort, freedom_vector_);
   apply_jacobian(freedom_vector_, f);

@@ -10,7 +10,9 @@
 // Two frames meet at their nearest common ancestor c:  Λ⁻¹_ab = G_a(c)ᵀ Υ(c) G_b(c), G(c) being
 // the unit forces as they arrive there, and zero only if there is none. (Lemma 5 and algorithm A.5
 // of the SOA paper put zero for different branches, which is wrong if their ancestor moves.)
-// Cost: O(N) + O(rows · depth) + O(rows²); Λ itself one Cholesky factor of that size.
+// Cost: O(N) + O(rows · depth) + O(rows²); Λ itself one Cholesky factor of that size. With closed
+// loops a unit force of one member moves the others too; there Λ⁻¹ is found column by column, O(N)
+// each, and efforts and velocities are those of the independent freedoms (operators.h).
 //
 // The rows of a frame are its twist: angular x y z, linear x y z of its origin, along its own axes
 // or the ground's. Made once for a mechanism and a set of frames; after that nothing is allocated
@@ -81,7 +83,11 @@ class OperationalSpace {
     int place_a, place_b;  // of the common ancestor on the paths
     int compliance;        // index of the ancestor in active_
   };
+  int freedoms() const;                             // the independent ones
+  void check_size(const Eigen::VectorXd& x) const;  // one entry for each of those
   void check_size(const Eigen::VectorXd& x, int size) const;
+  void place_units(Task& task);
+  void update_closed();
   void factor();
 
   const Mechanism* mechanism_;

@@ -2,6 +2,8 @@
 // the spatial operator algebra.
 #include "catena/dynamics/operational_space.h"
 
+#include "catena/closure/loop_closure.h"
+#include "catena/dynamics/closed_cases.h"
 #include "catena/dynamics/influence.h"
 #include "catena/dynamics/operator_test_support.h"
 
@@ -91,6 +93,50 @@ TEST(OperationalSpace, AgreesWithDenseMatricesOnRandomTrees) {
     const VectorXd f = VectorXd::LinSpaced(space.rows(), -1.0, 1.5);
     space.apply_jacobian_transposed(f, effort);
     EXPECT_LT((effort - j.transpose() * f).norm(), 1e-12 * (1.0 + effort.norm()));
+  }
+}
+
+// J X (Xᵀ M X)⁻¹ Xᵀ Jᵀ, with J by differences of positions and X by the velocities that keep the
+// loops closed.
+TEST(OperationalSpace, ClosedMechanisms) {
+  const TwoFourBars series = two_four_bars();
+  const Mechanism hexapod = platform();
+  const State s = assemble(hexapod, hexapod.default_state());
+  Random random(32);
+  for (const auto& [m, q] : {std::pair<const Mechanism&, VectorXd>{series.m, series.s.q},
+                             std::pair<const Mechanism&, VectorXd>{hexapod, s.q}}) {
+    const int bodies = static_cast<int>(m.bodies().size());
+    std::vector<TaskFrame> frames;
+    for (const int body : {1, bodies - 3, bodies - 1})
+      frames.push_back({.body = body, .pose = random.pose(), .rows = kLinearRows});
+    Workspace w(m);
+    const MatrixXd mass = mass_matrix(m, q, w);
+    articulate(m, q, w);
+    OperationalSpace space(m, frames);
+    space.update(w);
+    const MatrixXd inverse = space.inverse_inertia();
+    MatrixXd x(m.freedoms(), mass.rows());
+    for (Eigen::Index k = 0; k < mass.rows(); ++k) {
+      VectorXd v = VectorXd::Zero(m.freedoms());
+      v[w.independent()[static_cast<std::size_t>(k)]] = 1.0;
+      w.expand(v);
+      for (int i = 0; i < static_cast<int>(m.loops().size()); ++i) {
+        const LoopClosure loop(m, w.aggregate_tables(), i);
+        const VectorXd rate =
+            loop.residual(integrate(m, q, 1e-5 * v)) - loop.residual(integrate(m, q, -1e-5 * v));
+        EXPECT_LT(rate.norm() / 2e-5, 1e-8 * v.norm());
+      }
+      x.col(k) = v;
+    }
+    const MatrixXd j = numeric_jacobian(m, q, frames, space.rows()) * x;
+    EXPECT_LT(distance(inverse, j * mass.llt().solve(j.transpose())), 1e-7);
+    EXPECT_LT(distance(jacobian(space, static_cast<int>(mass.rows())), j), 1e-8);
+    VectorXd back, forth = VectorXd::LinSpaced(space.rows(), -1.0, 1.0);
+    if (space.rows() <= mass.rows()) {
+      space.apply_consistent_inverse(forth, back);
+      space.apply_jacobian(back, back);
+      EXPECT_LT((back - forth).norm(), 1e-9);
+    }
   }
 }
 

@@ -18,6 +18,10 @@
 // (general_hinge.h). A rotor on a distant body is outside the recursion: articulate() throws, and
 // only apply_mass_matrix() serves it.
 //
+// Closed loops are blocks like hinges (aggregate_block.h). The vectors then have one entry for each
+// independent freedom, in the order of workspace.independent(), as the mass matrix has rows; the
+// dependent freedoms follow by X (workspace.expand()).
+//
 // Order of calls: articulate(), then any number of the others with the same workspace. They use
 // `force` and `acceleration` of the workspace's nodes as their scratch, allocate nothing, and x
 // and y may be the same vector. The recursive route of forward_dynamics() leaves the same factors
@@ -31,7 +35,8 @@ namespace catena {
 // Articulated inertias, hinge inertias and gains at position q, into the workspace.
 void articulate(const Mechanism& mechanism, const Eigen::VectorXd& q, Workspace& workspace);
 
-// y = M x. Needs the positions only: any sweep at this q will do before it.
+// y = M x. Needs the positions only: any sweep at this q will do before it (with closed loops one
+// that embedded them: forward, inverse or hybrid dynamics, or articulate()).
 void apply_mass_matrix(Workspace& workspace, const Eigen::VectorXd& x, Eigen::VectorXd& y);
 Eigen::VectorXd apply_mass_matrix(const Mechanism& mechanism, const Eigen::VectorXd& q,
                                   const Eigen::VectorXd& x);
@@ -42,7 +47,8 @@ Eigen::VectorXd apply_inverse_mass_matrix(const Mechanism& mechanism, const Eige
                                           const Eigen::VectorXd& x);
 
 // The whole inverse, symmetric to the bit. A column is nonzero inward only on the way from its
-// hinge to the ground, so it costs O(depth) inward and O(N) outward.
+// hinge to the ground, so it costs O(depth) inward and O(N) outward; with closed loops O(N) both
+// ways.
 void inverse_mass_matrix(Workspace& workspace, Eigen::MatrixXd& inverse);
 Eigen::MatrixXd inverse_mass_matrix(const Mechanism& mechanism, const Eigen::VectorXd& q);
 

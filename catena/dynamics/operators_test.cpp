@@ -1,6 +1,7 @@
 // The operators against dense matrices, and the numbers of the ten-body tree.
 #include "catena/dynamics/operators.h"
 
+#include "catena/dynamics/closed_cases.h"
 #include "catena/dynamics/influence.h"
 #include "catena/dynamics/operator_test_support.h"
 
@@ -11,7 +12,7 @@ constexpr double kTolerance = 1e-11;
 using Operator = void (*)(Workspace&, const VectorXd&, VectorXd&);
 
 MatrixXd dense(Operator op, Workspace& w) {
-  const Eigen::Index n = w.model().freedoms;
+  const auto n = static_cast<Eigen::Index>(w.independent().size());
   MatrixXd m(n, n);
   VectorXd y;
   for (Eigen::Index j = 0; j < n; ++j) {
@@ -23,7 +24,7 @@ MatrixXd dense(Operator op, Workspace& w) {
 
 void expect_operators(const Mechanism& mechanism, const VectorXd& q) {
   Workspace w(mechanism);
-  const MatrixXd m = mass_matrix(mechanism, q);
+  const MatrixXd m = mass_matrix(mechanism, q, w);
   const MatrixXd one = MatrixXd::Identity(m.rows(), m.cols());
   articulate(mechanism, q, w);
   const MatrixXd factor = dense(apply_factor, w), d = dense(apply_hinge_inertia, w);
@@ -79,6 +80,53 @@ TEST(Operators, AgreeWithDenseMatricesOnRandomTrees) {
     SCOPED_TRACE(i);
     expect_operators(mechanism, random_position(mechanism, static_cast<std::uint64_t>(i)));
   }
+}
+
+// Closed loops as blocks: against Xᵀ M X by composite bodies.
+TEST(Operators, AgreeWithDenseMatricesOnClosedMechanisms) {
+  const TwoFourBars series = two_four_bars();
+  expect_operators(series.m, series.s.q);
+  const Mechanism plain = four_bar(), branched = four_bar(HingeType::revolute, true);
+  expect_operators(plain, four_bar_state(plain, 0.7, 1.0).q);
+  State s = four_bar_state(branched, 0.7, 1.0);
+  s.q[branched.velocity_index("E")] = -0.8;
+  expect_operators(branched, s.q);
+  const Mechanism hexapod = platform();
+  expect_operators(hexapod, assemble(hexapod, hexapod.default_state()).q);
+}
+
+TEST(Operators, DenseOperatorsOfClosedMechanisms) {
+  const TwoFourBars series = two_four_bars();
+  const Mechanism hexapod = platform();
+  const State s = assemble(hexapod, hexapod.default_state());
+  for (const auto& [m, q] : {std::pair<const Mechanism&, VectorXd>{series.m, series.s.q},
+                             std::pair<const Mechanism&, VectorXd>{hexapod, s.q}}) {
+    Workspace w(m);
+    const MatrixXd mass = mass_matrix(m, q, w);
+    articulate(m, q, w);
+    const DenseOperators o = dense_operators(w);
+    const MatrixXd g = o.shift_sum * o.hinge_map;
+    if (m.drives().empty()) {  // rotors are not in `inertia`
+      EXPECT_LT(distance(g.transpose() * o.inertia * g, mass), kTolerance);
+    }
+    EXPECT_LT(distance(o.factor.transpose() * o.hinge_inertia * o.factor, mass), kTolerance);
+    EXPECT_LT(distance(o.factor * o.inverse_factor, MatrixXd::Identity(mass.rows(), mass.cols())),
+              kTolerance);
+    EXPECT_LT(distance(o.factor, dense(apply_factor_transposed, w)), kTolerance);
+    EXPECT_LT(distance(o.inverse_factor, dense(apply_inverse_factor_transposed, w)), kTolerance);
+  }
+}
+
+TEST(Operators, ClosedMechanismsNeedAChartAndAClosedPosition) {
+  const Mechanism m = four_bar();
+  Workspace w(m);
+  VectorXd y;
+  EXPECT_THROW(apply_factor(w, VectorXd::Zero(1), y), NumericalError);
+  EXPECT_THROW(articulate(m, VectorXd::Constant(3, 0.3), w), NumericalError);
+  articulate(m, four_bar_state(m, 0.7, 1.0).q, w);
+  EXPECT_THROW(apply_factor(w, VectorXd::Zero(3), y), NumericalError);
+  apply_factor(w, VectorXd::Ones(1), y);
+  EXPECT_EQ(y, VectorXd::Ones(1));
 }
 
 // Every identity of text 004 between the dense operators.

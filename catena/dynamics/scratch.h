@@ -82,6 +82,7 @@ struct AggregateScratch {
 template <class Scalar>
 struct Scratch {
   NodeScratch<Scalar>* nodes = nullptr;
+  const ArticulatedInertia<Scalar>* own = nullptr;  // by node: that of its rigid bodies alone
   GeneralScratch<Scalar>* general = nullptr;
   CompositeScratch<Scalar>* composite = nullptr;
   Scalar* sine = nullptr;  // of every coordinate

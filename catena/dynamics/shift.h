@@ -7,8 +7,45 @@
 namespace catena {
 inline namespace CATENA_ISA {
 
-// The inertia whose blocks A, B, C are in the parent's axes, about a point at p from the parent's
-// origin, referred to that origin:  C' = C,  B' = B + [p] C,  A' = A + [p] Bᵀ − B' [p].
+// sum := base + the inertia whose blocks A, B, C are in the parent's axes, about a point at p from
+// the parent's origin, referred to that origin:  C' = C,  B' = B + [p] C,  A' = A + [p] Bᵀ − B'
+// [p]. Row by row, each number stored as soon as it is known: few are alive at a time. (`base` may
+// be `sum`.)
+template <class Scalar>
+inline void add_referred(const Vec3<Scalar>& p, const SymMat3<Scalar>& a, const Mat3<Scalar>& b,
+                         const SymMat3<Scalar>& c, const ArticulatedInertia<Scalar>& base,
+                         ArticulatedInertia<Scalar>& sum) {
+  const Vec3<Scalar> c0{c.xx, c.xy, c.xz}, c1{c.xy, c.yy, c.yz}, c2{c.xz, c.yz, c.zz};
+  const auto& u = b.m;  // ([p] Bᵀ)_ij  = (p × row j of B)_i;  (−B' [p])_ij = (p × row i of B')_j
+  const auto& from = base.coupling.m;
+  auto& to = sum.coupling.m;
+  const auto store = [&](int i, const Vec3<Scalar>& row) {
+    to[i][0] = from[i][0] + row.x;
+    to[i][1] = from[i][1] + row.y;
+    to[i][2] = from[i][2] + row.z;
+  };
+  const Vec3<Scalar> w0 = b.row(0) + (p.y * c2 - p.z * c1);
+  store(0, w0);
+  sum.angular.xx =
+      base.angular.xx + a.xx + (p.y * u[0][2] - p.z * u[0][1]) + (p.y * w0.z - p.z * w0.y);
+  sum.angular.xy =
+      base.angular.xy + a.xy + (p.y * u[1][2] - p.z * u[1][1]) + (p.z * w0.x - p.x * w0.z);
+  sum.angular.xz =
+      base.angular.xz + a.xz + (p.y * u[2][2] - p.z * u[2][1]) + (p.x * w0.y - p.y * w0.x);
+  const Vec3<Scalar> w1 = b.row(1) + (p.z * c0 - p.x * c2);
+  store(1, w1);
+  sum.angular.yy =
+      base.angular.yy + a.yy + (p.z * u[1][0] - p.x * u[1][2]) + (p.z * w1.x - p.x * w1.z);
+  sum.angular.yz =
+      base.angular.yz + a.yz + (p.z * u[2][0] - p.x * u[2][2]) + (p.x * w1.y - p.y * w1.x);
+  const Vec3<Scalar> w2 = b.row(2) + (p.x * c1 - p.y * c0);
+  store(2, w2);
+  sum.angular.zz =
+      base.angular.zz + a.zz + (p.x * u[2][1] - p.y * u[2][0]) + (p.x * w2.y - p.y * w2.x);
+  sum.linear = base.linear + c;
+}
+
+// The same inertia alone.
 template <class Scalar>
 inline ArticulatedInertia<Scalar> translated(const Vec3<Scalar>& p, const SymMat3<Scalar>& a,
                                              const Mat3<Scalar>& b, const SymMat3<Scalar>& c) {
@@ -28,9 +65,9 @@ inline ArticulatedInertia<Scalar> translated(const Vec3<Scalar>& p, const SymMat
 // P − U Uᵀ/D with U the z column of P (a hinge about z): row z of A and of B are exact zeros then,
 // so only the upper left 2 x 2 block of A and two rows of B are rotated.
 template <class Scalar>
-inline ArticulatedInertia<Scalar> shifted_about_z(const Transform<Scalar>& x,
-                                                  const ArticulatedInertia<Scalar>& i,
-                                                  const Scalar& inverse) {
+inline void add_shifted_about_z(const Transform<Scalar>& x, const ArticulatedInertia<Scalar>& i,
+                                const Scalar& inverse, const ArticulatedInertia<Scalar>& base,
+                                ArticulatedInertia<Scalar>& sum) {
   const Vec3<Scalar> f = i.coupling.row(2);  // force part of U
   const Scalar kx = inverse * i.angular.xz, ky = inverse * i.angular.yz;
   const Scalar axx = i.angular.xx - kx * i.angular.xz;
@@ -53,14 +90,14 @@ inline ArticulatedInertia<Scalar> shifted_about_z(const Transform<Scalar>& x,
   const SymMat3<Scalar> a{r0.x * s0.x + r1.x * s1.x, r0.y * s0.x + r1.y * s1.x,
                           r0.z * s0.x + r1.z * s1.x, r0.y * s0.y + r1.y * s1.y,
                           r0.z * s0.y + r1.z * s1.y, r0.z * s0.z + r1.z * s1.z};
-  return translated(x.translation, a, b, c);
+  add_referred(x.translation, a, b, c, base, sum);
 }
 
 // The same for a hinge along z: row and column z of C and column z of B are exact zeros.
 template <class Scalar>
-inline ArticulatedInertia<Scalar> shifted_along_z(const Transform<Scalar>& x,
-                                                  const ArticulatedInertia<Scalar>& i,
-                                                  const Scalar& inverse) {
+inline void add_shifted_along_z(const Transform<Scalar>& x, const ArticulatedInertia<Scalar>& i,
+                                const Scalar& inverse, const ArticulatedInertia<Scalar>& base,
+                                ArticulatedInertia<Scalar>& sum) {
   const Vec3<Scalar> m = i.coupling.column(2);  // moment part of U
   const Scalar kx = inverse * i.linear.xz, ky = inverse * i.linear.yz;
   const Scalar cxx = i.linear.xx - kx * i.linear.xz;
@@ -83,7 +120,7 @@ inline ArticulatedInertia<Scalar> shifted_along_z(const Transform<Scalar>& x,
   const SymMat3<Scalar> c{r0.x * s0.x + r1.x * s1.x, r0.y * s0.x + r1.y * s1.x,
                           r0.z * s0.x + r1.z * s1.x, r0.y * s0.y + r1.y * s1.y,
                           r0.z * s0.y + r1.z * s1.y, r0.z * s0.z + r1.z * s1.z};
-  return translated(x.translation, a, b, c);
+  add_referred(x.translation, a, b, c, base, sum);
 }
 
 // P c for the bias of a hinge about z, whose z components are zero, and of one along z, which has

@@ -37,6 +37,23 @@ inline Rotation<Scalar> turn_about_z(const double* r, const SinCos<Scalar>& t) {
   return {Mat3<Scalar>::from_columns(t.cos * a + t.sin * b, t.cos * b - t.sin * a, c)};
 }
 
+// Sines and cosines of the angles of hinges about z, in s.sine and s.cosine by coordinate. For one
+// state all coordinates in one loop, which compilers vectorize.
+template <class Scalar>
+inline void sines_of_angles(const SweepModel& model, const Scalar* q, const Scratch<Scalar>& s) {
+  if constexpr (std::is_same_v<Scalar, double>) {
+    sincos_of_all(q, model.coordinates, s.sine, s.cosine);
+  } else {
+    for (int n = 0; n < model.node_count; ++n) {
+      if (model.nodes[n].hinge != NodeHinge::revolute) continue;
+      const int i = model.nodes[n].q_index;
+      const SinCos<Scalar> t = sincos(q[i]);
+      s.sine[i] = t.sin;
+      s.cosine[i] = t.cos;
+    }
+  }
+}
+
 // X_parent_node of a hinge about or along z.
 template <class Scalar>
 inline void place_revolute(const Node& node, const Scratch<Scalar>& s, Transform<Scalar>& x) {
@@ -60,6 +77,18 @@ template <class Scalar>
 inline Wrench<Scalar> gyroscopic_force(const SpatialInertia<Scalar>& inertia,
                                        const Twist<Scalar>& v) {
   return -ad_star(v, inertia * v);
+}
+
+// J A − ad*(V, J V), the wrench that moves a body: with the acceleration u = a + ω × v of the
+// frame's origin, force = m u + α × h + ω × (ω × h) and moment = J α + ω × J ω + h × u.
+template <class Scalar>
+inline Wrench<Scalar> rigid_force(const SpatialInertia<Scalar>& i, const Twist<Scalar>& v,
+                                  const Twist<Scalar>& a) {
+  const Vec3<Scalar>& turn = v.angular;
+  const Vec3<Scalar>& h = i.mass_moment;
+  const Vec3<Scalar> u = a.linear + cross(turn, v.linear);
+  return {i.inertia * a.angular + cross(turn, i.inertia * turn) + cross(h, u),
+          i.mass * u + cross(a.angular, h) + cross(turn, cross(turn, h))};
 }
 
 // X_parent_node; for general hinges also the motion map, H v (as twist) and Ḣ v (as bias).
@@ -86,42 +115,42 @@ inline void place_node(const SweepModel& model, const Node& node, int n, const S
   w.bias = {none, none};
 }
 
-// Velocities and bias accelerations of a node that is placed.
+// The velocity of a node that is placed; returns its bias acceleration.
 template <class Scalar>
-inline void turn_node(const SweepModel& model, const Node& node, int n, const Scalar* v,
-                      const Scratch<Scalar>& s) {
+inline Twist<Scalar> turn_node(const Node& node, int n, const Scalar* v,
+                               const Scratch<Scalar>& s) {
   NodeScratch<Scalar>& w = s.nodes[n];
   const Scalar zero(0.0);
-  if (model.general_index[n] >= 0) {
-    if (node.parent >= 0) {
-      const Twist<Scalar> relative = w.twist;  // H v
-      const Twist<Scalar> carried = Ad_inverse(w.to_parent, s.nodes[node.parent].twist);
-      w.twist += carried;
-      w.bias += ad(carried, relative);
-    }
-    return;
+  if (!is_about_or_along_z(node)) {
+    if (node.parent < 0) return w.bias;
+    const Twist<Scalar> relative = w.twist;  // H v
+    const Twist<Scalar> carried = Ad_inverse(w.to_parent, s.nodes[node.parent].twist);
+    w.twist += carried;
+    return w.bias + ad(carried, relative);
   }
   const Scalar rate = v[node.v_index];
   const bool turns = node.hinge == NodeHinge::revolute;
-  w.twist =
+  Twist<Scalar> twist =
       node.parent < 0 ? Twist<Scalar>::zero() : Ad_inverse(w.to_parent, s.nodes[node.parent].twist);
   // [V, z v]: about z it turns ω and v, along z it turns ω alone.
-  const Vec3<Scalar> turned{w.twist.angular.y * rate, -w.twist.angular.x * rate, zero};
+  const Vec3<Scalar> turned{twist.angular.y * rate, -(twist.angular.x * rate), zero};
+  Twist<Scalar> bias{turned, {twist.linear.y * rate, -(twist.linear.x * rate), zero}};
   if (turns) {
-    w.bias = {turned, {w.twist.linear.y * rate, -w.twist.linear.x * rate, zero}};
-    w.twist.angular.z = w.twist.angular.z + rate;
+    twist.angular.z = twist.angular.z + rate;
   } else {
-    w.bias = {Vec3<Scalar>::zero(), turned};
-    w.twist.linear.z = w.twist.linear.z + rate;
+    bias = {Vec3<Scalar>::zero(), turned};
+    twist.linear.z = twist.linear.z + rate;
   }
+  w.twist = twist;
+  return bias;
 }
 
-// Both, unless embed_loops() has placed it.
+// Places the node, unless embed_loops() has, and turns it.
 template <class Scalar>
-inline void move_node(const SweepModel& model, const Node& node, int n, const Scalar* q,
-                      const Scalar* v, const Scratch<Scalar>& s) {
+inline Twist<Scalar> move_node(const SweepModel& model, const Node& node, int n, const Scalar* q,
+                               const Scalar* v, const Scratch<Scalar>& s) {
   if (!(model.order_flags[n] & kPlacedEarly)) place_node(model, node, n, q, v + node.v_index, s);
-  turn_node(model, node, n, v, s);
+  return turn_node(node, n, v, s);
 }
 
 // w.acceleration += H v̇, the freedoms' accelerations taken from `acceleration`.
@@ -163,21 +192,19 @@ int embed_loops(const SweepModel& model, const Scalar* q, const Scalar* v,
   return kSweepDone;
 }
 
-// Forward (hybrid = false) and hybrid dynamics. Returns the first node, from the tips, whose hinge
-// inertia is not positive, or kSweepDone.
+// Forward (hybrid = false) and hybrid dynamics of the nodes from `first` on and before `end`, one
+// stretch. Returns the first node, from the tips, whose hinge inertia is not positive, or
+// kSweepDone.
 template <class Scalar, bool kHybrid>
-int forward_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, const Scalar* effort,
-                   const Scalar* given_acceleration, const std::uint8_t* driven,
-                   const Scalar* external, const Scratch<Scalar>& s, Scalar* acceleration,
-                   Scalar* found_effort) {
-  sincos_of_all(q, model.coordinates, s.sine, s.cosine);
-  if (model.aggregate_count > 0)
-    if (const int failed = embed_loops(model, q, v, s); failed != kSweepDone) return failed;
+inline int forward_stretch(const SweepModel& model, int first, int end, const Scalar* q,
+                           const Scalar* v, const Scalar* effort, const Scalar* given_acceleration,
+                           const std::uint8_t* driven, const Scalar* external,
+                           const Scratch<Scalar>& s, Scalar* acceleration, Scalar* found_effort) {
   // Outward: velocities, bias accelerations, and what each body needs to keep moving.
-  for (int n = 0; n < model.node_count; ++n) {
+  for (int n = first; n < end; ++n) {
     const Node& node = model.nodes[n];
-    move_node(model, node, n, q, v, s);
     NodeScratch<Scalar>& w = s.nodes[n];
+    w.bias = move_node(model, node, n, q, v, s);
     const SpatialInertia<Scalar> inertia = load_inertia<Scalar>(node);
     w.force = gyroscopic_force(inertia, w.twist);
     if (external != nullptr)
@@ -185,7 +212,7 @@ int forward_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, co
   }
 
   // Inward: articulated inertia and residual force (Riccati equation of the tree).
-  for (int n = model.node_count; n-- > 0;) {
+  for (int n = end; n-- > first;) {
     const Node& node = model.nodes[n];
     NodeScratch<Scalar>& w = s.nodes[n];
     if (model.order_flags[n] & kLeaf)
@@ -220,36 +247,42 @@ int forward_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, co
     }
     const Scalar hinge_inertia = turns ? p.angular.zz : p.linear.zz;
     const Scalar residual = turns ? w.force.moment.z : w.force.force.z;
-    if (!all_positive(hinge_inertia)) return n;
+    if (!moves_inertia(hinge_inertia, own_inertia(node, turns), turns ? p.angular : p.linear))
+      return n;
     const Scalar inverse = Scalar(1.0) / hinge_inertia;
-    const Scalar innovation = (effort != nullptr ? effort[node.v_index] : Scalar(0.0)) - residual;
+    const Scalar applied = effort != nullptr ? effort[node.v_index] : Scalar(0.0);
+    const Scalar innovation = applied - residual;
     w.inverse_hinge_inertia = inverse;
     w.innovation = innovation;
-    // z⁺ = z + P c + U D⁻¹ (ε − Uᵀ c)
+    // z⁺ = z + P c + U D⁻¹ (ε − Uᵀ c); along the hinge's own direction that is the effort.
     if (turns) {
       const Wrench<Scalar> gain{{p.angular.xz, p.angular.yz, p.angular.zz}, p.coupling.row(2)};
       w.gain = gain;
       if (node.parent < 0) continue;
-      const Scalar push = inverse * (innovation - dot(gain, w.bias));
-      const Wrench<Scalar> passed = w.force + times_turned(p, w.bias) + push * gain;
-      const ArticulatedInertia<Scalar> felt = shifted_about_z(w.to_parent, p, inverse);
+      Wrench<Scalar> passed = w.force + times_turned(p, w.bias);
+      const Scalar push = inverse * (applied - passed.moment.z);
+      passed += push * gain;
+      passed.moment.z = applied;
       s.nodes[node.parent].force += Ad_star_inverse(w.to_parent, passed);
-      receive(model, n, node.parent, felt, s);
+      add_shifted_about_z(w.to_parent, p, inverse, sum_so_far(model, n, node.parent, s),
+                          s.nodes[node.parent].articulated);
     } else {
       const Wrench<Scalar> gain{p.coupling.column(2), {p.linear.xz, p.linear.yz, p.linear.zz}};
       w.gain = gain;
       if (node.parent < 0) continue;
-      const Scalar push = inverse * (innovation - dot(gain, w.bias));
-      const Wrench<Scalar> passed = w.force + times_shifted(p, w.bias) + push * gain;
-      const ArticulatedInertia<Scalar> felt = shifted_along_z(w.to_parent, p, inverse);
+      Wrench<Scalar> passed = w.force + times_shifted(p, w.bias);
+      const Scalar push = inverse * (applied - passed.force.z);
+      passed += push * gain;
+      passed.force.z = applied;
       s.nodes[node.parent].force += Ad_star_inverse(w.to_parent, passed);
-      receive(model, n, node.parent, felt, s);
+      add_shifted_along_z(w.to_parent, p, inverse, sum_so_far(model, n, node.parent, s),
+                          s.nodes[node.parent].articulated);
     }
   }
 
   // Outward: accelerations.
   const Twist<Scalar> ground = gravity_acceleration<Scalar>(model);
-  for (int n = 0; n < model.node_count; ++n) {
+  for (int n = first; n < end; ++n) {
     const Node& node = model.nodes[n];
     NodeScratch<Scalar>& w = s.nodes[n];
     const Twist<Scalar>& parent = node.parent < 0 ? ground : s.nodes[node.parent].acceleration;
@@ -266,6 +299,10 @@ int forward_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, co
       continue;
     }
     if (model.general_index[n] >= 0) {
+      if (!kHybrid && is_about_or_along_z(node)) {
+        acceleration[node.v_index] = accelerate_with_rotor(model, node, n, parent, s);
+        continue;
+      }
       accelerate_general<Scalar, kHybrid>(model, node, n, parent, given_acceleration, driven,
                                           effort, s, acceleration, found_effort);
       continue;
@@ -284,6 +321,25 @@ int forward_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, co
       found_effort[node.v_index] = effort != nullptr ? effort[node.v_index] : Scalar(0.0);
   }
   return kSweepDone;
+}
+
+// Forward (hybrid = false) and hybrid dynamics, stretch by stretch. Returns as forward_stretch.
+template <class Scalar, bool kHybrid>
+int forward_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, const Scalar* effort,
+                   const Scalar* given_acceleration, const std::uint8_t* driven,
+                   const Scalar* external, const Scratch<Scalar>& s, Scalar* acceleration,
+                   Scalar* found_effort) {
+  sines_of_angles(model, q, s);
+  if (model.aggregate_count > 0)
+    if (const int failed = embed_loops(model, q, v, s); failed != kSweepDone) return failed;
+  int first = 0, failed = kSweepDone;
+  for (int i = 0; i < model.stretch_count && failed == kSweepDone; ++i) {
+    const int end = model.stretch_ends[i];
+    failed = forward_stretch<Scalar, kHybrid>(model, first, end, q, v, effort, given_acceleration,
+                                              driven, external, s, acceleration, found_effort);
+    first = end;
+  }
+  return failed;
 }
 
 // The accelerations of all freedoms that go with those of the independent ones.
@@ -307,34 +363,26 @@ inline void complete_accelerations(const SweepModel& model, const Scalar* accele
   }
 }
 
-// Inverse dynamics: two loops (text 001, algorithm 3.1). `acceleration` null means zero. With
-// closed loops the accelerations of the independent freedoms are read, and the efforts are those of
-// the spanning tree: Xᵀ of them act on the independent freedoms. Returns as forward_sweeps.
+// Inverse dynamics of one stretch: two loops (text 001, algorithm 3.1).
 template <class Scalar>
-int inverse_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v,
-                   const Scalar* acceleration, const Scalar* external, const Scratch<Scalar>& s,
-                   Scalar* effort) {
-  sincos_of_all(q, model.coordinates, s.sine, s.cosine);
-  if (model.aggregate_count > 0) {
-    if (const int failed = embed_loops(model, q, v, s); failed != kSweepDone) return failed;
-    complete_accelerations(model, acceleration, s);
-    acceleration = s.acceleration;
-  }
+inline void inverse_stretch(const SweepModel& model, int first, int end, const Scalar* q,
+                            const Scalar* v, const Scalar* acceleration, const Scalar* external,
+                            const Scratch<Scalar>& s, Scalar* effort) {
   const Twist<Scalar> ground = gravity_acceleration<Scalar>(model);
-  for (int n = 0; n < model.node_count; ++n) {
+  for (int n = first; n < end; ++n) {
     const Node& node = model.nodes[n];
-    move_node(model, node, n, q, v, s);
     NodeScratch<Scalar>& w = s.nodes[n];
+    const Twist<Scalar> bias = move_node(model, node, n, q, v, s);
     w.acceleration =
         Ad_inverse(w.to_parent, node.parent < 0 ? ground : s.nodes[node.parent].acceleration) +
-        w.bias;
+        bias;
+    if constexpr (kLanesOf<Scalar> == 0) w.bias = bias;  // for those who read a workspace
     if (acceleration != nullptr) add_hinge_acceleration(model, node, n, acceleration, s);
-    const SpatialInertia<Scalar> inertia = load_inertia<Scalar>(node);
-    w.force = inertia * w.acceleration + gyroscopic_force(inertia, w.twist);
+    w.force = rigid_force(load_inertia<Scalar>(node), w.twist, w.acceleration);
     if (external != nullptr)
       for (int i = 0; i < 6; ++i) w.force[i] = w.force[i] - external[6 * n + i];
   }
-  for (int n = model.node_count; n-- > 0;) {
+  for (int n = end; n-- > first;) {
     const Node& node = model.nodes[n];
     const NodeScratch<Scalar>& w = s.nodes[n];
     if (model.general_index[n] >= 0)
@@ -343,6 +391,23 @@ int inverse_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v,
       effort[node.v_index] = node.hinge == NodeHinge::revolute ? w.force.moment.z : w.force.force.z;
     if (node.parent >= 0) s.nodes[node.parent].force += Ad_star_inverse(w.to_parent, w.force);
   }
+}
+
+// Inverse dynamics, stretch by stretch. `acceleration` null means zero. With closed loops the
+// accelerations of the independent freedoms are read, and the efforts are those of the spanning
+// tree: Xᵀ of them act on the independent freedoms. Returns as forward_sweeps.
+template <class Scalar>
+int inverse_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v,
+                   const Scalar* acceleration, const Scalar* external, const Scratch<Scalar>& s,
+                   Scalar* effort) {
+  sines_of_angles(model, q, s);
+  if (model.aggregate_count > 0) {
+    if (const int failed = embed_loops(model, q, v, s); failed != kSweepDone) return failed;
+    complete_accelerations(model, acceleration, s);
+    acceleration = s.acceleration;
+  }
+  for (int first = 0, i = 0; i < model.stretch_count; first = model.stretch_ends[i++])
+    inverse_stretch(model, first, model.stretch_ends[i], q, v, acceleration, external, s, effort);
   return kSweepDone;
 }
 
@@ -350,15 +415,58 @@ int inverse_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v,
 template <class Scalar>
 void kinematics_sweep(const SweepModel& model, const Scalar* q, const Scalar* v,
                       const Scratch<Scalar>& s) {
-  sincos_of_all(q, model.coordinates, s.sine, s.cosine);
+  sines_of_angles(model, q, s);
   const Scalar zero(0.0);
   const Scalar still[kMaxFreedoms] = {zero, zero, zero, zero, zero, zero};
   for (int n = 0; n < model.node_count; ++n) {
     const Node& node = model.nodes[n];
     NodeScratch<Scalar>& w = s.nodes[n];
     place_node(model, node, n, q, v != nullptr ? v + node.v_index : still, s);
-    if (v != nullptr) turn_node(model, node, n, v, s);
+    if (v != nullptr) w.bias = turn_node(node, n, v, s);
     w.pose = node.parent < 0 ? w.to_parent : s.nodes[node.parent].pose * w.to_parent;
+  }
+}
+
+// The same, and nothing else kept: pose and (kMoving) twist of node n go to motion[n].
+template <class Scalar>
+struct NodePose {
+  Transform<Scalar> pose;
+};
+template <class Scalar>
+struct NodeMotion {
+  Transform<Scalar> pose;
+  Twist<Scalar> twist;
+};
+template <class Scalar, bool kMoving, class Motion>
+void motion_sweep(const SweepModel& model, const Scalar* q, const Scalar* v,
+                  const Scratch<Scalar>& s, Motion* motion) {
+  sines_of_angles(model, q, s);
+  const Scalar zero(0.0);
+  const Scalar still[kMaxFreedoms] = {zero, zero, zero, zero, zero, zero};
+  for (int n = 0; n < model.node_count; ++n) {
+    const Node& node = model.nodes[n];
+    NodeScratch<Scalar>& w = s.nodes[n];
+    Transform<Scalar> x;
+    Twist<Scalar> own = Twist<Scalar>::zero();
+    if (!is_about_or_along_z(node)) {
+      place_node(model, node, n, q, kMoving ? v + node.v_index : still, s);
+      x = w.to_parent;
+      own = w.twist;
+    } else if (node.hinge == NodeHinge::revolute) {
+      place_revolute(node, s, x);
+      if constexpr (kMoving) own.angular.z = v[node.v_index];
+    } else {
+      place_prismatic(node, q[node.q_index], x);
+      if constexpr (kMoving) own.linear.z = v[node.v_index];
+    }
+    if (node.parent < 0) {
+      motion[n].pose = x;
+      if constexpr (kMoving) motion[n].twist = own;
+      continue;
+    }
+    const Motion& parent = motion[node.parent];
+    motion[n].pose = parent.pose * x;
+    if constexpr (kMoving) motion[n].twist = Ad_inverse(x, parent.twist) + own;
   }
 }
 

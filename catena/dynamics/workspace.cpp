@@ -4,6 +4,8 @@
 #include <limits>
 #include <numeric>
 
+#include "catena/dynamics/multiplier_dynamics.h"
+
 namespace catena {
 
 // The arrays of one aggregate's scratch.
@@ -79,6 +81,29 @@ std::vector<std::uint8_t> order_flags(const Mechanism& mechanism, const Aggregat
   return result;
 }
 
+// A stretch may end before node n if no node from n on has a parent before n.
+std::vector<int> stretch_ends(const Mechanism& mechanism) {
+  const int count = static_cast<int>(mechanism.nodes().size());
+  std::vector<int> ends;
+  if (mechanism.loops().empty()) {
+    int innermost = count;  // parent of the nodes from n on
+    for (int n = count; n-- > 1;) {
+      const int parent = mechanism.nodes()[static_cast<std::size_t>(n)].parent;
+      if (parent >= 0) innermost = std::min(innermost, parent);
+      if (innermost >= n) ends.push_back(n);
+    }
+    std::reverse(ends.begin(), ends.end());
+    int start = 0;
+    std::erase_if(ends, [&](int end) {
+      if (end - start < kShortStretch) return true;
+      start = end;
+      return false;
+    });
+  }
+  ends.push_back(count);
+  return ends;
+}
+
 }  // namespace
 
 Workspace::~Workspace() = default;
@@ -97,6 +122,8 @@ Workspace::Workspace(const Mechanism& mechanism) : mechanism_(&mechanism) {
   external = Eigen::VectorXd::Zero(6 * static_cast<Eigen::Index>(count));
   nodes_.resize(count);
   composite_.resize(count);
+  for (const Node& node : mechanism.nodes())
+    own_.push_back(ArticulatedInertiad::from(load_inertia<double>(node)));
   general_index_.assign(count, -1);
   sine_.resize(static_cast<std::size_t>(mechanism.coordinates()));
   cosine_.resize(sine_.size());
@@ -125,6 +152,8 @@ Workspace::Workspace(const Mechanism& mechanism) : mechanism_(&mechanism) {
     if (parent >= 0) depth[n] = depth[static_cast<std::size_t>(parent)] + 1;
     model_.is_deep = model_.is_deep || depth[n] > kDeepPath;
   }
+
+  stretch_ends_ = stretch_ends(mechanism);
 
   int general_count = 0;
   for (std::size_t n = 0; n < count; ++n) {
@@ -174,6 +203,8 @@ Workspace::Workspace(const Mechanism& mechanism) : mechanism_(&mechanism) {
   model_.rotors = any_rotor ? rotors_.data() : nullptr;
   model_.general_index = general_index_.data();
   model_.order_flags = order_flags_.data();
+  model_.stretch_ends = stretch_ends_.data();
+  model_.stretch_count = static_cast<int>(stretch_ends_.size());
   model_.coordinates = mechanism.coordinates();
   for (int i = 0; i < 3; ++i) model_.gravity[i] = mechanism.gravity()[i];
   model_.freedoms = mechanism.freedoms();
@@ -190,6 +221,12 @@ Workspace::Workspace(const Mechanism& mechanism) : mechanism_(&mechanism) {
   model_.constant_map = tables_.map.data();
   model_.freedom_of_column = tables_.freedom_of_column.data();
   model_.aggregate_of_node = tables_.aggregate_of_node.data();
+}
+
+MultiplierDynamics& Workspace::multiplier_dynamics() {
+  if (!multiplier_dynamics_)
+    multiplier_dynamics_ = std::make_unique<MultiplierDynamics>(*mechanism_);
+  return *multiplier_dynamics_;
 }
 
 void Workspace::set_chart(Chart chart, bool pinned) {

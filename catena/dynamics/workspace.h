@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,8 @@
 #include "catena/model/mechanism.h"
 
 namespace catena {
+
+class MultiplierDynamics;
 
 class Workspace {
  public:
@@ -51,8 +54,8 @@ class Workspace {
 
   // ---- For the algorithms of this room. ----
   Scratch<double> scratch() {
-    return {nodes_.data(),  general_.data(),    composite_.data(),        sine_.data(),
-            cosine_.data(), aggregates_.data(), all_accelerations_.data()};
+    return {nodes_.data(), own_.data(),    general_.data(),    composite_.data(),
+            sine_.data(),  cosine_.data(), aggregates_.data(), all_accelerations_.data()};
   }
   // After a sweep that embedded the loops. x has all freedoms: x := (Xᵀ x) at the independent
   // freedoms, zero at the others; and x := X x, its independent entries read.
@@ -65,6 +68,8 @@ class Workspace {
   const SweepModel& tree_model() const { return tree_model_; }
   // Drives whose carrier is not the parent of their hinge: outside the O(N) recursion.
   std::span<const DrivePlace> remote_drives() const { return remote_drives_; }
+  // The route by multipliers; made at the first call, which allocates.
+  MultiplierDynamics& multiplier_dynamics();
   bool has_passive_elements() const { return has_passive_elements_; }
   const CompositeScratch<double>& composite(int n) const {
     return composite_[static_cast<std::size_t>(n)];
@@ -83,12 +88,14 @@ class Workspace {
  private:
   const Mechanism* mechanism_;
   std::vector<NodeScratch<double>> nodes_;
+  std::vector<ArticulatedInertiad> own_;
   std::vector<GeneralScratch<double>> general_;
   std::vector<CompositeScratch<double>> composite_;
   std::vector<double> sine_;
   std::vector<double> cosine_;
   std::vector<int> general_index_;
   std::vector<std::uint8_t> order_flags_;
+  std::vector<int> stretch_ends_;
   std::vector<RotorTerm> rotors_;
   std::vector<DrivePlace> remote_drives_;
   bool has_passive_elements_ = false;
@@ -103,6 +110,7 @@ class Workspace {
   SweepModel model_;
   SweepModel tree_model_;
   std::vector<std::uint8_t> tree_flags_;
+  std::unique_ptr<MultiplierDynamics> multiplier_dynamics_;
 };
 
 }  // namespace catena

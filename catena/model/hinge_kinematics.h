@@ -14,6 +14,7 @@
 #include "catena/model/node.h"
 #include "catena/spatial/dual.h"
 #include "catena/spatial/inertia.h"
+#include "catena/spatial/lanes.h"
 
 namespace catena {
 inline namespace CATENA_ISA {
@@ -73,7 +74,35 @@ inline void reverse(HingeMotion<Scalar>& motion, int freedoms) {
   motion.displacement = motion.displacement.inverse();
 }
 
-// A user's hinge serves double and, through its derivatives, Dual<double, N>; other scalars get NaN.
+// A custom hinge of every lane of a pack, one after the other.
+template <class Scalar>
+inline void evaluate_custom_lanes(const Node& node, const CustomHinge& custom, const Scalar* q,
+                                  const Scalar* v, HingeMotion<Scalar>& motion) {
+  constexpr int kLanes = kLanesOf<Scalar>;
+  double numbers[12 + 6 * kMaxFreedoms + 6][kLanes];
+  for (int l = 0; l < kLanes; ++l) {
+    double own_q[kMaxFreedoms], own_v[kMaxFreedoms], x[12], map[6 * kMaxFreedoms], bias[6];
+    for (int k = 0; k < node.freedoms; ++k) {
+      own_q[k] = q[k].lane(l);
+      own_v[k] = v[k].lane(l);
+    }
+    evaluate_custom(custom, node.freedoms, own_q, own_v, x, map, bias);
+    for (int i = 0; i < 12; ++i) numbers[i][l] = x[i];
+    for (int i = 0; i < 6; ++i) numbers[12 + i][l] = bias[i];
+    for (int i = 0; i < 6 * node.freedoms; ++i) numbers[18 + i][l] = map[i];
+  }
+  for (int i = 0; i < 9; ++i)
+    motion.displacement.rotation.matrix.m[i / 3][i % 3] = Scalar::load(numbers[i]);
+  for (int i = 0; i < 3; ++i) motion.displacement.translation[i] = Scalar::load(numbers[9 + i]);
+  for (int i = 0; i < 6; ++i) {
+    motion.bias[i] = Scalar::load(numbers[12 + i]);
+    for (int k = 0; k < node.freedoms; ++k)
+      motion.map[k][i] = Scalar::load(numbers[18 + 6 * k + i]);
+  }
+}
+
+// A user's hinge serves double, packs lane by lane and, through its derivatives, Dual<double, N>;
+// other scalars get NaN.
 template <class Scalar>
 inline void evaluate_custom_motion(const CustomHinge&, int freedoms, const Scalar*, const Scalar*,
                                    HingeMotion<Scalar>& motion) {
@@ -127,8 +156,7 @@ inline void evaluate_custom_motion(const CustomHinge& custom, int freedoms,
         bias[i] += q[l].derivative[k] * bias_by_q[6 * l + i];
         // Ḣ v is Σ v_l v_m ∂H_m/∂q_l.
         for (int m = 0; m < freedoms; ++m)
-          bias[i] +=
-              v[l].derivative[k] * own_v[m] * (varied(l, m, i) + varied(m, l, i));
+          bias[i] += v[l].derivative[k] * own_v[m] * (varied(l, m, i) + varied(m, l, i));
       }
     }
     const Mat3<double> r = value.displacement.rotation.matrix;
@@ -208,7 +236,10 @@ inline void evaluate_hinge(const Node& node, const NodeScrew* screws, const Cust
       }
       break;
     case NodeHinge::custom:
-      evaluate_custom_motion(*custom, node.freedoms, q, v, motion);
+      if constexpr (kLanesOf < Scalar >> 0)
+        evaluate_custom_lanes(node, *custom, q, v, motion);
+      else
+        evaluate_custom_motion(*custom, node.freedoms, q, v, motion);
       break;
   }
   if (node.reversed) reverse(motion, node.freedoms);

@@ -19,6 +19,31 @@ constexpr int kMostIterations = 25;
 // fractions of the loop's length).
 constexpr double kSettled = 1e-14;
 
+// Rounding ε of the closure equations moves dependent positions by up to ε/σ, with σ the smallest
+// pivot of the block over the largest (of large loops: over what long chains have); velocities
+// by ε/σ²; accelerations by ε/σ³. Near a singular position that is seen, and error control must not
+// ask for better. ε: a few roundings of an angle.
+constexpr double kRounding = 1e-15;
+// Nearer than this to a singular position interpolation is better than what is found in place. How
+// far aside its first points are at first, and at most, in radians or metres.
+constexpr double kNearSingular = 1e-3;
+constexpr double kAside = 1e-2;
+constexpr double kMostAside = 0.1;
+// The value at 0 of the cubic through four points: their places, in units of the distance, and
+// weights. Its error is a sixth of the fourth derivative times the fourth power of the distance.
+constexpr std::array<double, 4> kPlace = {-2.0, -1.0, 1.0, 2.0};
+constexpr std::array<double, 4> kWeight = {-1.0 / 6.0, 4.0 / 6.0, 4.0 / 6.0, -1.0 / 6.0};
+
+double rounding(double ratio, const Eigen::VectorXd& q) {
+  return kRounding * (1.0 + q.lpNorm<Eigen::Infinity>()) / (ratio * ratio * ratio);
+}
+
+double pivot_ratio(const Eigen::PartialPivLU<Eigen::MatrixXd>& block) {
+  if (block.matrixLU().rows() == 0) return 1.0;
+  const auto pivots = block.matrixLU().diagonal().cwiseAbs();
+  return pivots.minCoeff() / pivots.maxCoeff();
+}
+
 Eigen::MatrixXd part(const Eigen::MatrixXd& m, const std::vector<int>& rows,
                      const std::vector<int>& columns, int first, int count) {
   Eigen::MatrixXd result(static_cast<Eigen::Index>(rows.size()), count);
@@ -57,8 +82,9 @@ void ClosedCoordinates::use(const Chart& chart) {
   loops_.clear();
   std::vector<char> wanted(index(mechanism_.coordinates()), 1);
   for (int i = 0; i < static_cast<int>(chart_.loops.size()); ++i) {
-    Loop loop{LoopClosure(mechanism_, tables_, i), false, {}, {}, {}, {}, {}};
+    Loop loop{LoopClosure(mechanism_, tables_, i), false, {}, {}, {}, {}, {}, 1.0};
     const LoopChart& own = chart_.loops[index(i)];
+    if (own.rank > 4) loop.good_ratio = 16.0 / (own.rank * own.rank);
     loop.columns = own.order;
     for (const int column : loop.columns) {
       loop.coordinates.push_back(
@@ -90,7 +116,13 @@ Eigen::MatrixXd ClosedCoordinates::map_at(Loop& loop, const Eigen::VectorXd& q) 
 
 void ClosedCoordinates::set_anchor(const State& state) {
   anchor_ = state;
-  for (Loop& loop : loops_) loop.map = map_at(loop, state.q);
+  for (Loop& loop : loops_) {
+    loop.map = map_at(loop, near_singular_ ? sides_[0].state.q : state.q);
+    if (!near_singular_) continue;
+    loop.map *= sides_[0].weight;
+    for (std::size_t i = 1; i < sides_.size(); ++i)
+      loop.map += sides_[i].weight * map_at(loop, sides_[i].state.q);
+  }
 }
 
 void ClosedCoordinates::check_closed(const State& state) const {
@@ -113,18 +145,54 @@ void ClosedCoordinates::pack(const State& state, std::span<double> y) const {
 }
 
 void ClosedCoordinates::unpack(std::span<const double> y, State& state) {
+  near_singular_ = false;
+  const double ratio = unpack_at(y, 0.0, state);
+  uncertainty_ = rounding(ratio, state.q);
+  if (ratio >= kNearSingular) return;
+  double speed = 0.0;
+  for (const double v : y.subspan(positions_.size())) speed = std::max(speed, std::abs(v));
+  double aside = kAside;
+  for (double least = 0.0; least < kNearSingular; aside *= 2.0) {
+    if (speed == 0.0 || aside > kMostAside)
+      throw NumericalError(
+          "the mechanism stands in a singular position, where its motion is not determined; start "
+          "a little aside, or with a velocity");
+    least = 1.0;
+    for (std::size_t i = 0; i < sides_.size(); ++i) {
+      sides_[i] = {state, kWeight[i]};
+      least = std::min(least, unpack_at(y, kPlace[i] * aside / speed, sides_[i].state));
+    }
+    uncertainty_ = std::pow(aside, 4) + rounding(least, state.q);
+  }
+  near_singular_ = true;
+  state.q.setZero();
+  state.v.setZero();
+  for (const Side& side : sides_) {
+    state.q += side.weight * side.state.q;
+    state.v += side.weight * side.state.v;
+  }
+  normalize_quaternions(mechanism_, state.q);
+}
+
+double ClosedCoordinates::unpack_at(std::span<const double> y, double time, State& state) {
   state.q = anchor_.q;
   std::size_t k = 0;
   for (const int i : positions_) state.q[i] = y[k++];
   for (const int i : velocities_) state.v[i] = y[k++];
+  if (time != 0.0)
+    for (const int i : velocities_)
+      if (const int c = mechanism_.coordinate_of_freedom()[index(i)]; c >= 0)
+        state.q[c] += time * state.v[i];
   normalize_quaternions(mechanism_, state.q);
   drift_ = 0.0;
+  double ratio = 1.0;
   for (Loop& loop : loops_) {
     if (loop.by_quaternion)
       drift_ = std::max(drift_, close_by_quaternion(loop, state));
     else
       close(loop, state);
     const Eigen::MatrixXd map = map_at(loop, state.q);
+    if (!loop.by_quaternion) ratio = std::min(ratio, pivot_ratio(loop.block) / loop.good_ratio);
     for (Eigen::Index d = 0; d < map.rows(); ++d) {
       double sum = 0.0;
       for (Eigen::Index f = 0; f < map.cols(); ++f)
@@ -134,6 +202,7 @@ void ClosedCoordinates::unpack(std::span<const double> y, State& state) {
       state.v[loop.closure.freedom(loop.columns[static_cast<std::size_t>(d)])] = sum;
     }
   }
+  return ratio;
 }
 
 void ClosedCoordinates::close(Loop& loop, State& state) const {
@@ -210,7 +279,7 @@ void ClosedCoordinates::prescribe(int freedom, double position, double velocity,
 
 bool ClosedCoordinates::accepted(const State& state) {
   change_.clear();
-  bool anew = chart_quality(mechanism_, tables_, chart_, state.q) < kPoorChart;
+  bool anew = !near_singular_ && chart_quality(mechanism_, tables_, chart_, state.q) < kPoorChart;
   if (anew) {
     try {
       const std::vector<int> before = velocities_;

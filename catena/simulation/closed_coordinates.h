@@ -11,10 +11,16 @@
 // A loop with rotations by quaternion keeps all its position coordinates, which unpack() projects
 // onto the closure: independent speeds do not define independent coordinates there.
 //
+// In a singular position the rank of the closure drops and neither X nor an acceleration can be
+// found, though both are smooth along the motion; near it rounding spoils them. There unpack() goes
+// to four positions before and behind it along the velocity and interpolates (digest, section 3.13,
+// with two more points). The rank itself never drops: that would be another mechanism.
+//
 // accepted() looks whether the choice of independent freedoms has become poor (closure/chart.h) and
 // makes another; then an integrator with a memory must forget it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -38,6 +44,10 @@ class ClosedCoordinates final : public Coordinates {
   void begin(const State& state) override;
   void pack(const State& state, std::span<double> y) const override;
   void unpack(std::span<const double> y, State& state) override;
+  std::span<const Side> sides() const override {
+    return near_singular_ ? std::span<const Side>(sides_) : std::span<const Side>{};
+  }
+  double uncertainty() const override { return uncertainty_; }
   void rate(const State& state, const Eigen::VectorXd& acceleration,
             std::span<double> dy) const override;
   void prescribe(int freedom, double position, double velocity, std::span<double> y) const override;
@@ -56,11 +66,15 @@ class ClosedCoordinates final : public Coordinates {
     std::vector<int> coordinates;  // of the columns in q, −1: none
     Eigen::MatrixXd map;           // X at the anchor, dependent by independent
     Eigen::PartialPivLU<Eigen::MatrixXd> block;
+    double good_ratio = 1.0;  // of the block's pivots, in a good position
   };
 
   void check_closed(const State& state) const;
   void use(const Chart& chart);
   void set_anchor(const State& state);
+  // unpack() at y moved on by `time` along its velocities. Returns the least ratio of pivots, zero
+  // if a loop cannot be closed.
+  double unpack_at(std::span<const double> y, double time, State& state);
   void close(Loop& loop, State& state) const;
   // Returns how far it had to go, in unit steps.
   double close_by_quaternion(const Loop& loop, State& state) const;
@@ -74,6 +88,9 @@ class ClosedCoordinates final : public Coordinates {
   std::vector<int> positions_;   // of the entries of y in q
   std::vector<int> velocities_;  // of the entries of y in v
   State anchor_;                 // last accepted
+  std::array<Side, 4> sides_;
+  bool near_singular_ = false;  // in the last unpack()
+  double uncertainty_ = 0.0;
   std::string change_;
   double drift_ = 0.0;  // of the last unpack(): what loops with quaternions were off the closure
   mutable Eigen::VectorXd rates_;

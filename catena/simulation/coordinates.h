@@ -31,6 +31,16 @@ class Coordinates {
   virtual void pack(const State& state, std::span<double> y) const = 0;
   // May project, starting from what `state` holds; throws NumericalError if that fails.
   virtual void unpack(std::span<const double> y, State& state) = 0;
+  // Not empty if the last unpack() was so close to a singular position that nothing can be
+  // evaluated there: states before and behind it, and their weights in what is interpolated between
+  // them. The state itself was found that way, and accelerations are to be.
+  struct Side {
+    State state;
+    double weight = 0.0;
+  };
+  virtual std::span<const Side> sides() const { return {}; }
+  // Relative error that rounding leaves in velocities and accelerations at the last unpack().
+  virtual double uncertainty() const { return 0.0; }
   // ẏ at a state that unpack() gave.
   virtual void rate(const State& state, const Eigen::VectorXd& acceleration,
                     std::span<double> dy) const = 0;
@@ -38,6 +48,10 @@ class Coordinates {
   // prescribed. `position` is not used where the freedom has no coordinate of its own.
   virtual void prescribe(int freedom, double position, double velocity,
                          std::span<double> y) const = 0;
+
+  // Moves a state back onto constraints that these coordinates do not satisfy by themselves.
+  virtual void project(State& /*state*/) {}
+  virtual void set_constraints(class ConstraintSet* /*constraints*/) {}
 
   // After each accepted step. True: the coordinates are others now, so y must be packed anew and
   // an integrator must forget what it remembers.
@@ -52,8 +66,9 @@ class Coordinates {
 };
 
 // The coordinates that suit a mechanism, which must outlive them, at a state. `pinned` marks the
-// freedoms whose motion is prescribed, by freedom; empty: none.
+// freedoms whose motion is prescribed, by freedom; empty: none. `whole`: all coordinates also of a
+// closed mechanism, which project() keeps on its constraints.
 std::unique_ptr<Coordinates> make_coordinates(const Mechanism& mechanism, const State& state,
-                                              std::vector<std::uint8_t> pinned);
+                                              std::vector<std::uint8_t> pinned, bool whole = false);
 
 }  // namespace catena

@@ -13,6 +13,10 @@ constexpr double kLargestFactor = 6.0;
 constexpr double kErrorExponent = 1.0 / 8.0;
 // Where a rate cannot be computed at all, the step shrinks by this.
 constexpr double kFailureFactor = 0.25;
+// Where rates have noise, a shorter step often avoids it. Below this part of the usual step it is
+// accepted as it is: the noise may grow faster than steps can shrink.
+constexpr double kCrawl = 0.02;
+constexpr double kForget = 0.95;  // of the usual step, at every step
 // A step that would leave less than this part of itself before a limit goes all the way.
 constexpr double kStretch = 1.01;
 
@@ -33,8 +37,10 @@ Dop853::Dop853(Ode& ode, const IntegratorSettings& settings)
 
 void Dop853::begin() {
   rate(t_, y_, stage_[0]);
+  noise_at_start_ = ode_.noise();
   next_step_ = std::min(first_step(), settings_.maximum_step);
   dense_ready_ = ahead_ = false;
+  usual_step_ = 0.0;
 }
 
 // A first guess from the size of y, ẏ and ÿ (Hairer, Norsett and Wanner, section II.4).
@@ -66,11 +72,13 @@ void Dop853::sum(const dop853::Row& row, Eigen::VectorXd& result) const {
 }
 
 bool Dop853::try_step(double h) {
+  noise_ = noise_at_start_;
   try {
     for (int s = 1; s < dop853::kStages; ++s) {
       sum(dop853::kStage[s], sum_);
       y_trial_ = y_ + h * sum_;
       rate(t_ + dop853::kNode[s] * h, y_trial_, stage_[static_cast<std::size_t>(s)]);
+      noise_ = std::max(noise_, ode_.noise());
     }
   } catch (const NumericalError& e) {
     failure_ = e.what();
@@ -87,7 +95,7 @@ double Dop853::error_norm(double h) {
   const Eigen::Index n = scale_.size();
   if (n == 0) return 0.0;
   scale_ =
-      settings_.absolute_tolerance +
+      settings_.absolute_tolerance + (h < kCrawl * usual_step_ ? h * noise_ : 0.0) +
       settings_.relative_tolerance * y_.head(n).array().abs().max(y_trial_.head(n).array().abs());
   // sum_ still holds the step itself.
   for (int k = 0; k < dop853::kError3.terms; ++k)
@@ -138,6 +146,7 @@ void Dop853::advance(double limit) {
     // A step cut short by a limit says little about the next one.
     const double wished = last && !rejected ? std::max(next_step_, h * factor) : h * factor;
     next_step_ = std::min(wished, settings_.maximum_step);
+    usual_step_ = std::max(h, kForget * usual_step_);
     t_previous_ = t_;
     y_previous_.swap(y_);
     y_.swap(y_trial_);
@@ -145,8 +154,9 @@ void Dop853::advance(double limit) {
     break;
   }
   dense_ready_ = false;
-  ode_.project(y_);
+  ode_.project(t_, y_);
   rate(t_, y_, stage_[dop853::kStages]);
+  noise_at_start_ = ode_.noise();
   ahead_ = true;
 }
 

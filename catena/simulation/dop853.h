@@ -32,6 +32,9 @@ class Dop853 final : public Integrator {
   Eigen::VectorXd sum_;
   Eigen::VectorXd scale_;
   double next_step_ = 0.0;
+  double usual_step_ = 0.0;
+  double noise_at_start_ = 0.0;
+  double noise_ = 0.0;  // the largest of all stages of the step
   int worst_ = -1;
   bool dense_ready_ = false;
   bool ahead_ = false;  // the last stage holds the next step's first

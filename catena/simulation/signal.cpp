@@ -24,6 +24,8 @@ Signal::Signal(const SignalSettings& settings, const Mechanism& mechanism, const
     } catch (const Error& e) {
       throw Error(what + ": " + e.what());
     }
+    if (expression_->constant() && expression_->switches() == 0)
+      constant_ = expression_->jet(0.0).value;
     if (time_only && expression_->uses_state())
       throw Error(what + ": \"" + settings.expression +
                   "\" uses the state; here only a function of t is possible");
@@ -35,12 +37,16 @@ double Signal::inside(double t) const {
 }
 
 double Signal::value(double t, const State& state) const {
+  if (constant_) return *constant_;
   if (expression_) return expression_->value(t, state);
   if (table_) return table_->at(inside(t)).value;
   return function_(t, state);
 }
 
-Jet Signal::jet(double t) const { return table_ ? table_->at(inside(t)) : expression_->jet(t); }
+Jet Signal::jet(double t) const {
+  if (constant_) return {*constant_, 0.0, 0.0};
+  return table_ ? table_->at(inside(t)) : expression_->jet(t);
+}
 
 void Signal::start(double t, const State& state) {
   if (expression_) expression_->set_switches(t, state);

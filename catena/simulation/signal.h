@@ -31,6 +31,7 @@ class Signal {
  private:
   double inside(double t) const;
 
+  std::optional<double> constant_;  // what the expression always is
   std::optional<Expression> expression_;
   std::optional<Table> table_;
   std::function<double(double, const State&)> function_;

@@ -7,7 +7,8 @@
 
 #include <xsimd/xsimd.hpp>
 
-#include "catena/spatial/scalar.h"
+#include "catena/spatial/lanes.h"
+#include "catena/spatial/trig.h"
 
 namespace catena {
 inline namespace CATENA_ISA {
@@ -47,6 +48,16 @@ struct Pack {
   friend Mask operator>=(const Pack& a, const Pack& b) { return a.lanes >= b.lanes; }
 };
 
+inline void set_lane(Pack& a, int i, double x) {
+  double all[Pack::kLanes];
+  a.store(all);
+  all[i] = x;
+  a = Pack::load(all);
+}
+
+template <>
+inline constexpr int kLanesOf<Pack> = Pack::kLanes;
+
 inline Pack select(const Pack::Mask& mask, const Pack& a, const Pack& b) {
   return xsimd::select(mask, a.lanes, b.lanes);
 }
@@ -60,9 +71,29 @@ inline Pack atan2(const Pack& y, const Pack& x) {
   const Pack::Mask origin = (y.lanes == Pack::Batch(0.0)) & (x.lanes == Pack::Batch(0.0));
   return xsimd::select(origin, y.lanes, xsimd::atan2(y.lanes, x.lanes));
 }
+inline xsimd::batch<std::uint64_t> to_bits(const Pack& a) {
+  return xsimd::bitwise_cast<xsimd::batch<std::uint64_t>>(a.lanes);
+}
+inline Pack from_bits(const Pack&, const xsimd::batch<std::uint64_t>& a) {
+  return xsimd::bitwise_cast<Pack::Batch>(a);
+}
+// As for all coordinates of one state (trig.h). Lanes beyond its range go to the C library, alone:
+// a lane's numbers do not depend on its neighbours.
 inline SinCos<Pack> sincos(const Pack& a) {
-  const auto [s, c] = xsimd::sincos(a.lanes);
-  return {s, c};
+  SinCos<Pack> result = reduced_sincos(a);
+  if (any(!(abs(a) < Pack(kLargestFastAngle)))) [[unlikely]] {
+    double angle[Pack::kLanes], sine[Pack::kLanes], cosine[Pack::kLanes];
+    a.store(angle);
+    result.sin.store(sine);
+    result.cos.store(cosine);
+    for (int i = 0; i < Pack::kLanes; ++i) {
+      if (std::abs(angle[i]) < kLargestFastAngle) continue;
+      sine[i] = std::sin(angle[i]);
+      cosine[i] = std::cos(angle[i]);
+    }
+    result = {Pack::load(sine), Pack::load(cosine)};
+  }
+  return result;
 }
 inline Pack sin(const Pack& a) { return sincos(a).sin; }
 inline Pack cos(const Pack& a) { return sincos(a).cos; }

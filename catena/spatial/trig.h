@@ -9,6 +9,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 #include "catena/spatial/scalar.h"
 
@@ -17,43 +18,51 @@ inline namespace CATENA_ISA {
 
 inline constexpr double kLargestFastAngle = 1e5;
 
+// The bits of a double, and a scalar of the same type as the first argument with given bits, for
+// all scalars that have them (packs: pack.h).
+inline std::uint64_t to_bits(double x) { return std::bit_cast<std::uint64_t>(x); }
+inline double from_bits(double, std::uint64_t x) { return std::bit_cast<double>(x); }
+
 // For |angle| < kLargestFastAngle only.
-inline SinCos<double> reduced_sincos(double angle) {
-  constexpr double kTwoOverPi = 0.63661977236758134308;
+template <class Scalar>
+inline SinCos<Scalar> reduced_sincos(const Scalar& angle) {
+  const Scalar two_over_pi(0.63661977236758134308);
   // π/2 in three parts of 33 bits each: k times the first two is exact for k < 2^20.
-  constexpr double kPart1 = 1.57079632673412561417e+00;
-  constexpr double kPart2 = 6.07710050630396597660e-11;
-  constexpr double kPart3 = 2.02226624879595063154e-21;
-  constexpr double kRound = 6755399441055744.0;  // 1.5 · 2^52: adding it rounds to an integer
-  const double rounded = angle * kTwoOverPi + kRound;
-  const std::uint64_t quadrant = std::bit_cast<std::uint64_t>(rounded);
-  const double k = rounded - kRound;
-  const double r = ((angle - k * kPart1) - k * kPart2) - k * kPart3;
-  const double z = r * r;
-  const double sine =
-      r + r * z *
-              (-1.66666666666666307295e-1 +
-               z * (8.33333333332211858878e-3 +
-                    z * (-1.98412698295895385996e-4 +
-                         z * (2.75573136213857245213e-6 +
-                              z * (-2.50507477628578072866e-8 + z * 1.58962301576546568060e-10)))));
-  const double cosine =
-      1.0 - 0.5 * z +
-      z * z *
-          (4.16666666666665929218e-2 +
-           z * (-1.38888888888730564116e-3 +
-                z * (2.48015872888517045348e-5 +
-                     z * (-2.75573141792967388112e-7 +
-                          z * (2.08757008419747316778e-9 + z * -1.13585365213876817300e-11)))));
+  const Scalar part1(1.57079632673412561417e+00);
+  const Scalar part2(6.07710050630396597660e-11);
+  const Scalar part3(2.02226624879595063154e-21);
+  const Scalar rounding(6755399441055744.0);  // 1.5 · 2^52: adding it rounds to an integer
+  const Scalar rounded = angle * two_over_pi + rounding;
+  const Scalar k = rounded - rounding;
+  const Scalar r = ((angle - k * part1) - k * part2) - k * part3;
+  const Scalar z = r * r;
+  const Scalar sine = r + r * z *
+                              (Scalar(-1.66666666666666307295e-1) +
+                               z * (Scalar(8.33333333332211858878e-3) +
+                                    z * (Scalar(-1.98412698295895385996e-4) +
+                                         z * (Scalar(2.75573136213857245213e-6) +
+                                              z * (Scalar(-2.50507477628578072866e-8) +
+                                                   z * Scalar(1.58962301576546568060e-10))))));
+  const Scalar cosine = Scalar(1.0) - Scalar(0.5) * z +
+                        z * z *
+                            (Scalar(4.16666666666665929218e-2) +
+                             z * (Scalar(-1.38888888888730564116e-3) +
+                                  z * (Scalar(2.48015872888517045348e-5) +
+                                       z * (Scalar(-2.75573141792967388112e-7) +
+                                            z * (Scalar(2.08757008419747316778e-9) +
+                                                 z * Scalar(-1.13585365213876817300e-11))))));
   // Quadrants 1 and 3 swap the two; 2 and 3 flip the sine, 1 and 2 the cosine.
-  const std::uint64_t swap = std::uint64_t{0} - (quadrant & 1U);
-  const std::uint64_t s = std::bit_cast<std::uint64_t>(sine);
-  const std::uint64_t c = std::bit_cast<std::uint64_t>(cosine);
-  const std::uint64_t exchange = (s ^ c) & swap;
-  const std::uint64_t sine_sign = (quadrant & 2U) << 62;
-  const std::uint64_t cosine_sign = ((quadrant + 1U) & 2U) << 62;
-  return {std::bit_cast<double>((s ^ exchange) ^ sine_sign),
-          std::bit_cast<double>((c ^ exchange) ^ cosine_sign)};
+  const auto quadrant = to_bits(rounded);
+  using Bits = std::remove_const_t<decltype(quadrant)>;
+  const Bits zero(std::uint64_t{0}), one(std::uint64_t{1}), two(std::uint64_t{2});
+  const Bits swap = zero - (quadrant & one);
+  const Bits s = to_bits(sine);
+  const Bits c = to_bits(cosine);
+  const Bits exchange = (s ^ c) & swap;
+  const Bits sine_sign = (quadrant & two) << 62;
+  const Bits cosine_sign = ((quadrant + one) & two) << 62;
+  return {from_bits(sine, (s ^ exchange) ^ sine_sign),
+          from_bits(cosine, (c ^ exchange) ^ cosine_sign)};
 }
 
 // Sines and cosines of all coordinates at once: a plain loop that compilers vectorize.

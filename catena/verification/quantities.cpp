@@ -9,6 +9,7 @@
 #include "catena/closure/assembly.h"
 #include "catena/closure/loop_closure.h"
 #include "catena/closure/mobility.h"
+#include "catena/dynamics/batch.h"
 #include "catena/dynamics/energy.h"
 #include "catena/dynamics/forces.h"
 #include "catena/dynamics/forward.h"
@@ -17,6 +18,7 @@
 #include "catena/dynamics/kinematics.h"
 #include "catena/dynamics/mass_matrix.h"
 #include "catena/dynamics/momentum.h"
+#include "catena/loops/multipliers.h"
 #include "catena/sensitivity/forward_derivatives.h"
 #include "catena/spatial/eigen.h"
 
@@ -101,6 +103,37 @@ Matrix acceleration_of(Request r) {
 Matrix dense_acceleration(Request r) {
   return forward_dynamics(r.mechanism, r.input.state, r.input.effort, r.input.external,
                           Route::dense);
+}
+
+Matrix multiplier_acceleration(Request r) {
+  return forward_dynamics(r.mechanism, r.input.state, r.input.effort, r.input.external,
+                          Route::multipliers);
+}
+
+Matrix constraint_rank(Request r) {
+  return scalar(
+      multiplier_dynamics(r.mechanism, r.input.state, r.input.effort, r.input.external).rank);
+}
+
+// The state as one of several in a batch, not the first of its pack.
+Matrix batch_acceleration(Request r) {
+  constexpr Eigen::Index kStates = 6;
+  const RowMatrix q = r.input.state.q.transpose().replicate(kStates, 1);
+  const RowMatrix v = r.input.state.v.transpose().replicate(kStates, 1);
+  const RowMatrix effort = r.input.effort.transpose().replicate(kStates, 1);
+  std::vector<BatchWrenches::Place> places;
+  RowMatrix components(kStates, 6 * static_cast<Eigen::Index>(r.input.external.size()));
+  for (const ExternalWrench& e : r.input.external) {
+    for (int i = 0; i < 6; ++i)
+      components.col(6 * static_cast<Eigen::Index>(places.size()) + i).setConstant(e.wrench[i]);
+    places.push_back({e.body, e.point, e.axes});
+  }
+  const BatchWrenches external{places, components};
+  BatchWorkspace w(r.mechanism);
+  RowMatrix found(kStates, r.mechanism.freedoms());
+  batch_forward_dynamics(r.mechanism, q, v, effort, w, found, &external);
+  if (w.failures() > 0) throw NumericalError(w.message(kStates - 1));
+  return found.row(kStates - 1).transpose();
 }
 
 // Makes freedoms of a closed mechanism independent.
@@ -341,6 +374,24 @@ const std::vector<Quantity>& table() {
        {},
        Of::nothing,
        dense_acceleration},
+      {"multiplier_acceleration",
+       "forward dynamics, loops by multipliers",
+       Shape::freedom_vector,
+       {},
+       Of::nothing,
+       multiplier_acceleration},
+      {"constraint_rank",
+       "independent rows of all loops' closures here",
+       Shape::scalar,
+       {},
+       Of::nothing,
+       constraint_rank},
+      {"batch_acceleration",
+       "forward dynamics of the state in a batch",
+       Shape::freedom_vector,
+       {},
+       Of::nothing,
+       batch_acceleration},
       {"effort", "inverse dynamics", Shape::freedom_vector, {}, Of::nothing, effort},
       {"reduced_effort",
        "the state's efforts, at the independent freedoms",

@@ -1,0 +1,150 @@
+// Forward dynamics of a closed mechanism by multipliers: the spanning tree with its loops open, and
+// the forces that keep them closed (spatial operator algebra, steps A to F; Nikravesh's joint
+// coordinates with cut joints). The other road, constraint embedding, is aggregate.h.
+//
+// The rows are those of closure/rows.h with the scales of LoopClosure (angles in radians, lengths
+// as fractions of the loop's length, couplings by their gradient), so multipliers mean the same as
+// everywhere: the tree moves by M v̇ + C = effort + Yᵀ λ. Other constraints (loops/constraint_set.h)
+// may be added to the same set; their owner fills in their rows when asked.
+//
+// Cost: forward dynamics of the tree, one sweep along the way from each closure to the ground, one
+// outward sweep, and the cube of the number of rows. Accurate to rounding times the condition of
+// J M⁻¹ Jᵀ, improved by steps of refinement where that pays. Near singular positions the embedding
+// keeps more digits, for it does not square the condition of J.
+//
+// A cut hinge that keeps its coordinates (topology.h) moves a node without inertia that a closure
+// welds to its child. Here the two halves of that weld share the child's inertia, which changes no
+// motion and gives both a mass.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "catena/closure/table.h"
+#include "catena/dynamics/loads.h"
+#include "catena/dynamics/tree_constraints.h"
+
+namespace catena {
+
+// A frame on a node; −1: on the ground.
+struct NodeFrame {
+  int node = -1;
+  Transformd pose;  // X_node_frame
+};
+
+class MultiplierDynamics {
+ public:
+  explicit MultiplierDynamics(const Mechanism& mechanism);
+  MultiplierDynamics(const MultiplierDynamics&) = delete;
+  MultiplierDynamics& operator=(const MultiplierDynamics&) = delete;
+
+  const Mechanism& mechanism() const { return *mechanism_; }
+  // The mechanism's own closures come first, in the order of the tables: constraint i is closure i.
+  TreeConstraints& constraints() { return constraints_; }
+  const TreeConstraints& constraints() const { return constraints_; }
+  const AggregateTables& tables() const { return tables_; }
+  int closures() const { return static_cast<int>(tables_.closures.size()); }
+
+  // ---- Other constraints. ----
+  // A pair that holds two frames together (closure/pair.h), not active yet. Rows
+  // that measure lengths are divided by `length`. Returns the number of the constraint.
+  int add_pair(const Closure& rows, const NodeFrame& parent, const NodeFrame& child, double length);
+  NodeFrame& parent_frame(int constraint) { return place(constraint).parent; }
+  NodeFrame& child_frame(int constraint) { return place(constraint).child; }
+  const NodeFrame& child_frame(int constraint) const { return place(constraint).child; }
+  // Whoever adds constraints to constraints() fills in their rows (poses, twists and accelerations
+  // of the tree without constraints are in the workspace), and their residuals at a position.
+  using Owner = std::function<void(const State& state, const Workspace& workspace)>;
+  using PositionOwner = std::function<void(const State& state, const Workspace& workspace,
+                                           Eigen::VectorXd& residual)>;
+  void set_owner(Owner rows, PositionOwner positions);
+
+  // The accelerations that these efforts produce, all freedoms. They live in the workspace.
+  const Eigen::VectorXd& forward(const State& state, const Eigen::VectorXd& effort,
+                                 Workspace& workspace,
+                                 std::span<const ExternalWrench> external = {});
+  // Of the last forward() or impulse(), by active row.
+  const Eigen::VectorXd& multipliers() const { return multipliers_; }
+  // What is left of J v̇ + bias, largest entry.
+  double residual() const { return residual_; }
+  // Constraints that contradict each other: the smallest set of rows found (the one that the others
+  // contradict last), and by how much they do; empty: none. After forward() or impulse().
+  struct Conflict {
+    std::vector<int> rows;
+    double miss = 0.0;
+  };
+  Conflict conflict() const;
+
+  // The jump of the velocities that brings the active rows to their target velocities at once;
+  // multipliers() are then impulses.
+  Eigen::VectorXd impulse(const State& state, Workspace& workspace);
+
+  // Positions and velocities moved onto the active constraints, the least way as the inertia
+  // measures it. Returns what positions are left open by, largest row.
+  double close(State& state, Workspace& workspace);
+  // The residual of the positions, by active row.
+  const Eigen::VectorXd& gap(const State& state, Workspace& workspace);
+
+  // M v̇ + C − effort − Zᵀ λ by inverse dynamics of the tree, O(N), with the rows at the state: what
+  // a solver of differential-algebraic equations drives to zero. Passive elements included.
+  void equation_residual(const State& state, const Eigen::VectorXd& effort,
+                         const Eigen::VectorXd& acceleration, const Eigen::VectorXd& multipliers,
+                         Workspace& workspace, std::span<const ExternalWrench> external,
+                         Eigen::VectorXd& residual);
+  // Jᵀ λ, after equation_residual() at the same state.
+  void transposed(const Eigen::VectorXd& multipliers, Workspace& workspace,
+                  Eigen::VectorXd& effort);
+
+  // Rows and J M⁻¹ Zᵀ at a position, without loads.
+  void factor_at(const State& state, Workspace& workspace);
+
+  // What a pair exerts on its child's side with the last multipliers, in the frame on that side;
+  // zero for couplings and what is not active.
+  Wrenchd wrench_on_child(int constraint) const;
+  double coupling_multiplier(int closure) const;  // of the coupling as the user wrote it
+
+  // Refuses positions and velocities that are not closed (embedding.h); on by default.
+  void set_check_closed(bool check) { check_closed_ = check; }
+
+ private:
+  struct Place {
+    int constraint = 0;
+    int loop = -1;  // of the mechanism; −1: added
+    Closure closure;
+    NodeFrame parent, child;
+    double length = 1.0;
+    double scale = 1.0;  // of a coupling's row
+  };
+  Place& place(int constraint);
+  const Place& place(int constraint) const;
+  void share_inertias();
+  void sweep(const SweepInput& in, bool gravity, Workspace& workspace);
+  void place_rows(const State& state, const Workspace& workspace);
+  void place_pair(const Place& place, const Workspace& workspace);
+  double evaluate_coupling_row(Place& place, const State& state);
+  void check_closed(const State& state, const Workspace& workspace);
+  void measure_gap(const State& state, const Workspace& workspace);
+  void refine(Workspace& workspace);
+  const SweepModel tree(const Workspace& workspace, bool gravity) const;
+  double rounding() const;
+
+  const Mechanism* mechanism_;
+  AggregateTables tables_;
+  TreeConstraints constraints_;
+  std::vector<Place> places_;
+  std::vector<Node> nodes_;  // with shared inertias; empty: the mechanism's own
+  Owner owner_;
+  PositionOwner position_owner_;
+  Eigen::VectorXd multipliers_, right_, rest_, gap_;
+  std::vector<double> gradient_, hessian_, terms_;
+  double residual_ = 0.0;
+  double scale_ = 0.0;  // of the right sides
+  bool check_closed_ = true;
+};
+
+// Contradictory constraints differ by at least this fraction of the accelerations involved. Loops
+// that close only to kClosed (assembly.h) are off by less.
+inline constexpr double kContradiction = 1e-4;
+
+}  // namespace catena

@@ -1,0 +1,19 @@
+// The absolute form of a mechanism: the same bodies, each free, and every hinge a constraint
+// between them (Nikravesh's absolute coordinates, with quaternions). A mechanism like any other:
+// its tree is a heap of free bodies, and multipliers hold it together. For cross-checks and
+// teaching.
+//
+// Welded bodies stay one. The free hinge of a group is called "free BODY", BODY its first. Drives,
+// dampers, stops and springs of hinges stay where they are: such a hinge keeps its coordinates.
+#pragma once
+
+#include "catena/model/builder.h"
+
+namespace catena {
+
+Mechanism absolute_form(const Mechanism& mechanism);
+
+// The state of the absolute form that is this state of the mechanism.
+State absolute_state(const Mechanism& mechanism, const State& state, const Mechanism& absolute);
+
+}  // namespace catena

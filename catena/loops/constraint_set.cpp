@@ -1,0 +1,550 @@
+#include "catena/loops/constraint_set.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "catena/base/text.h"
+#include "catena/closure/loop_closure.h"
+#include "catena/closure/pair.h"
+#include "catena/dynamics/kinematics.h"
+
+namespace catena {
+namespace {
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+NodeFrame on_node(const Mechanism& m, int body, const Transformd& frame) {
+  if (body < 0) return {-1, frame};
+  const BodyPlace& place = m.bodies()[index(body)];
+  return {place.node, place.X_node_body * frame};
+}
+
+void check_body(const Mechanism& m, int body, const std::string& what) {
+  if (body < -1 || body >= static_cast<int>(m.bodies().size()))
+    throw NumericalError(what + ": there is no body " + std::to_string(body));
+}
+
+Transformd pose_of(const Workspace& w, int node) {
+  return node < 0 ? Transformd::identity() : w.node(node).pose;
+}
+Twistd twist_of(const Workspace& w, int node) {
+  return node < 0 ? Twistd::zero() : w.node(node).twist;
+}
+
+// Steps of the search for the friction that just ends the slip of a touch-down.
+constexpr int kMostHalvings = 60;
+
+}  // namespace
+
+ConstraintSet::ConstraintSet(const Mechanism& mechanism)
+    : mechanism_(&mechanism), dynamics_(mechanism), workspace_(mechanism) {
+  dynamics_.set_check_closed(false);  // close() keeps positions and velocities
+  dynamics_.set_owner([this](const State& state, const Workspace& w) { place(state, w); },
+                      [this](const State& state, const Workspace& w, Eigen::VectorXd& residual) {
+                        add_gaps(state, w, residual);
+                      });
+}
+
+int ConstraintSet::add_thing(Thing thing) {
+  if (thing.name.empty()) throw Error("a constraint needs a name");
+  for (const Thing& other : things_)
+    if (other.name == thing.name)
+      throw Error("constraint '" + thing.name + "' exists already; give it another name");
+  things_.push_back(std::move(thing));
+  return count() - 1;
+}
+
+int ConstraintSet::add(const AttachmentSettings& s) {
+  const std::string what = "attachment '" + s.name + "'";
+  check_body(*mechanism_, s.body_a, what);
+  check_body(*mechanism_, s.body_b, what);
+  const NodeFrame a = on_node(*mechanism_, s.body_a, s.frame_a);
+  const NodeFrame b = on_node(*mechanism_, s.body_b, s.frame_b);
+  if (a.node == b.node)
+    throw Error(what + ": its two bodies are one rigid group; there is nothing to attach");
+  if (s.type == HingeType::free || s.type == HingeType::custom || s.type == HingeType::universal ||
+      s.type == HingeType::screw)
+    throw Error(what + ": a hinge of type '" + std::string(to_string(s.type)) +
+                "' cannot be attached; use weld, revolute, prismatic, cylindrical, planar, "
+                "spherical or translation");
+  if (!(norm(s.axis) > 0.0)) throw Error(what + ": its axis has no length");
+  Hinge rows;
+  rows.type = s.type;
+  rows.axes = {normalized(s.axis)};
+  Thing thing;
+  thing.kind = Kind::attachment;
+  thing.name = s.name;
+  thing.attachment = s;
+  // Rows in radians and metres.
+  thing.constraint = dynamics_.add_pair(pair_closure(rows, s.type), a, b, 1.0);
+  return add_thing(std::move(thing));
+}
+
+int ConstraintSet::add(const LockSettings& s) {
+  if (s.freedom < 0 || s.freedom >= mechanism_->freedoms())
+    throw NumericalError("lock '" + s.name + "': there is no freedom " + std::to_string(s.freedom));
+  Thing thing;
+  thing.kind = Kind::lock;
+  thing.name = s.name;
+  thing.lock = s;
+  thing.constraint = dynamics_.constraints().add_on_freedoms({s.freedom});
+  dynamics_.constraints().measured(thing.constraint).coefficient[0] = 1.0;
+  dynamics_.constraints().set_active(thing.constraint, false);
+  return add_thing(std::move(thing));
+}
+
+int ConstraintSet::add(const ContactSettings& s) {
+  const std::string what = "contact '" + s.name + "'";
+  check_body(*mechanism_, s.body, what);
+  check_body(*mechanism_, s.plane_body, what);
+  if (!(s.radius >= 0.0)) throw Error(what + ": the radius is " + number(s.radius));
+  if (!(s.friction >= 0.0))
+    throw Error(what + ": the friction is " + number(s.friction) + "; it must not be negative");
+  if (!(s.restitution >= 0.0 && s.restitution <= 1.0))
+    throw Error(what + ": the restitution is " + number(s.restitution) +
+                "; it must be from 0 to 1");
+  if (!(norm(s.plane_normal) > 0.0)) throw Error(what + ": the plane's normal has no length");
+  Thing thing;
+  thing.kind = Kind::contact;
+  thing.name = s.name;
+  thing.contact = s;
+  thing.friction = s.friction;
+  const NodeFrame body = on_node(*mechanism_, s.body, Transformd::from_translation(s.center));
+  thing.node = body.node;
+  thing.center = body.pose.translation;
+  thing.plane = on_node(*mechanism_, s.plane_body,
+                        {rotation_from_z_to(normalized(s.plane_normal)), s.plane_point});
+  if (thing.node == thing.plane.node)
+    throw Error(what + ": the point and the plane are on one rigid group");
+  TreeConstraints& c = dynamics_.constraints();
+  thing.constraint = c.add_between(thing.plane.node, thing.node, 1);
+  if (s.friction > 0.0) c.push_otherwise(thing.constraint);
+  c.set_active(thing.constraint, false);
+  thing.stick = c.add_between(thing.plane.node, thing.node, 3);
+  c.set_active(thing.stick, false);
+  return add_thing(std::move(thing));
+}
+
+int ConstraintSet::add(const ServoSettings& s) {
+  check(s, *mechanism_);
+  Thing thing;
+  thing.kind = Kind::servo;
+  thing.name = s.name;
+  thing.servo = s;
+  thing.node = mechanism_->bodies()[index(s.body)].node;
+  TreeConstraints& c = dynamics_.constraints();
+  thing.constraint = c.add_between(-1, thing.node, static_cast<int>(s.rows.size()));
+  if (!s.actuators.empty()) c.push_at_freedoms(thing.constraint, s.actuators);
+  c.set_active(thing.constraint, false);
+  return add_thing(std::move(thing));
+}
+
+int ConstraintSet::find(std::string_view name) const {
+  std::vector<std::string> names;
+  for (int i = 0; i < count(); ++i) {
+    if (at(i).name == name) return i;
+    names.push_back(at(i).name);
+  }
+  throw NameError("no constraint is named '" + std::string(name) + "'" + did_you_mean(name, names));
+}
+
+bool ConstraintSet::active(int i) const {
+  const Thing& thing = at(i);
+  if (thing.kind == Kind::contact) return thing.mode != ContactMode::apart;
+  return dynamics_.constraints().active(thing.constraint);
+}
+
+bool ConstraintSet::any_active() const {
+  for (int i = 0; i < count(); ++i)
+    if (active(i)) return true;
+  return false;
+}
+
+void ConstraintSet::activate(int i, const State& state) {
+  Thing& thing = at(i);
+  if (thing.kind == Kind::contact) {
+    set_mode(i, ContactMode::sticking);
+    return;
+  }
+  if (thing.kind == Kind::lock) {
+    const int coordinate = mechanism_->coordinate_of_freedom()[index(thing.lock.freedom)];
+    thing.holds_position = coordinate >= 0;
+    thing.position = coordinate >= 0 ? state.q[coordinate] : 0.0;
+    thing.velocity = thing.acceleration = 0.0;
+  }
+  if (thing.kind == Kind::attachment && thing.attachment.as_it_is) {
+    look(state);
+    const NodeFrame& a = dynamics_.parent_frame(thing.constraint);
+    NodeFrame& b = dynamics_.child_frame(thing.constraint);
+    b.pose = pose_of(workspace_, b.node).inverse() * pose_of(workspace_, a.node) * a.pose;
+  }
+  dynamics_.constraints().set_active(thing.constraint, true);
+}
+
+void ConstraintSet::release(int i) {
+  if (at(i).kind == Kind::contact)
+    set_mode(i, ContactMode::apart);
+  else
+    dynamics_.constraints().set_active(at(i).constraint, false);
+}
+
+void ConstraintSet::set_lock(int i, double position, double velocity, double acceleration) {
+  Thing& thing = at(i);
+  thing.holds_position = mechanism_->coordinate_of_freedom()[index(thing.lock.freedom)] >= 0;
+  thing.position = position;
+  thing.velocity = velocity;
+  thing.acceleration = acceleration;
+}
+
+void ConstraintSet::set_target(int servo, const ServoTarget& target) { at(servo).target = target; }
+
+void ConstraintSet::set_mode(int i, ContactMode mode, const Vec3d& slip_direction) {
+  Thing& thing = at(i);
+  thing.mode = mode;
+  thing.direction = slip_direction;
+  thing.friction = thing.contact.friction;
+  dynamics_.constraints().set_active(thing.constraint, mode == ContactMode::sliding);
+  dynamics_.constraints().set_active(thing.stick, mode == ContactMode::sticking);
+}
+
+ConstraintSet::Touch ConstraintSet::touch(const Thing& thing, const Workspace& w) const {
+  Touch t;
+  const Transformd X_ground_plane = pose_of(w, thing.plane.node) * thing.plane.pose;
+  t.X_plane_node = X_ground_plane.inverse() * pose_of(w, thing.node);
+  const Vec3d center = t.X_plane_node * thing.center;
+  t.point = {center.x, center.y, center.z - thing.contact.radius};
+  t.relative = Ad(t.X_plane_node, twist_of(w, thing.node)) -
+               Ad_inverse(thing.plane.pose, twist_of(w, thing.plane.node));
+  return t;
+}
+
+// Rows d · (velocity of the body at the point of contact), d fixed in the plane's frame. The point
+// moves over the plane with the velocity ṙ of the sphere's centre, so that besides what a row fixed
+// in the plane has (rows.h) the acceleration has (ṙ × d) · ω.
+void ConstraintSet::place_contact(const Thing& thing, const Workspace& w) {
+  const Touch t = touch(thing, w);
+  const Twistd plane_twist = Ad_inverse(thing.plane.pose, twist_of(w, thing.plane.node));
+  const Vec3d center{t.point.x, t.point.y, t.point.z + thing.contact.radius};
+  const Vec3d center_rate = t.relative.linear + cross(t.relative.angular, center);
+  const Twistd turning = ad(plane_twist, t.relative);
+  TreeConstraints& c = dynamics_.constraints();
+  const auto put = [&](TreeConstraints::Rows& rows, int r, const Vec3d& d) {
+    const Wrenchd covector{cross(t.point, d), d};
+    rows.on_a[index(r)] = -Ad_star_inverse(thing.plane.pose, covector);
+    rows.on_b[index(r)] = Ad_star(t.X_plane_node, covector);
+    return -dot(covector, turning) + dot(cross(center_rate, d), t.relative.angular);
+  };
+  if (thing.mode == ContactMode::sticking) {
+    const Vec3d directions[3] = {Vec3d::unit_z(), Vec3d::unit_x(), Vec3d::unit_y()};
+    for (int r = 0; r < 3; ++r)
+      c.bias(thing.stick, r) = put(c.measured(thing.stick), r, directions[r]);
+    return;
+  }
+  c.bias(thing.constraint, 0) = put(c.measured(thing.constraint), 0, Vec3d::unit_z());
+  if (thing.contact.friction == 0.0) return;
+  Vec3d slip = t.relative.linear + cross(t.relative.angular, t.point);
+  slip.z = 0.0;
+  const double speed = norm(slip);
+  const Vec3d direction = speed > kSlowSlip ? (1.0 / speed) * slip : thing.direction;
+  put(c.pushed(thing.constraint), 0, Vec3d::unit_z() - thing.friction * direction);
+}
+
+void ConstraintSet::place(const State&, const Workspace& w) {
+  TreeConstraints& c = dynamics_.constraints();
+  for (const Thing& thing : things_) {
+    if (thing.kind == Kind::contact) {
+      if (thing.mode != ContactMode::apart) place_contact(thing, w);
+    } else if (thing.kind == Kind::lock) {
+      c.bias(thing.constraint, 0) = -thing.acceleration;
+      c.target(thing.constraint, 0) = thing.velocity;
+    } else if (thing.kind == Kind::servo && c.active(thing.constraint)) {
+      place_servo(thing.servo, thing.target, *mechanism_, thing.constraint, w, c);
+    }
+  }
+}
+
+void ConstraintSet::add_gaps(const State& state, const Workspace& w,
+                             Eigen::VectorXd& residual) const {
+  const TreeConstraints& c = dynamics_.constraints();
+  for (const Thing& thing : things_) {
+    if (thing.kind == Kind::contact && thing.mode != ContactMode::apart) {
+      const int row =
+          c.first_row(thing.mode == ContactMode::sliding ? thing.constraint : thing.stick);
+      residual[row] = touch(thing, w).point.z;
+    } else if (thing.kind == Kind::lock && c.active(thing.constraint) && thing.holds_position) {
+      const int coordinate = mechanism_->coordinate_of_freedom()[index(thing.lock.freedom)];
+      residual[c.first_row(thing.constraint)] = state.q[coordinate] - thing.position;
+    } else if (thing.kind == Kind::servo && c.active(thing.constraint)) {
+      for (int r = 0; r < c.row_count(thing.constraint); ++r)
+        residual[c.first_row(thing.constraint) + r] =
+            servo_gap(thing.servo, thing.target, *mechanism_, w, r);
+    }
+  }
+}
+
+double ConstraintSet::gap(const State& state) {
+  const Eigen::VectorXd& g = dynamics_.gap(state, workspace_);
+  return g.size() == 0 ? 0.0 : g.lpNorm<Eigen::Infinity>();
+}
+
+const Eigen::VectorXd& ConstraintSet::forward(const State& state, const Eigen::VectorXd& effort,
+                                              std::span<const ExternalWrench> external) {
+  velocity_ = state.v;
+  const Eigen::VectorXd& a = dynamics_.forward(state, effort, workspace_, external);
+  watch_servos();
+  if (const std::string problem = conflict(); !problem.empty()) throw NumericalError(problem);
+  return a;
+}
+
+// The rank monitor.
+void ConstraintSet::watch_servos() const {
+  const TreeConstraints& c = dynamics_.constraints();
+  if (c.ideal()) return;
+  const double condition = c.reciprocal_condition();
+  for (const Thing& thing : things_) {
+    if (thing.kind != Kind::servo || thing.servo.actuators.empty() || !c.active(thing.constraint) ||
+        condition >= thing.servo.least_condition)
+      continue;
+    std::vector<std::string> names;
+    for (const int f : thing.servo.actuators)
+      names.push_back("'" + mechanism_->velocity_names()[index(f)] + "'");
+    throw NumericalError(
+        "servo '" + thing.name + "': the actuators " + listed(names) +
+        " cannot enforce the motion here: the reciprocal condition of what they do to it is " +
+        number(condition) + ", below " + number(thing.servo.least_condition) +
+        "; choose other actuators, or another motion");
+  }
+}
+
+// Work of the impulses: Λ times the mean of the velocities before and after along the forces.
+ConstraintSet::Jump ConstraintSet::jump(const State& state) {
+  Jump result;
+  result.velocity = state.v + dynamics_.impulse(state, workspace_);
+  if (const std::string problem = conflict(); !problem.empty()) throw NumericalError(problem);
+  const TreeConstraints& c = dynamics_.constraints();
+  Eigen::VectorXd before, after;
+  c.push_velocities(workspace_, state.v, before);
+  update_kinematics(*mechanism_, state.q, result.velocity, workspace_);
+  c.push_velocities(workspace_, result.velocity, after);
+  result.energy_change = 0.5 * dynamics_.multipliers().dot(before + after);
+  return result;
+}
+
+ConstraintSet::Jump ConstraintSet::impulse(const State& state) { return jump(state); }
+
+ConstraintSet::Jump ConstraintSet::touch_down(int i, const State& state, double restitution) {
+  Thing& thing = at(i);
+  TreeConstraints& c = dynamics_.constraints();
+  look(state);
+  const double approach = approach_speed(i);
+  const Vec3d slip_before = slip(i);
+  const double speed = norm(slip_before);
+  const double target = restitution * std::max(0.0, -approach);
+  const double mu = thing.contact.friction;
+  Jump result;
+  // Other closed contacts can only push: those that would pull are let go.
+  const auto solve = [&](ContactMode mode, const Vec3d& direction, double friction) {
+    for (int round = 0; round <= count(); ++round) {
+      set_mode(i, mode, direction);
+      thing.friction = friction;
+      c.target(thing.constraint, 0) = c.target(thing.stick, 0) = target;
+      result = jump(state);
+      int pulls = -1;
+      for (int k = 0; k < count(); ++k)
+        if (k != i && kind(k) == Kind::contact && active(k) && contact_force(k).normal < 0.0)
+          pulls = k;
+      if (pulls < 0) break;
+      release(pulls);
+    }
+  };
+  const auto slip_after = [&] {
+    look({state.q, result.velocity});
+    return slip(i);
+  };
+  // First as if it did not slip.
+  if (mu > 0.0) {
+    solve(ContactMode::sticking, {}, mu);
+    const ContactForce impulse = contact_force(i);
+    if (norm(impulse.friction) > mu * impulse.normal) {
+      const Vec3d against = norm(impulse.friction) > 0.0
+                                ? (-1.0 / norm(impulse.friction)) * impulse.friction
+                                : Vec3d::zero();
+      const Vec3d direction = speed > kSlowSlip ? (1.0 / speed) * slip_before : against;
+      solve(ContactMode::sliding, direction, mu);
+      if (dot(slip_after(), direction) < 0.0) {
+        // Friction ends the slip before the impulse is over: no more of it than that takes.
+        double low = 0.0, high = mu;
+        for (int k = 0; k < kMostHalvings; ++k) {
+          const double middle = 0.5 * (low + high);
+          solve(ContactMode::sliding, direction, middle);
+          (dot(slip_after(), direction) < 0.0 ? high : low) = middle;
+        }
+      }
+    }
+  } else {
+    solve(ContactMode::sliding, {}, 0.0);
+  }
+  thing.friction = mu;
+  c.target(thing.constraint, 0) = c.target(thing.stick, 0) = 0.0;
+  return result;
+}
+
+void ConstraintSet::look(const State& state) {
+  update_kinematics(*mechanism_, state.q, state.v, workspace_);
+}
+
+double ConstraintSet::contact_gap(int i) const { return touch(at(i), workspace_).point.z; }
+
+double ConstraintSet::approach_speed(int i) const {
+  const Touch t = touch(at(i), workspace_);
+  return t.relative.linear.z + cross(t.relative.angular, t.point).z;
+}
+
+Vec3d ConstraintSet::slip(int i) const {
+  const Touch t = touch(at(i), workspace_);
+  Vec3d v = t.relative.linear + cross(t.relative.angular, t.point);
+  v.z = 0.0;
+  return v;
+}
+
+void ConstraintSet::add_servo_efforts(Eigen::VectorXd& effort) const {
+  const TreeConstraints& c = dynamics_.constraints();
+  for (const Thing& thing : things_) {
+    if (thing.kind != Kind::servo || !c.active(thing.constraint)) continue;
+    const int first = c.first_row(thing.constraint);
+    for (std::size_t k = 0; k < thing.servo.actuators.size(); ++k)
+      effort[thing.servo.actuators[k]] += dynamics_.multipliers()[first + static_cast<int>(k)];
+    if (!thing.servo.actuators.empty()) continue;
+    // Ideal forces: what they are at the freedoms on the way to the ground, Bᵀ λ.
+    Wrenchd force = Wrenchd::zero();
+    for (std::size_t r = 0; r < thing.servo.rows.size(); ++r)
+      force += dynamics_.multipliers()[first + static_cast<int>(r)] *
+               c.measured(thing.constraint).on_b[r];
+    for (int n = thing.node; n >= 0;) {
+      const Node& node = mechanism_->nodes()[index(n)];
+      if (workspace_.is_general(n)) {
+        for (int k = 0; k < node.freedoms; ++k)
+          effort[node.v_index + k] += dot(force, workspace_.general(n).map[k]);
+      } else {
+        effort[node.v_index] += node.hinge == NodeHinge::revolute ? force.moment.z : force.force.z;
+      }
+      force = Ad_star_inverse(workspace_.node(n).to_parent, force);
+      n = node.parent;
+    }
+  }
+}
+
+// λ · Z v, from the twists of the last sweep; the rows have their target velocities.
+double ConstraintSet::servo_power(int servo) const {
+  const Thing& thing = at(servo);
+  const TreeConstraints& c = dynamics_.constraints();
+  if (!c.active(thing.constraint)) return 0.0;
+  c.push_velocities(workspace_, velocity_, along_);
+  const int first = c.first_row(thing.constraint), rows = c.row_count(thing.constraint);
+  return dynamics_.multipliers().segment(first, rows).dot(along_.segment(first, rows));
+}
+
+double ConstraintSet::effort(int lock) const {
+  const TreeConstraints& c = dynamics_.constraints();
+  const int constraint = at(lock).constraint;
+  return c.active(constraint) ? dynamics_.multipliers()[c.first_row(constraint)] : 0.0;
+}
+
+ConstraintSet::ContactForce ConstraintSet::contact_force(int i) const {
+  const Thing& thing = at(i);
+  const TreeConstraints& c = dynamics_.constraints();
+  const Eigen::VectorXd& x = dynamics_.multipliers();
+  if (thing.mode == ContactMode::apart) return {};
+  if (thing.mode == ContactMode::sticking) {
+    const int r = c.first_row(thing.stick);
+    return {x[r], {x[r + 1], x[r + 2], 0.0}};
+  }
+  ContactForce force;
+  force.normal = x[c.first_row(thing.constraint)];
+  if (thing.contact.friction > 0.0) {
+    // The push is n − μ t̂ in the plane's frame: read it back from the rows.
+    const Wrenchd on_plane = Ad_star(thing.plane.pose, -c.pushed_rows(thing.constraint).on_a[0]);
+    force.friction = force.normal * Vec3d{on_plane.force.x, on_plane.force.y, 0.0};
+  }
+  return force;
+}
+
+std::string ConstraintSet::name_of_row(int row) const {
+  const int constraint = dynamics_.constraints().place_of_row(row).constraint;
+  if (constraint < dynamics_.closures()) {
+    const Closure& c = dynamics_.tables().closures[index(constraint)];
+    const Description& d = mechanism_->description();
+    if (c.kind == ClosureKind::rod) return "rod '" + d.rods[index(c.place)].name + "'";
+    if (c.kind == ClosureKind::coupling)
+      return "coupling '" + d.couplings[index(c.place)].name + "'";
+    return "hinge '" + mechanism_->hinges()[index(c.place)].name + "'";
+  }
+  for (const Thing& thing : things_) {
+    if (thing.constraint != constraint && thing.stick != constraint) continue;
+    const char* what[] = {"attachment", "lock", "contact", "servo"};
+    return std::string(what[static_cast<int>(thing.kind)]) + " '" + thing.name + "'";
+  }
+  return "constraint " + std::to_string(constraint);
+}
+
+std::string ConstraintSet::conflict() const {
+  const MultiplierDynamics::Conflict found = dynamics_.conflict();
+  if (found.rows.empty()) return {};
+  std::vector<std::string> names;
+  for (const int row : found.rows) {
+    const std::string name = name_of_row(row);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  if (names.size() == 1)
+    return names[0] + " contradicts itself: its rows differ by " + number(found.miss) +
+           "; nothing that moves can satisfy them all";
+  return "the constraints of " + listed(names) + " contradict each other (by " +
+         number(found.miss) + "); release one of them, or make them agree";
+}
+
+std::vector<double> ConstraintSet::save() const {
+  std::vector<double> s;
+  for (const Thing& thing : things_) {
+    const bool on = thing.kind == Kind::contact ? thing.mode != ContactMode::apart
+                                                : dynamics_.constraints().active(thing.constraint);
+    s.push_back(on ? 1.0 : 0.0);
+    s.push_back(static_cast<double>(thing.mode));
+    for (int i = 0; i < 3; ++i) s.push_back(thing.direction[i]);
+    s.push_back(thing.position);
+    const Transformd pose = thing.kind == Kind::attachment
+                                ? dynamics_.child_frame(thing.constraint).pose
+                                : Transformd::identity();
+    for (int i = 0; i < 3; ++i) {
+      s.push_back(pose.translation[i]);
+      for (int k = 0; k < 3; ++k) s.push_back(pose.rotation.matrix.m[i][k]);
+    }
+  }
+  return s;
+}
+
+void ConstraintSet::restore(std::span<const double> s) {
+  std::size_t at_ = 0;
+  for (int i = 0; i < count(); ++i) {
+    Thing& thing = at(i);
+    const bool on = s[at_++] != 0.0;
+    const auto mode = static_cast<ContactMode>(static_cast<int>(s[at_++]));
+    Vec3d direction;
+    for (int k = 0; k < 3; ++k) direction[k] = s[at_++];
+    thing.position = s[at_++];
+    Transformd pose;
+    for (int r = 0; r < 3; ++r) {
+      pose.translation[r] = s[at_++];
+      for (int k = 0; k < 3; ++k) pose.rotation.matrix.m[r][k] = s[at_++];
+    }
+    if (thing.kind == Kind::contact) {
+      set_mode(i, mode, direction);
+      continue;
+    }
+    if (thing.kind == Kind::attachment) dynamics_.child_frame(thing.constraint).pose = pose;
+    if (thing.kind == Kind::lock)
+      thing.holds_position = mechanism_->coordinate_of_freedom()[index(thing.lock.freedom)] >= 0;
+    dynamics_.constraints().set_active(thing.constraint, on);
+  }
+}
+
+}  // namespace catena

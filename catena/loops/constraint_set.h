@@ -1,0 +1,187 @@
+// Constraints that are switched while a mechanism moves, without rebuilding it: attachments of two
+// frames (grasp, latch, release), locks of freedoms, and points or spheres that touch a plane.
+//
+// They stand beside the mechanism's own loops in one set of multipliers (multiplier_dynamics.h), so
+// redundant ones do no harm and contradictory ones are named. When constraints are switched on, the
+// velocities jump by the impulse that brings all active rows to rest:
+//
+//   M Δv = Jᵀ Λ,  J (v + Δv) = target,   energy lost ½ Δvᵀ M Δv   (Carnot; impulses.h for freedoms)
+//
+// A contact is apart, slides (one row, Coulomb's friction μ N against the slip pushes with it) or
+// sticks (three rows, as long as friction stays within the cone). A sphere that sticks rolls. At
+// touch-down the impulse obeys Newton's restitution along the normal and Coulomb's law across it;
+// which contacts slide and stick afterwards is the simulation's business (switching.h).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catena/dynamics/multiplier_dynamics.h"
+#include "catena/loops/servo.h"
+
+namespace catena {
+
+// Bodies by index, −1: the ground.
+struct AttachmentSettings {
+  std::string name;
+  int body_a = -1;
+  int body_b = -1;
+  Transformd frame_a{};  // X_body_frame
+  Transformd frame_b{};
+  HingeType type = HingeType::weld;  // what it leaves free
+  Vec3d axis{0.0, 0.0, 1.0};         // of that, in frame_a
+  bool as_it_is = false;             // frame_b is taken anew whenever it is switched on
+};
+
+struct LockSettings {
+  std::string name;
+  int freedom = -1;
+};
+
+// A sphere (radius 0: a point) of a body above a plane that is fixed in another.
+struct ContactSettings {
+  std::string name;
+  int body = -1;
+  Vec3d center{};  // in the body's frame
+  double radius = 0.0;
+  int plane_body = -1;
+  Vec3d plane_point{};  // in the frame of the plane's body
+  Vec3d plane_normal{0.0, 0.0, 1.0};
+  double friction = 0.0;
+  double restitution = 0.0;
+};
+
+enum class ContactMode { apart, sliding, sticking };
+
+class ConstraintSet {
+ public:
+  explicit ConstraintSet(const Mechanism& mechanism);
+
+  // Not active yet (contacts: apart). They return their number. A name that exists is an error.
+  int add(const AttachmentSettings& settings);
+  int add(const LockSettings& settings);
+  int add(const ContactSettings& settings);
+  int add(const ServoSettings& settings);
+
+  int count() const { return static_cast<int>(things_.size()); }
+  const std::string& name(int i) const { return at(i).name; }
+  int find(std::string_view name) const;  // NameError with the nearest
+  enum class Kind { attachment, lock, contact, servo };
+  Kind kind(int i) const { return at(i).kind; }
+  bool active(int i) const;
+  bool any_active() const;
+
+  // ---- Switching. The state is not touched; see impulse() and close(). ----
+  // `state` matters to attachments that are taken as they are.
+  void activate(int i, const State& state);
+  void release(int i);
+  // The motion that a lock imposes: velocity and acceleration, and the coordinate if it has one.
+  void set_lock(int i, double position, double velocity, double acceleration);
+  void set_target(int servo, const ServoTarget& target);
+  void set_mode(int i, ContactMode mode, const Vec3d& slip_direction = {});
+
+  // ---- Dynamics. ----
+  MultiplierDynamics& dynamics() { return dynamics_; }
+  // With the active constraints and the mechanism's loops. Throws NumericalError, naming them, if
+  // constraints contradict each other or actuators cannot enforce a servo's motion.
+  const Eigen::VectorXd& forward(const State& state, const Eigen::VectorXd& effort,
+                                 std::span<const ExternalWrench> external = {});
+  Workspace& workspace() { return workspace_; }
+
+  struct Jump {
+    Eigen::VectorXd velocity;    // after
+    double energy_change = 0.0;  // by the work of the impulses
+  };
+  // Velocities that satisfy everything active.
+  Jump impulse(const State& state);
+  // Touch-down of a contact that is apart: Newton's and Coulomb's laws; other contacts that are
+  // closed can only push. Leaves the contact sliding or sticking, also after a bounce.
+  Jump touch_down(int contact, const State& state, double restitution);
+  // Positions and velocities back onto the constraints; returns the largest gap left.
+  double close(State& state) { return dynamics_.close(state, workspace_); }
+  double gap(const State& state);
+
+  // ---- Of the last forward() or impulse. ----
+  // What an attachment exerts on body b, in frame_b at its origin.
+  Wrenchd wrench(int attachment) const {
+    return dynamics_.wrench_on_child(at(attachment).constraint);
+  }
+  double effort(int lock) const;  // of a lock
+  // Of the actuators of all servos; added to `effort`, by freedom.
+  void add_servo_efforts(Eigen::VectorXd& effort) const;
+  double servo_power(int servo) const;
+  struct ContactForce {
+    double normal = 0.0;
+    Vec3d friction{};  // on the body, in the frame of the plane's body
+  };
+  ContactForce contact_force(int contact) const;
+
+  // ---- Contacts at a state, after look() at it. ----
+  void look(const State& state);
+  double contact_gap(int contact) const;
+  double approach_speed(int contact) const;  // negative: it comes closer
+  Vec3d slip(int contact) const;             // in the frame of the plane's body
+  const ContactSettings& contact(int i) const { return at(i).contact; }
+  const ServoSettings& servo(int i) const { return at(i).servo; }
+  ContactMode mode(int contact) const { return at(contact).mode; }
+
+  // In words: "attachment 'grip'", "hinge 'C'".
+  std::string name_of_row(int row) const;
+  // The constraints of a conflict in words, or "".
+  std::string conflict() const;
+
+  // What a checkpoint must keep of the modes.
+  static constexpr std::size_t kSavedEach = 18;
+  std::vector<double> save() const;
+  void restore(std::span<const double> saved);
+
+ private:
+  struct Thing {
+    Kind kind = Kind::attachment;
+    std::string name;
+    int constraint = -1;  // of contacts: the normal row
+    int stick = -1;       // of contacts: normal and tangential rows
+    AttachmentSettings attachment;
+    LockSettings lock;
+    double position = 0.0, velocity = 0.0, acceleration = 0.0;
+    bool holds_position = false;
+    ContactSettings contact;
+    ContactMode mode = ContactMode::apart;
+    Vec3d direction{};  // of slipping, while it hardly moves
+    ServoSettings servo;
+    ServoTarget target;
+    double friction = 0.0;  // that acts now; at touch-down it may be less than the law's
+    NodeFrame plane;        // z is the normal
+    int node = -1;          // of the body
+    Vec3d center{};         // in the node's frame
+  };
+  Thing& at(int i) { return things_[static_cast<std::size_t>(i)]; }
+  const Thing& at(int i) const { return things_[static_cast<std::size_t>(i)]; }
+  int add_thing(Thing thing);
+  void place(const State& state, const Workspace& workspace);
+  void place_contact(const Thing& thing, const Workspace& workspace);
+  void add_gaps(const State& state, const Workspace& workspace, Eigen::VectorXd& residual) const;
+  Jump jump(const State& state);
+  void watch_servos() const;
+  struct Touch {
+    Vec3d point;      // of contact, in the plane's frame
+    Twistd relative;  // body against plane, in the plane's frame
+    Transformd X_plane_node;
+  };
+  Touch touch(const Thing& thing, const Workspace& workspace) const;
+
+  const Mechanism* mechanism_;
+  MultiplierDynamics dynamics_;
+  Workspace workspace_;
+  std::vector<Thing> things_;
+  Eigen::VectorXd velocity_;  // of the last forward()
+  mutable Eigen::VectorXd along_;
+};
+
+// Slower than this (m/s) a contact is taken to be at rest: what is lost when it is brought to rest
+// is m v²/2 ~ 1e-14 J of a kilogram.
+inline constexpr double kSlowSlip = 1e-7;
+
+}  // namespace catena

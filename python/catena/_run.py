@@ -1,0 +1,426 @@
+"""Simulation and runs: what simulate() records, in memory or in a file, and how to look at it."""
+from __future__ import annotations
+
+import html
+import json
+import os
+import tempfile
+import webbrowser
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _catena
+from ._catena import Mechanism, RunComparison, RunEvent, SimulationResult, State
+
+Array = npt.NDArray[np.float64]
+# An effort, a motion, a target or an event: an expression of t, q.NAME and v.NAME ("2*sin(t)"), a
+# number, a function of (t, state), or a dictionary of a table ({"table": "file.csv", ...}).
+Signal = Union[str, float, Callable[[float, State], float], Mapping[str, Any]]
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+class Run:
+    """A simulation that was done: its columns by name, events, audit, pictures.
+
+        run = catena.simulate(robot, duration=5.0)
+        run.time, run["q.elbow"]        # arrays (rows,)
+        run.audit.energy_drift
+        run.plot("q.elbow", "v.elbow")  # needs matplotlib
+        run.view()                      # the report, in the browser
+
+    open_run(path) gives the Run of a file, also while a simulation still writes it.
+    """
+
+    def __init__(
+        self,
+        record: Union[_catena.MemoryRecorder, _catena.RunFile],
+        *,
+        mechanism: Optional[Mechanism] = None,
+        result: Optional[SimulationResult] = None,
+        settings_json: str = "",
+        model_path: str = "",
+    ) -> None:
+        self._record = record
+        self._mechanism = mechanism
+        self._settings_json = settings_json
+        self._model_path = model_path
+        #: How the simulation went; None for a run that was read from a file.
+        self.result = result
+
+    # ---- What was recorded. ----
+
+    @property
+    def columns(self) -> List[str]:
+        """Names of the columns; the first is "time"."""
+        return list(self._record.columns)
+
+    @property
+    def units(self) -> Dict[str, str]:
+        """The unit of each column: "rad", "m", "N m", ..."""
+        return dict(zip(self._record.columns, self._record.units))
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return int(self._record.rows)
+
+    @property
+    def values(self) -> Array:
+        """All rows, (rows, columns). Of a run in memory a view that cannot be written."""
+        if isinstance(self._record, _catena.RunFile):
+            return self._record.read(0, self._record.rows)
+        return self._record.values
+
+    @property
+    def time(self) -> Array:
+        """Times of the rows, (rows,), s."""
+        return self["time"]
+
+    def column(self, name: str) -> Array:
+        """A column by its name, (rows,). An unknown name raises UnknownNameError with the nearest."""
+        if isinstance(self._record, _catena.RunFile):
+            return self._record.column(name)
+        if name in self._record.columns:
+            return self._record.values[:, self._record.columns.index(name)]
+        return self._record.column(name)  # raises
+
+    def __getitem__(self, name: str) -> Array:
+        return self.column(name)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._record.columns
+
+    @property
+    def events(self) -> List[RunEvent]:
+        """Impacts, sticking and slipping, switches, events of the user, in order."""
+        return list(self._record.events)
+
+    @property
+    def complete(self) -> bool:
+        """False for a run that was interrupted, failed, or still goes on."""
+        return bool(self._record.complete)
+
+    @property
+    def audit(self) -> Any:
+        """Audit of energy, momentum and closure; of a run from a file a dictionary."""
+        if self.result is not None:
+            return self.result.audit
+        text = self._record.audit_json
+        return json.loads(text).get("audit", {}) if text else {}
+
+    @property
+    def settings(self) -> Dict[str, Any]:
+        """All settings of the run, defaults filled in."""
+        text = self._settings_json
+        if isinstance(self._record, _catena.RunFile):
+            text = self._record.settings_json
+        return json.loads(text) if text else {}
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The mechanism that moved."""
+        if self._mechanism is None:
+            assert isinstance(self._record, _catena.RunFile)
+            description = _catena.read_yaml_text(self._record.model_yaml, self._record.path)
+            self._mechanism = _catena.MechanismBuilder(description).finish(strict=False)
+        return self._mechanism
+
+    def state(self, row: int = -1) -> State:
+        """The State of a row; the last one unless given. Needs the columns q.* and v.*."""
+        mechanism = self.mechanism
+        q = [self[f"q.{name}"][row] for name in mechanism.position_names]
+        v = [self[f"v.{name}"][row] for name in mechanism.velocity_names]
+        return State(mechanism, q, v)
+
+    def refresh(self) -> "Run":
+        """Looks for what a running simulation has added to its file since."""
+        if isinstance(self._record, _catena.RunFile):
+            self._record.refresh()
+        return self
+
+    # ---- Files. ----
+
+    @property
+    def path(self) -> Optional[str]:
+        """The file of the run; None if it is in memory."""
+        return self._record.path if isinstance(self._record, _catena.RunFile) else None
+
+    def save(self, path: PathLike, *, overwrite: bool = False) -> str:
+        """Writes a run in memory to an HDF5 file, for `catena report`, view and compare.
+
+        It cannot be resumed; a run made with simulate(..., output=path) can.
+        """
+        if isinstance(self._record, _catena.RunFile):
+            raise _catena.Error(f"this run is in the file {self._record.path} already")
+        name = os.fspath(path)
+        self._record.save(
+            name,
+            _catena.write_yaml(self.mechanism),
+            self._model_path,
+            self._settings_json,
+            overwrite,
+        )
+        return name
+
+    # ---- Pictures. ----
+
+    def plot(self, *names: str, axes: Any = None) -> Any:
+        """Draws columns over time with matplotlib; returns the axes.
+
+        names: columns, a * standing for anything ("q.*"); all q.* unless given.
+        """
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as error:
+            raise ImportError(
+                "plot() needs matplotlib (Debian: python3-matplotlib); svg() does without"
+            ) from error
+        if axes is None:
+            _, axes = plt.subplots()
+        chosen = self._matching(names)
+        units = self.units
+        for name in chosen:
+            axes.plot(self.time, self[name], label=name)
+        axes.set_xlabel("time, s")
+        shown = sorted({units[name] for name in chosen})
+        axes.set_ylabel(", ".join(unit for unit in shown if unit))
+        axes.legend()
+        return axes
+
+    def svg(self, *names: str, title: str = "") -> str:
+        """The same picture as SVG text, without matplotlib; one frame for each unit."""
+        units = self.units
+        curves = [(name, units[name], self[name]) for name in self._matching(names)]
+        return _catena.svg_plot(title, self.time, curves)
+
+    def _matching(self, names: Sequence[str]) -> List[str]:
+        from fnmatch import fnmatchcase
+
+        chosen: List[str] = []
+        for pattern in names or ("q.*",):
+            found = [c for c in self.columns[1:] if fnmatchcase(c, pattern)]
+            if not found:
+                self.column(pattern)  # raises, with the nearest name
+            chosen += [c for c in found if c not in chosen]
+        return chosen
+
+    def report_html(self) -> str:
+        """The report as one page: animation, plots, audit, events; works offline."""
+        if isinstance(self._record, _catena.RunFile):
+            return _catena._run_page(self._record.path)
+        with tempfile.TemporaryDirectory(prefix="catena-") as folder:
+            return _catena._run_page(self.save(os.path.join(folder, "run.h5")))
+
+    def report(self, path: PathLike = "report.html") -> str:
+        """Writes the report page to a file and returns its path."""
+        return _write_page(self.report_html(), path)
+
+    def view(self, path: Optional[PathLike] = None, *, browser: bool = True) -> str:
+        """Opens the report in a browser; returns the path of the page (a temporary one unless
+        given)."""
+        return _show(self.report_html(), path, browser)
+
+    def _repr_html_(self) -> str:
+        return _frame(self.report_html())
+
+    def __repr__(self) -> str:
+        where = f" in {self.path}" if self.path else ""
+        end = "" if self.complete else ", not complete"
+        return f"<Run: {self.rows} rows, {len(self.columns)} columns{where}{end}>"
+
+
+def simulate(
+    mechanism: Mechanism,
+    state: Optional[State] = None,
+    *,
+    duration: Optional[float] = None,
+    inputs: Optional[Mapping[str, Signal]] = None,
+    controllers: Optional[Mapping[str, Mapping[str, Any]]] = None,
+    motions: Optional[Mapping[str, Signal]] = None,
+    events: Optional[Mapping[str, Any]] = None,
+    external: Any = None,
+    output: Optional[PathLike] = None,
+    overwrite: bool = False,
+    outputs: Optional[Sequence[str]] = None,
+    output_interval: Optional[float] = None,
+    checkpoint_interval: Optional[float] = None,
+    method: Optional[Union[str, _catena.Method]] = None,
+    relative_tolerance: Optional[float] = None,
+    absolute_tolerance: Optional[float] = None,
+    step: Optional[float] = None,
+    maximum_step: Optional[float] = None,
+    stops: Optional[bool] = None,
+    restitution: Optional[float] = None,
+    stop_settings: Optional[Mapping[str, float]] = None,
+    friction: Optional[Union[str, _catena.FrictionLaw]] = None,
+    limit_efforts: Optional[bool] = None,
+    settings: Optional[PathLike] = None,
+    progress: Optional[Callable[[float], Optional[bool]]] = None,
+    model_path: str = "",
+) -> Run:
+    """Moves a mechanism through time; returns a Run.
+
+        run = catena.simulate(robot, state, duration=5.0,
+                              inputs={"elbow": "2*sin(t)", "wrist": lambda t, s: -s["v.wrist"]},
+                              controllers={"shoulder": {"kp": 200, "kd": 20, "target": 0.5}})
+
+    state: where it starts; the mechanism's default state unless given. Loops that are not closed
+        are assembled, keeping what the model gives or what differs from its default state if
+        that can be.
+    duration: s (default 10).
+    inputs: efforts at freedoms, N m or N, by name: an expression of t, q.NAME and v.NAME, a number,
+        a function of (t, state), or {"table": "file.csv", "column": ..., "interpolation":
+        "spline"}.
+    controllers: by name {"kp", "kd", "ki", "target"}; target is a function of t alone.
+    motions: prescribed coordinates by name, functions of t alone.
+    events: by name an expression or function whose zeros are recorded, or {"when": ...,
+        "direction": +1 or -1, "action": "record" or "stop", "respond": f(t, state)}; respond may
+        change the state.
+    external: constant wrenches, as in forward_dynamics.
+    output: a file for the run (HDF5, or a table if it ends in .csv); None: memory.
+    outputs: what to record, a * standing for anything (default q.*, v.*, effort.*, energy.*).
+    output_interval, checkpoint_interval: s (default: about 1000 rows; a tenth of the duration).
+    method: the integrator (default "dop853"); relative_tolerance (1e-8), absolute_tolerance
+        (1e-10), step (of fixed-step methods, 1e-3 s), maximum_step.
+    stops, restitution, stop_settings (restitution by freedom), friction ("set_valued" or "smooth"),
+        limit_efforts: see docs/simulation.md.
+    settings: a YAML file with any of these; the arguments win.
+    progress: called some ten times a second with the time reached; False ends the run.
+
+    Ctrl-C ends the run in good order and raises KeyboardInterrupt. When a run ends by an error, the
+    exception's `run` has what was recorded until then.
+    """
+    record = _catena.MemoryRecorder()
+    path = "" if output is None else os.fspath(output)
+    try:
+        result, settings_json = _catena._simulate(
+            mechanism,
+            state,
+            duration,
+            output_interval,
+            checkpoint_interval,
+            None if outputs is None else list(outputs),
+            method,
+            relative_tolerance,
+            absolute_tolerance,
+            step,
+            maximum_step,
+            inputs,
+            controllers,
+            motions,
+            external,
+            events,
+            stops,
+            restitution,
+            stop_settings,
+            friction,
+            limit_efforts,
+            "" if settings is None else os.fspath(settings),
+            progress,
+            path,
+            overwrite,
+            model_path,
+            record,
+        )
+    except BaseException as error:
+        if record.rows > 0:
+            error.run = Run(record, mechanism=mechanism, model_path=model_path)  # type: ignore
+        elif path and not path.endswith(".csv") and os.path.exists(path):
+            error.run = open_run(path)  # type: ignore[attr-defined]
+        raise
+    if path.endswith(".csv"):
+        names, values = _catena.read_csv(path)
+        return Run(_Table(names, values), mechanism=mechanism, result=result)  # type: ignore
+    return Run(
+        _catena.RunFile(path) if path else record,
+        mechanism=mechanism,
+        result=result,
+        settings_json=settings_json,
+        model_path=model_path,
+    )
+
+
+class _Table:
+    """A CSV file as a record: numbers alone."""
+
+    def __init__(self, names: List[str], values: Array) -> None:
+        self.columns, self.values = names, values
+        self.units = [""] * len(names)
+        self.rows, self.complete, self.audit_json = len(values), True, ""
+        self.events: List[RunEvent] = []
+
+    def column(self, name: str) -> Array:
+        raise _catena.UnknownNameError(f"no column is named '{name}'")
+
+
+def resume_simulation(
+    path: PathLike,
+    *,
+    duration: Optional[float] = None,
+    progress: Optional[Callable[[float], Optional[bool]]] = None,
+) -> Run:
+    """Goes on with an interrupted run from its last checkpoint, to the same bits as if it had never
+    been interrupted. duration: s, if another than before. Functions of the user are not in the
+    file: a run with such cannot be resumed."""
+    name = os.fspath(path)
+    result = _catena._resume_simulation(name, duration, progress)
+    return Run(_catena.RunFile(name), result=result)
+
+
+def open_run(path: PathLike) -> Run:
+    """The Run in an HDF5 file, also of a simulation that still goes on (refresh())."""
+    return Run(_catena.RunFile(os.fspath(path)))
+
+
+def compare_runs(
+    first: Union[Run, PathLike], second: Union[Run, PathLike]
+) -> RunComparison:
+    """How two runs differ: columns, settings, model."""
+    with tempfile.TemporaryDirectory(prefix="catena-") as folder:
+
+        def path_of(run: Union[Run, PathLike], name: str) -> str:
+            if not isinstance(run, Run):
+                return os.fspath(run)
+            return run.path or run.save(os.path.join(folder, name))
+
+        return _catena._compare_runs(path_of(first, "first.h5"), path_of(second, "second.h5"))
+
+
+def view(
+    mechanism: Mechanism,
+    path: Optional[PathLike] = None,
+    *,
+    model_path: str = "",
+    browser: bool = True,
+) -> str:
+    """Opens a drawing of a mechanism in a browser; returns the path of the page. Meshes are looked
+    for from the folder of model_path."""
+    return _show(_catena._model_page(mechanism, model_path), path, browser)
+
+
+# ---- Pages. ----
+
+
+def _write_page(page: str, path: PathLike) -> str:
+    Path(path).write_text(page, encoding="utf-8")
+    return os.fspath(path)
+
+
+def _show(page: str, path: Optional[PathLike], browser: bool) -> str:
+    if path is None:
+        handle, path = tempfile.mkstemp(prefix="catena-", suffix=".html")
+        os.close(handle)
+    name = _write_page(page, path)
+    if browser:
+        webbrowser.open(Path(name).absolute().as_uri())
+    return name
+
+
+def _frame(page: str) -> str:
+    return (
+        f'<iframe srcdoc="{html.escape(page, quote=True)}" width="100%" height="640" '
+        'style="border:0" sandbox="allow-scripts"></iframe>'
+    )

@@ -1,0 +1,116 @@
+// Coordinates of other libraries (model/peer_coordinates.h); catena.adapt makes these.
+#include "arguments.h"
+
+#include "catena/model/peer_coordinates.h"
+
+namespace catena::python {
+namespace {
+
+struct PythonPeer {
+  PythonPeer(MechanismPointer of, PeerLibrary library, std::vector<PeerHinge> order)
+      : mechanism(std::move(of)), peer(*mechanism, library, std::move(order)) {}
+  MechanismPointer mechanism;
+  PeerCoordinates peer;
+};
+
+Eigen::VectorXd position(const PythonPeer& p, const PositionVector& q) {
+  Eigen::VectorXd buffer;
+  return read_position(q, *p.mechanism, buffer);
+}
+
+}  // namespace
+
+void bind_adapt(py::module_& m) {
+  bind_enum<PeerLibrary>(m, "PeerLibrary", "Another library of rigid-body dynamics.",
+                         {{"pinocchio", PeerLibrary::pinocchio},
+                          {"drake", PeerLibrary::drake},
+                          {"mujoco", PeerLibrary::mujoco}});
+  Struct<PeerHinge>(m, "PeerHinge", "A joint of the other library, in its order.")
+      .field("name", &PeerHinge::name, "Of our hinge, or of one of its coordinates.")
+      .field("q_index", &PeerHinge::q_index, "-1: right after the joint before.")
+      .field("v_index", &PeerHinge::v_index, "-1: right after the joint before.")
+      .field("coordinates", &PeerHinge::coordinates,
+             "2: revolute by cosine and sine, 1: by its angle, 0: as usual.")
+      .done();
+  using P = PythonPeer;
+  py::class_<P>(m, "PeerCoordinates",
+                "q, v, v̇ and efforts in the orders and frames of another library, and back; power "
+                "is the same number. Made by catena.adapt.pinocchio, .drake and .mujoco.")
+      .def(py::init([](MechanismPointer mechanism, Choice<PeerLibrary> library,
+                       const std::vector<PeerHinge>& order) {
+             return std::make_unique<P>(std::move(mechanism), library, order);
+           }),
+           py::arg("mechanism"), py::arg("library"), py::arg("order") = std::vector<PeerHinge>{})
+      .def_property_readonly("mechanism", [](const P& p) { return p.mechanism; })
+      .def_property_readonly(
+          "coordinates", [](const P& p) { return p.peer.coordinates(); }, "Length of q there.")
+      .def_property_readonly(
+          "freedoms", [](const P& p) { return p.peer.freedoms(); }, "Length of v there.")
+      .def(
+          "position_to_peer",
+          [](const P& p, const PositionVector& q) {
+            return p.peer.position_to_peer(position(p, q));
+          },
+          py::arg("q"), "Our q, or a State, to theirs.")
+      .def(
+          "position_from_peer",
+          [](const P& p, const Eigen::VectorXd& q) { return p.peer.position_from_peer(q); },
+          py::arg("q"), "Their q to ours.")
+      .def(
+          "velocity_to_peer",
+          [](const P& p, const PositionVector& q, const FreedomVector& v) {
+            return p.peer.velocity_to_peer(position(p, q), read_freedoms(v, *p.mechanism, "v"));
+          },
+          py::arg("q"), py::arg("v"), "Our v, at our q, to theirs.")
+      .def(
+          "velocity_from_peer",
+          [](const P& p, const PositionVector& q, const Eigen::VectorXd& v) {
+            return p.peer.velocity_from_peer(position(p, q), v);
+          },
+          py::arg("q"), py::arg("v"), "Their v, at our q, to ours.")
+      .def(
+          "effort_to_peer",
+          [](const P& p, const PositionVector& q, const FreedomVector& effort) {
+            return p.peer.effort_to_peer(position(p, q),
+                                         read_freedoms(effort, *p.mechanism, "effort"));
+          },
+          py::arg("q"), py::arg("effort"), "Our efforts, at our q, to theirs.")
+      .def(
+          "effort_from_peer",
+          [](const P& p, const PositionVector& q, const Eigen::VectorXd& effort) {
+            return p.peer.effort_from_peer(position(p, q), effort);
+          },
+          py::arg("q"), py::arg("effort"), "Their efforts, at our q, to ours.")
+      .def(
+          "acceleration_to_peer",
+          [](const P& p, const NamedState& state, const FreedomVector& acceleration) {
+            return p.peer.acceleration_to_peer(
+                state.state, read_freedoms(acceleration, *p.mechanism, "acceleration"));
+          },
+          py::arg("state"), py::arg("acceleration"), "Our v̇, at our state, to theirs.")
+      .def(
+          "acceleration_from_peer",
+          [](const P& p, const NamedState& state, const Eigen::VectorXd& acceleration) {
+            return p.peer.acceleration_from_peer(state.state, acceleration);
+          },
+          py::arg("state"), py::arg("acceleration"), "Their v̇, at our state, to ours.")
+      .def(
+          "velocity_map",
+          [](const P& p, const PositionVector& q) { return p.peer.velocity_map(position(p, q)); },
+          py::arg("q"), "J of v_peer = J v: mass_matrix = Jᵀ mass_matrix_peer J.")
+      .def(
+          "to_peer",
+          [](const P& p, const NamedState& state) {
+            State theirs = p.peer.to_peer(state.state);
+            return std::make_pair(std::move(theirs.q), std::move(theirs.v));
+          },
+          py::arg("state"), "(q, v) there, of our State.")
+      .def(
+          "from_peer",
+          [](const P& p, const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
+            return NamedState{p.mechanism, p.peer.from_peer({q, v})};
+          },
+          py::arg("q"), py::arg("v"), "Our State, of (q, v) there.");
+}
+
+}  // namespace catena::python

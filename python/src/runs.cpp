@@ -1,0 +1,177 @@
+// Runs: in memory and in files, their columns as arrays, reports, comparison.
+#include "runs.h"
+
+#include "apps/catena/report_data.h"
+#include "catena/io/csv.h"
+#include "catena/io/run_compare.h"
+#include "catena/io/run_file.h"
+#include "catena/io/svg_plot.h"
+
+namespace catena::python {
+namespace {
+
+// The rows of a record as they lie in memory; the record lives on.
+py::array_t<double> record_values(const py::object& self) {
+  const auto& r = py::cast<const MemoryRecorder&>(self);
+  const py::ssize_t columns = static_cast<py::ssize_t>(r.columns().size());
+  const py::ssize_t size = static_cast<py::ssize_t>(sizeof(double));
+  py::array_t<double> view({static_cast<py::ssize_t>(r.rows()), columns}, {columns * size, size},
+                           r.values().data(), self);
+  py::detail::array_proxy(view.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  return view;
+}
+
+std::vector<std::string> names_of(std::span<const RunColumn> columns) {
+  std::vector<std::string> names;
+  for (const RunColumn& c : columns) names.push_back(c.name);
+  return names;
+}
+std::vector<std::string> units_of(std::span<const RunColumn> columns) {
+  std::vector<std::string> units;
+  for (const RunColumn& c : columns) units.push_back(c.unit);
+  return units;
+}
+
+void bind_records(py::module_& m) {
+  py::class_<RunEvent>(m, "RunEvent")
+      .def_readonly("time", &RunEvent::time, "s.")
+      .def_readonly("kind", &RunEvent::kind, "\"limit\", \"stick\", \"slip\", \"user\", ...")
+      .def_readonly("name", &RunEvent::name)
+      .def_readonly("detail", &RunEvent::detail, "In words.")
+      .def("__repr__", [](const RunEvent& e) {
+        return "<RunEvent " + number(e.time) + " s: " + e.kind + " " + e.name + ">";
+      });
+  using R = MemoryRecorder;
+  py::class_<R, std::shared_ptr<R>>(m, "MemoryRecorder", "The record of a run in memory.")
+      .def(py::init<>())
+      .def_property_readonly("columns", [](const R& r) { return names_of(r.columns()); })
+      .def_property_readonly("units", [](const R& r) { return units_of(r.columns()); })
+      .def_property_readonly("rows", [](const R& r) { return static_cast<std::int64_t>(r.rows()); })
+      .def("column", &R::column, py::arg("name"), "(rows,).")
+      .def_property_readonly("values", &record_values, "(rows, columns), a view.")
+      .def_property_readonly(
+          "events", [](const R& r) { return r.events(); }, "list of RunEvent.")
+      .def_property_readonly("audit_json", [](const R& r) { return r.audit_json(); })
+      .def_property_readonly("complete", &R::complete)
+      .def(
+          "save",
+          [](const R& r, const std::string& path, const std::string& model_yaml,
+             const std::string& model_path, const std::string& settings_json, bool overwrite) {
+            RunHeader header;
+            header.model_yaml = model_yaml;
+            header.model_path = model_path;
+            header.settings_json = settings_json;
+            header.columns.assign(r.columns().begin(), r.columns().end());
+            RunWriter writer(path, header, overwrite);
+            const std::size_t columns = r.columns().size();
+            for (std::int64_t i = 0; i < r.rows(); ++i)
+              writer.append({r.values().data() + static_cast<std::size_t>(i) * columns, columns});
+            for (const RunEvent& event : r.events()) writer.add_event(event);
+            writer.finish(r.audit_json(), r.complete());
+          },
+          py::arg("path"), py::arg("model_yaml"), py::arg("model_path"), py::arg("settings_json"),
+          py::arg("overwrite"),
+          "Writes a run file; it has no checkpoints, so that it cannot be resumed.");
+}
+
+void bind_files(py::module_& m) {
+  using F = RunFile;
+  py::class_<F>(m, "RunFile", "A run in an HDF5 file; open_run() gives it as a Run.")
+      .def(py::init<std::string>(), py::arg("path"))
+      .def_property_readonly("path", &F::path)
+      .def_property_readonly("version", &F::version)
+      .def_property_readonly("kind", [](const F& f) { return f.header().kind; })
+      .def_property_readonly("model_yaml", [](const F& f) { return f.header().model_yaml; })
+      .def_property_readonly("model_path", [](const F& f) { return f.header().model_path; })
+      .def_property_readonly("settings_json", [](const F& f) { return f.header().settings_json; })
+      .def_property_readonly("columns", [](const F& f) { return names_of(f.header().columns); })
+      .def_property_readonly("units", [](const F& f) { return units_of(f.header().columns); })
+      .def_property_readonly("rows", &F::rows)
+      .def_property_readonly("complete", &F::complete)
+      .def_property_readonly("being_written", &F::being_written)
+      .def_property_readonly("audit_json", &F::audit_json)
+      .def_property_readonly("events", &F::events, "list of RunEvent.")
+      .def("column", &F::column, py::arg("name"), "(rows,).")
+      .def(
+          "read",
+          [](const F& f, std::int64_t first, std::int64_t count) {
+            return matrix_to_numpy(f.read(first, count));
+          },
+          py::arg("first"), py::arg("count"), "(count, columns).")
+      .def("refresh", &F::refresh, "Looks for what a running simulation has added.");
+
+  m.def(
+      "_run_page",
+      [](const std::string& path) {
+        const RunFile run(path);
+        return app::report_page(app::run_document(run));
+      },
+      py::arg("path"), "The report page of a run file.");
+  m.def(
+      "_model_page",
+      [](const Mechanism& mechanism, const std::string& path) {
+        return app::report_page(app::model_document(mechanism, path, false));
+      },
+      py::arg("mechanism"), py::arg("path"), "The page of a model.");
+  m.def(
+      "svg_plot",
+      [](const std::string& title, const Eigen::VectorXd& times,
+         const std::vector<std::tuple<std::string, std::string, Eigen::VectorXd>>& curves) {
+        SvgPlot plot{.title = title, .times = times};
+        for (const auto& [name, unit, values] : curves) plot.curves.push_back({name, unit, values});
+        return svg_plot(plot);
+      },
+      py::arg("title"), py::arg("times"), py::arg("curves"),
+      "An SVG picture of curves over time: (name, unit, values).");
+  m.def(
+      "read_csv",
+      [](const std::string& path) {
+        CsvTable table = read_csv(path);
+        return std::make_pair(std::move(table.names), std::move(table.values));
+      },
+      py::arg("path"), "(names, values (rows, columns)) of a table of numbers.");
+}
+
+void bind_comparison(py::module_& m) {
+  py::class_<ColumnDifference>(m, "ColumnDifference")
+      .def_readonly("name", &ColumnDifference::name)
+      .def_readonly("unit", &ColumnDifference::unit)
+      .def_readonly("largest", &ColumnDifference::largest, "Of |a - b|.")
+      .def_readonly("time", &ColumnDifference::time, "s, when.")
+      .def_readonly("relative", &ColumnDifference::relative, "To the largest |a| or |b|.");
+  py::class_<SettingDifference>(m, "SettingDifference")
+      .def_readonly("name", &SettingDifference::name)
+      .def_readonly("first", &SettingDifference::first, "JSON; empty: not there.")
+      .def_readonly("second", &SettingDifference::second, "JSON; empty: not there.");
+  using C = RunComparison;
+  py::class_<C>(m, "RunComparison", "How two runs differ.")
+      .def_readonly("same_model", &C::same_model)
+      .def_readonly("first_version", &C::first_version)
+      .def_readonly("second_version", &C::second_version)
+      .def_readonly("settings", &C::settings, "list of SettingDifference.")
+      .def_readonly("only_first", &C::only_first, "list of str: columns.")
+      .def_readonly("only_second", &C::only_second, "list of str: columns.")
+      .def_readonly("columns", &C::columns, "list of ColumnDifference.")
+      .def_readonly("same_times", &C::same_times)
+      .def_readonly("first_end", &C::first_end, "s.")
+      .def_readonly("second_end", &C::second_end, "s.")
+      .def_readonly("compared_rows", &C::compared_rows)
+      .def("agree", &C::agree, py::arg("tolerance"),
+           "True if no column differs by more than this, relative to its largest value.");
+  m.def(
+      "_compare_runs",
+      [](const std::string& first, const std::string& second) {
+        return compare_runs(RunFile(first), RunFile(second));
+      },
+      py::arg("first"), py::arg("second"), "compare_runs() of files.");
+}
+
+}  // namespace
+
+void bind_runs(py::module_& m) {
+  bind_records(m);
+  bind_files(m);
+  bind_comparison(m);
+}
+
+}  // namespace catena::python

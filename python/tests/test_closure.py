@@ -1,0 +1,94 @@
+"""Closed loops: assembly, mobility, charts, inverse kinematics."""
+import numpy as np
+import pytest
+
+import catena
+from conftest import MODELS, four_bar
+
+
+def circle_angles(crank):
+    """Where coupler and rocker of conftest.four_bar stand: two circles of radius 2 meet."""
+    # Turning by +q about y takes x to (cos q, -sin q) in (x, z).
+    b = np.array([np.cos(crank), -np.sin(crank)])
+    d = np.array([2.0, 0.0])
+    middle, across = (b + d) / 2, d - b
+    height = np.sqrt(4.0 - across @ across / 4)
+    normal = np.array([-across[1], across[0]]) / np.linalg.norm(across)
+    return [middle + s * height * normal for s in (1, -1)]
+
+
+def test_assembly_is_where_the_circles_meet():
+    mechanism = four_bar()
+    guess = mechanism.default_state()
+    assert catena.closure_gap(mechanism, guess) > 0.1
+    state = catena.assemble(mechanism, guess, fixed=["A"])
+    assert state["A"] == -1.0
+    found = catena.point_position(mechanism, state, "coupler", [2, 0, 0])[[0, 2]]
+    assert min(np.linalg.norm(found - c) for c in circle_angles(-1.0)) < 1e-9
+    assert catena.closure_gap(mechanism, state) < 1e-12
+    report = catena.find_assembly(mechanism, guess.q)
+    assert report.closed and report.gap < 1e-12 and report.loops[0].given_gap > 0.1
+
+
+def test_what_cannot_be_closed_is_named():
+    builder = four_bar().edit()
+    builder.hinge("D", frame_on_parent=[20, 0, 0])
+    with pytest.raises(catena.NumericalError, match="C"):
+        catena.assemble(builder.finish(), builder.finish().default_state())
+
+
+def test_mobility():
+    report = catena.analyse_mobility(catena.load(MODELS / "four_bar.sdf"))
+    # Three revolute hinges in the tree, five rows of the fourth, of which three say nothing new.
+    assert report.mobility == 1
+    loop = report.loops[0]
+    assert (loop.freedoms, loop.constraints, loop.gruebler, loop.redundant) == (3, 5, -2, 3)
+
+
+def test_charts():
+    mechanism = four_bar()
+    state = catena.assemble_near(mechanism, mechanism.default_state())
+    chart = catena.choose_chart(mechanism, state, pinned=["D"])
+    assert chart.independent(3) == [mechanism.velocity_index("D")]
+    workspace = catena.Workspace(mechanism)
+    workspace.set_chart(chart, pinned=True)
+    assert catena.mass_matrix(mechanism, state, workspace).shape == (1, 1)
+    assert workspace.independent == [mechanism.velocity_index("D")]
+    # Accelerations do not depend on the chart.
+    np.testing.assert_allclose(
+        catena.forward_dynamics(mechanism, state, None, workspace),
+        catena.forward_dynamics(mechanism, state),
+        rtol=1e-10,
+    )
+    assert catena.chart_quality(mechanism, chart, state) > 0.0
+
+
+def test_velocities():
+    mechanism = four_bar()
+    state = catena.assemble_near(mechanism, mechanism.default_state())
+    v = catena.consistent_velocity(mechanism, state, {"A": 1.0}, "A")
+    assert v[0] == 1.0
+    # The same point as a point of the coupler and of the rocker.
+    moving = catena.State(mechanism, state.q, v)
+    np.testing.assert_allclose(
+        catena.point_velocity(mechanism, moving, "coupler", [2, 0, 0]),
+        catena.point_velocity(mechanism, moving, "rocker", [2, 0, 0]),
+        atol=1e-12,
+    )
+    assert catena.closure_rate(mechanism, moving) < 1e-12
+
+
+def test_inverse_kinematics():
+    arm = catena.load(MODELS / "arm6.yaml")
+    tip = arm.bodies[-1].name
+    wanted = catena.body_pose(arm, 0.3 * catena.random_position(arm, 4), tip)
+    goal = catena.FrameGoal(arm, tip, wanted)
+    found = catena.inverse_kinematics(arm, arm.default_state(), frames=[goal])
+    assert found.reached
+    np.testing.assert_allclose(
+        catena.body_pose(arm, found.q, tip).matrix(), wanted.matrix(), atol=1e-8
+    )
+    bar = four_bar()
+    target = catena.point_position(bar, catena.assemble(bar, bar.default_state()), "coupler", [1, 0, 0])
+    points = [catena.PointGoal(bar, "coupler", target, [1, 0, 0])]
+    assert catena.inverse_kinematics(bar, bar.default_state(), points=points).reached
