@@ -119,6 +119,50 @@ Mechanism chain(int links) {
   return builder.finish();
 }
 
+Mechanism humanoid() {
+  MechanismBuilder builder("humanoid");
+  // A rod of given mass along `to`, hinged at its origin.
+  const auto add = [&](const std::string& name, const std::string& parent, const Vec3d& at,
+                       const Vec3d& axis, double mass, const Vec3d& to) {
+    const double length = 0.1 + norm(to);
+    const double i = mass * length * length / 12.0;
+    builder.add_body(name, {.mass = mass,
+                            .center_of_mass = 0.5 * to,
+                            .inertia = SymMat3d::diagonal(1.0 * i, 0.9 * i, 0.4 * i)});
+    builder.add_hinge(name, parent, name,
+                      {.type = HingeType::revolute,
+                       .axes = {axis},
+                       .frame_on_parent = Transformd::from_translation(at)});
+  };
+  const Vec3d x = Vec3d::unit_x(), y = Vec3d::unit_y(), z = Vec3d::unit_z(), none{};
+  builder.add_body("pelvis", {.mass = 10.0,
+                              .center_of_mass = {0.0, 0.0, 0.05},
+                              .inertia = SymMat3d::diagonal(0.08, 0.06, 0.07)});
+  builder.add_hinge("pelvis", kWorld, "pelvis", {.type = HingeType::free});
+  add("waist_yaw", "pelvis", {0, 0, 0.1}, z, 2.0, {0, 0, 0.05});
+  add("waist_pitch", "waist_yaw", {0, 0, 0.05}, y, 18.0, {0, 0, 0.4});
+  add("neck_pitch", "waist_pitch", {0, 0, 0.42}, y, 1.0, {0, 0, 0.05});
+  add("head", "neck_pitch", {0, 0, 0.05}, z, 4.0, {0, 0, 0.2});
+  for (const double side : {1.0, -1.0}) {
+    const std::string s = side > 0.0 ? "left_" : "right_";
+    add(s + "hip_yaw", "pelvis", {0, 0.1 * side, 0}, z, 1.5, {0, 0, -0.03});
+    add(s + "hip_roll", s + "hip_yaw", none, x, 1.5, {0.02, 0, -0.03});
+    add(s + "hip_pitch", s + "hip_roll", none, y, 7.0, {0, 0, -0.4});
+    add(s + "knee", s + "hip_pitch", {0, 0, -0.4}, y, 4.0, {0, 0, -0.4});
+    add(s + "ankle_pitch", s + "knee", {0, 0, -0.4}, y, 0.5, {0, 0, -0.03});
+    add(s + "ankle_roll", s + "ankle_pitch", none, x, 1.2, {0.08, 0, -0.05});
+    add(s + "shoulder_pitch", "waist_pitch", {0, 0.2 * side, 0.38}, y, 1.0, {0, 0.03 * side, 0});
+    add(s + "shoulder_roll", s + "shoulder_pitch", {0, 0.04 * side, 0}, x, 1.0, {0, 0, -0.03});
+    add(s + "shoulder_yaw", s + "shoulder_roll", none, z, 2.0, {0, 0, -0.28});
+    add(s + "elbow", s + "shoulder_yaw", {0, 0, -0.28}, y, 1.0, {0, 0, -0.1});
+    add(s + "forearm", s + "elbow", {0, 0, -0.1}, z, 1.0, {0, 0, -0.15});
+    add(s + "wrist_pitch", s + "forearm", {0, 0, -0.15}, y, 0.3, {0, 0, -0.02});
+    add(s + "wrist_roll", s + "wrist_pitch", none, x, 0.4, {0, 0, -0.08});
+    add(s + "gripper", s + "wrist_roll", {0, 0, -0.08}, x, 0.2, {0, 0.01, -0.06});
+  }
+  return builder.finish();
+}
+
 Plugin::Plugin(const std::string& path) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // never closed
   if (library == nullptr) throw Error("cannot load " + path + ": " + dlerror());

@@ -30,6 +30,10 @@ struct Subject {
 // Revolute hinges about z, y and x in turn, links of 0.3 m.
 catena::Mechanism chain(int links);
 
+// A free pelvis, two legs of six, a waist and a neck of two, two arms of seven freedoms and
+// grippers of one: 6 + 32 freedoms. Masses and lengths are those of an adult, roughly.
+catena::Mechanism humanoid();
+
 // A plug-in, loaded with its symbols to itself.
 class Plugin {
  public:

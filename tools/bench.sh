@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# bench.sh BUILD: runs every benchmark in BUILD/benchmarks; results as JSON beside them.
+# bench.sh BUILD [PLUGIN ...]: runs the benchmarks in BUILD/benchmarks. Ours alone with Google
+# Benchmark (dynamics_bench.json); then one table with the peers that are installed, into
+# benchmarks/results.md. Peers built elsewhere (benchmarks/peer.h) may be named as well.
 set -euo pipefail
 build=$1
-found=0
-for benchmark in "$build"/benchmarks/*_bench; do
-  [[ -x "$benchmark" ]] || continue
-  found=1
-  "$benchmark" --benchmark_out="$benchmark.json" --benchmark_out_format=json
-  echo "The result is in $(pwd)/$benchmark.json"
-done
-if [[ $found -eq 0 ]]; then echo "There are no benchmarks yet."; fi
+shift
+"$build/benchmarks/dynamics_bench" --benchmark_min_time=0.1 \
+  --benchmark_out="$build/benchmarks/dynamics_bench.json" --benchmark_out_format=json
+echo "The result is in $(pwd)/$build/benchmarks/dynamics_bench.json"
+shopt -s nullglob
+"$build/benchmarks/table" --markdown benchmarks/results.md "$build"/benchmarks/peer_*.so "$@"

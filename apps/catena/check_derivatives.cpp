@@ -61,8 +61,8 @@ void check_command(const Options& options) {
 }  // namespace
 
 void add_check_derivatives(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
-      "check-derivatives", "Every derivative against differences at random states");
+  CLI::App* command = app.add_subcommand("check-derivatives",
+                                         "Every derivative against differences at random states");
   const auto options = std::make_shared<Options>();
   options->model.add(*command);
   command->add_option("--states", options->states, "How many states")

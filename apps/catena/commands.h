@@ -22,6 +22,7 @@ class Failed : public Error {
 };
 
 void add_assemble(CLI::App& app);
+void add_batch(CLI::App& app);
 void add_ik(CLI::App& app);
 void add_info(CLI::App& app);
 void add_check(CLI::App& app);

@@ -14,6 +14,7 @@
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/mass_matrix.h"
 #include "catena/dynamics/momentum.h"
+#include "catena/loops/multipliers.h"
 #include "catena/simulation/state_file.h"
 
 namespace catena::app {
@@ -23,6 +24,7 @@ struct Options {
   ModelOptions model;
   std::string state;
   std::string what = "forward";
+  std::string route = "automatic";
   bool json = false;
   std::string out;
 };
@@ -61,8 +63,46 @@ void add_state(const Mechanism& m, const State& state, Json& json) {
   json["v"] = by_name(m.velocity_names(), state.v);
 }
 
-Result forward(const Mechanism& m, const StateInput& in) {
-  return motion(m, forward_dynamics(m, in.state, in.effort, in.external), in.effort);
+Route route_from(const std::string& name) {
+  if (name == "recursive") return Route::recursive;
+  if (name == "dense") return Route::dense;
+  if (name == "multipliers") return Route::multipliers;
+  return Route::automatic;
+}
+
+// With the constraint forces, their redundancy and what it leaves open.
+Result by_multipliers(const Mechanism& m, const StateInput& in) {
+  const MultiplierReport r = multiplier_dynamics(m, in.state, in.effort, in.external);
+  Result result = motion(m, r.acceleration, in.effort);
+  Table table({{"constraint"}, {"component"}, {"force", true}, {"remark"}});
+  Json rows = Json::array();
+  double most = 0.0;
+  for (const ConstraintRow& row : r.rows) most = std::max(most, std::abs(row.force));
+  for (const ConstraintRow& row : r.rows) {
+    std::string remark = row.redundant ? "redundant" : "";
+    if (row.undetermined) remark += remark.empty() ? "undetermined" : ", undetermined";
+    table.add({row.constraint, row.component, digits(without_noise(row.force, most)), remark});
+    rows.push_back({{"constraint", row.constraint},
+                    {"component", row.component},
+                    {"force", row.force},
+                    {"redundant", row.redundant},
+                    {"undetermined", row.undetermined}});
+  }
+  result.json["multipliers"] = {{"rows", rows},
+                                {"rank", r.rank},
+                                {"redundant", r.redundant()},
+                                {"reciprocal_condition", r.reciprocal_condition},
+                                {"residual", r.residual}};
+  result.text +=
+      "\n" + table.text() +
+      fmt::format("rank {} of {} rows, residual {:.1e} 1/s²\n", r.rank, r.rows.size(), r.residual);
+  return result;
+}
+
+Result forward(const Mechanism& m, const StateInput& in, const std::string& route) {
+  if (route == "multipliers" && !m.loops().empty()) return by_multipliers(m, in);
+  return motion(m, forward_dynamics(m, in.state, in.effort, in.external, route_from(route)),
+                in.effort);
 }
 
 // In a closed mechanism the freedoms whose acceleration is given (or those of the model's own
@@ -201,7 +241,7 @@ void dynamics(const Options& options) {
   StateInput in = options.state.empty() ? default_input(m) : read_state_file(options.state, m);
   close_loops(m, in);
   Result result;
-  if (options.what == "forward") result = forward(m, in);
+  if (options.what == "forward") result = forward(m, in, options.route);
   if (options.what == "inverse") result = inverse(m, in);
   if (options.what == "hybrid") result = hybrid(m, in);
   if (options.what == "mass-matrix") result = matrix(m, in);
@@ -228,12 +268,19 @@ void add_dynamics(CLI::App& app) {
   command->add_option("--what", options->what, "What to compute")
       ->check(CLI::IsMember({"forward", "inverse", "hybrid", "mass-matrix", "forces", "energy"}))
       ->capture_default_str();
+  command
+      ->add_option("--route", options->route,
+                   "Of forward dynamics: recursive sweeps (loops embedded), dense (mass matrix), "
+                   "or multipliers (loops by their constraint forces, with a report on them)")
+      ->check(CLI::IsMember({"automatic", "recursive", "dense", "multipliers"}))
+      ->capture_default_str();
   command->add_flag("--json", options->json, "Print JSON");
   command->add_option("-o,--output", options->out, "Write JSON to this file")->type_name("FILE");
   command->footer(
       "Examples:\n"
       "  catena dynamics models/double_pendulum.yaml\n"
       "  catena dynamics models/arm6.yaml --what mass-matrix --json\n"
+      "  catena dynamics models/four_bar.yaml --route multipliers\n"
       "  catena dynamics models/arm6.yaml --state state.yaml --what inverse -o effort.json\n\n"
       "A state file, everything optional:\n"
       "  q: {shoulder: 0.3, elbow: -0.5}    # by hinge or coordinate, or a list in order\n"

@@ -1,4 +1,6 @@
 // catena equilibrium: a position in which nothing accelerates, and whether it is stable.
+#include "catena/sensitivity/equilibrium.h"
+
 #include <memory>
 
 #include <fmt/format.h>
@@ -6,7 +8,6 @@
 #include "apps/catena/closed_state.h"
 #include "apps/catena/linear_output.h"
 #include "apps/catena/model_options.h"
-#include "catena/sensitivity/equilibrium.h"
 #include "catena/simulation/state_file.h"
 
 namespace catena::app {
@@ -16,6 +17,7 @@ struct Options {
   ModelOptions model;
   std::string state;
   std::vector<std::string> hold;
+  bool steady = false;
   bool json = false;
   std::string out;
 };
@@ -24,6 +26,7 @@ void equilibrium_command(const Options& options) {
   const Mechanism m = options.model.load();
   print_warnings(m);
   StateInput in = options.state.empty() ? default_input(m) : read_state_file(options.state, m);
+  if (!options.steady) in.state.v.setZero();
   close_loops(m, in);
   EquilibriumSettings settings;
   if (!options.hold.empty()) settings.held = mask_of(m, options.hold);
@@ -79,16 +82,17 @@ void add_equilibrium(CLI::App& app) {
   options->model.add(*command);
   command
       ->add_option("--state", options->state,
-                   "Guess, velocities of a steady motion and efforts (YAML; default: the model's)")
+                   "Guess and efforts (YAML; default: the model's initial state, no efforts)")
       ->type_name("FILE");
   command
       ->add_option("--hold", options->hold,
                    "Hinges or freedoms that keep their position; their efforts are found")
       ->delimiter(',')
       ->type_name("NAME,...");
+  command->add_flag("--steady", options->steady,
+                    "A steady motion with the velocities of the state, not a rest");
   command->add_flag("--json", options->json, "Print JSON");
-  command
-      ->add_option("-o,--output", options->out, "Write state and efforts to this YAML file")
+  command->add_option("-o,--output", options->out, "Write state and efforts to this YAML file")
       ->type_name("FILE");
   command->footer(
       "Examples:\n"

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "catena/base/text.h"
+#include "catena/dynamics/forward.h"
 
 namespace catena::app {
 namespace {
@@ -32,8 +33,10 @@ std::string body_name(const Mechanism& m, int body) {
   return body < 0 ? kWorld : at(m.bodies(), body).name;
 }
 
-// Loops are found, closed and counted; their dynamics comes with constraint embedding.
-constexpr const char* kTreatment = "embedding";  // folded into one node of the tree
+// How forward dynamics treats loops: folded into one node of the tree, or by multipliers.
+const char* treatment(const Mechanism& m) {
+  return prefers_multipliers(m) ? "multipliers" : "embedding";
+}
 
 std::string limits_text(const Mechanism& m, const HingePlace& hinge) {
   std::string text;
@@ -253,7 +256,7 @@ Json info_json(const InfoReport& r) {
     for (const int b : m.loops()[i].bodies) loop["bodies"].push_back(body_name(m, b));
     loop["constraints"] = found.constraints;
     loop["redundant"] = found.closed ? Json(found.redundant) : Json(nullptr);
-    loop["treatment"] = kTreatment;
+    loop["treatment"] = treatment(m);
     json["loops"].push_back(std::move(loop));
   }
   json["total_mass"] = r.mass.mass;

@@ -1,4 +1,6 @@
 // catena linearize: the linear model of a mechanism about a state, or about the states of a run.
+#include "catena/sensitivity/linearize.h"
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -9,7 +11,6 @@
 #include "apps/catena/linear_output.h"
 #include "apps/catena/model_options.h"
 #include "catena/io/run_file.h"
-#include "catena/sensitivity/linearize.h"
 #include "catena/simulation/state_file.h"
 
 namespace catena::app {
@@ -31,9 +32,14 @@ Json plant_json(const Mechanism& m, const Plant& plant) {
   json["states"] = plant.states;
   json["inputs"] = plant.inputs;
   json["outputs"] = plant.outputs;
-  for (const auto& [key, matrix] :
-       {std::pair{"A", &plant.A}, {"B", &plant.B}, {"C", &plant.C}, {"D", &plant.D},
-        {"M", &plant.M}, {"P1", &plant.P1}, {"P2", &plant.P2}, {"P3", &plant.P3}})
+  for (const auto& [key, matrix] : {std::pair{"A", &plant.A},
+                                    {"B", &plant.B},
+                                    {"C", &plant.C},
+                                    {"D", &plant.D},
+                                    {"M", &plant.M},
+                                    {"P1", &plant.P1},
+                                    {"P2", &plant.P2},
+                                    {"P3", &plant.P3}})
     json[key] = rows_json(*matrix);
   json["point"] = {{"q", by_name(m.position_names(), plant.point.state.q)},
                    {"v", by_name(m.velocity_names(), plant.point.state.v)},
@@ -53,7 +59,8 @@ std::string plant_text(const Plant& plant) {
   }
   if (plant.residual > kRest)
     text += fmt::format(
-        "\nThe state is no equilibrium: the largest acceleration there is {:.4g}. The model is about "
+        "\nThe state is no equilibrium: the largest acceleration there is {:.4g}. The model is "
+        "about "
         "the motion through it.\n",
         plant.residual);
   return text;
@@ -99,15 +106,15 @@ void schedule(const Options& options, const Mechanism& m, const LinearizeSetting
   const RunFile run(options.along);
   SensitivityWorkspace w(m);
   Json list = Json::array();
-  Table table({{"time", true}, {"largest acceleration", true}, {"norm of A", true},
-               {"norm of B", true}});
+  Table table(
+      {{"time", true}, {"largest acceleration", true}, {"norm of A", true}, {"norm of B", true}});
   for (const Sample& s : samples_of(run, m, options.every)) {
     const Plant plant = linearize(m, s.point, settings, w);
     Json json = plant_json(m, plant);
     json["time"] = s.time;
     list.push_back(std::move(json));
-    table.add({pretty(s.time), pretty(plant.residual), pretty(plant.A.norm()),
-               pretty(plant.B.norm())});
+    table.add(
+        {pretty(s.time), pretty(plant.residual), pretty(plant.A.norm()), pretty(plant.B.norm())});
   }
   Json json;
   json["model"] = m.name();
@@ -133,8 +140,7 @@ void linearize_command(const Options& options) {
   StateInput in = options.at.empty() ? default_input(m) : read_state_file(options.at, m);
   close_loops(m, in);
   if (settings.motion_driven.empty()) settings.motion_driven = in.motion_driven;
-  const Plant plant =
-      linearize(m, {in.state, in.effort, in.acceleration, in.external}, settings);
+  const Plant plant = linearize(m, {in.state, in.effort, in.acceleration, in.external}, settings);
   Json json = plant_json(m, plant);
   std::string text = plant_text(plant);
   if (options.compare) {
@@ -166,14 +172,16 @@ void add_linearize(CLI::App& app) {
                    "State and efforts (YAML; default: the model's initial state, no efforts)")
       ->type_name("FILE");
   command
-      ->add_option("--in", options->inputs,
-                   "Inputs: a freedom (its effort), force.BODY.x, moment.BODY.z (default: all efforts)")
+      ->add_option(
+          "--in", options->inputs,
+          "Inputs: a freedom (its effort), force.BODY.x, moment.BODY.z (default: all efforts)")
       ->delimiter(',')
       ->type_name("NAME,...");
   command
-      ->add_option("--out", options->outputs,
-                   "Outputs: q.NAME, v.NAME, a.NAME, effort.NAME, position.FRAME.x, velocity.FRAME.x "
-                   "(default: all states)")
+      ->add_option(
+          "--out", options->outputs,
+          "Outputs: q.NAME, v.NAME, a.NAME, effort.NAME, position.FRAME.x, velocity.FRAME.x "
+          "(default: all states)")
       ->delimiter(',')
       ->type_name("NAME,...");
   command
@@ -193,7 +201,7 @@ void add_linearize(CLI::App& app) {
       "Examples:\n"
       "  catena linearize models/double_pendulum.yaml\n"
       "  catena linearize models/four_bar.yaml --compare\n"
-      "  catena linearize models/cart_pendulum.yaml --in slide --out q.slide,q.swing -o plant.json");
+      "  catena linearize models/cart_pendulum.yaml --in rail --out q.rail,q.pivot -o plant.json");
   command->callback([options] { linearize_command(*options); });
 }
 

@@ -58,6 +58,7 @@ int run(int argc, char** argv) {
   catena::app::add_assemble(app);
   catena::app::add_ik(app);
   catena::app::add_dynamics(app);
+  catena::app::add_batch(app);
   catena::app::add_linearize(app);
   catena::app::add_modes(app);
   catena::app::add_equilibrium(app);

@@ -57,7 +57,8 @@ void modes_command(const Options& options) {
   }
   if (plant.residual > kRest)
     text += fmt::format(
-        "The state is no equilibrium (largest acceleration {:.4g}); `catena equilibrium` finds one.\n",
+        "The state is no equilibrium (largest acceleration {:.4g}); `catena equilibrium` finds "
+        "one.\n",
         plant.residual);
   write_text(text, "");
 }

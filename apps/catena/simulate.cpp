@@ -11,6 +11,7 @@
 #include "apps/catena/progress.h"
 #include "catena/base/text.h"
 #include "catena/io/yaml.h"
+#include "catena/loops/absolute_form.h"
 #include "catena/simulation/settings_file.h"
 
 namespace catena::app {
@@ -22,7 +23,7 @@ struct Options {
   bool json = false;
   bool quiet = false;
   std::optional<double> duration, interval, checkpoint, rtol, atol, step, max_step, restitution;
-  std::optional<std::string> method, friction;
+  std::optional<std::string> method, friction, loops, form;
   std::vector<std::string> outputs, inputs, pds, motions, events, stop_events;
   bool no_stops = false;
   bool limit_efforts = false;
@@ -100,6 +101,7 @@ void apply(const Options& options, SimulationSettings& settings) {
   set(options.step, settings.integrator.step);
   set(options.max_step, settings.integrator.maximum_step);
   if (options.method) settings.integrator.method = method_from(*options.method);
+  if (options.form && *options.form != "ode") settings.integrator.method = Method::ida;
   if (!options.outputs.empty()) settings.outputs = options.outputs;
   ActionSettings& actions = settings.actions;
   for (const std::string& text : options.inputs) {
@@ -127,6 +129,10 @@ void apply(const Options& options, SimulationSettings& settings) {
   if (options.friction)
     actions.friction =
         *options.friction == "smooth" ? FrictionLaw::smooth : FrictionLaw::set_valued;
+  if (options.loops)
+    actions.loops = *options.loops == "multipliers" ? LoopRoute::multipliers
+                    : *options.loops == "embedded"  ? LoopRoute::embedded
+                                                    : LoopRoute::automatic;
   if (options.no_stops) actions.stops = false;
   if (options.limit_efforts) actions.limit_efforts = true;
 }
@@ -184,8 +190,24 @@ void print(const SimulationResult& result, const std::string& out, bool json) {
   if (!result.complete) throw Failed();
 }
 
+// In absolute coordinates every body is free and every hinge a constraint; the state follows.
+void make_absolute(Mechanism& m, StateInput& input, const SimulationSettings& settings) {
+  const ActionSettings& a = settings.actions;
+  if (!a.constraints.empty() || !a.controllers.empty() || !a.motions.empty() || !a.inputs.empty() ||
+      !a.events.empty())
+    throw UsageError(
+        "catena simulate: error: --form absolute is for motions without inputs, controllers, "
+        "prescribed motions, events and constraints; use --form dae");
+  close_loops(m, input);
+  Mechanism absolute = absolute_form(m);
+  const State state = absolute_state(m, input.state, absolute);
+  m = std::move(absolute);
+  input = default_input(m);
+  input.state = state;
+}
+
 void start(const Options& options) {
-  const Mechanism m = options.model.load();
+  Mechanism m = options.model.load();
   print_warnings(m);
   StateInput input = default_input(m);
   SimulationSettings settings;
@@ -193,7 +215,10 @@ void start(const Options& options) {
   if (!options.state.empty()) input = read_state_file(options.state, m);
   apply(options, settings);
   add_actions(input, m, settings.actions);
-  close_loops(m, input);
+  if (options.form == "absolute")
+    make_absolute(m, input, settings);
+  else
+    close_loops(m, input);
   settings = completed(settings);
   std::string out = options.out;
   if (out.empty()) out = std::filesystem::path(options.model.file()).stem().string() + ".run.h5";
@@ -317,6 +342,17 @@ void add_simulate(CLI::App& app) {
                    "Dry friction: with stick-slip events, or smooth "
                    "(default: events)")
       ->check(CLI::IsMember({"events", "smooth"}));
+  command
+      ->add_option("--loops", o.loops,
+                   "Closed loops: embedded (independent coordinates), or by multipliers "
+                   "(default: embedded, unless a loop is large or constraints are switched)")
+      ->check(CLI::IsMember({"automatic", "embedded", "multipliers"}));
+  command
+      ->add_option(
+          "--form", o.form,
+          "Of the equations: ode, dae (all coordinates and multipliers, solved by IDA), or "
+          "absolute (dae with every body free and every hinge a constraint) (default: ode)")
+      ->check(CLI::IsMember({"ode", "dae", "absolute"}));
   command->add_flag("--json", o.json, "Print JSON");
   command->add_flag("--quiet", o.quiet, "No progress bar");
   command->footer(
@@ -324,6 +360,7 @@ void add_simulate(CLI::App& app) {
       "  catena simulate models/double_pendulum.yaml\n"
       "  catena simulate robot.urdf -d 5 --pd shoulder=200,20,0.5 --input elbow='2*sin(2*pi*t)'\n"
       "  catena simulate robot.urdf --motion elbow=0.3*t^2 --outputs effort.*\n"
+      "  catena simulate models/hand_over.yaml --settings models/hand_over.settings.yaml\n"
       "  catena simulate --resume robot.run.h5\n\n"
       "Expressions know t, pi, q.NAME, v.NAME, the usual functions, step, sign and pulse;\n"
       "@FILE.csv is a table (straight lines between its points), @@FILE.csv a smooth spline.\n"

@@ -67,7 +67,10 @@ Closing approach(const LoopClosure& loop, const Mechanism& mechanism, const Eige
     }
     return offset;
   };
-  double scale = 1.0;
+  // Distances tell two positions apart only to the square root of rounding. Closer in, the steps
+  // themselves must shrink.
+  constexpr double kFine = 1e-5;
+  double scale = 1.0, last = kInfinity;
   for (int step = 0; step < kSteps && scale > 1e-6; ++step) {
     const PositionSolver problem = solver_of(loop, free, keep_limits, mechanism, at_best.q);
     const ClosureEquations e = problem.equations(at_best.q);
@@ -75,15 +78,17 @@ Closing approach(const LoopClosure& loop, const Mechanism& mechanism, const Eige
     Eigen::VectorXd s = problem.step_within(at_best.q, e.jacobian, [&](const Eigen::MatrixXd& a) {
       return Eigen::VectorXd(wish - least_norm(a, e.residual + a * wish));
     });
-    if (s.norm() < 1e-14) break;
+    const double size = s.norm();
+    const bool fine = size < kFine;
+    if (size < 1e-14 || (fine && size >= last)) break;
+    last = fine ? size : kInfinity;
     s *= scale;
     const Closing next =
         close_loop(loop, problem.moved(at_best.q, s), free, keep_limits, mechanism);
-    if (next.gap <= kClosed && offset_of(next.q).norm() < wish.norm()) {
+    if (next.gap <= kClosed && (fine || offset_of(next.q).norm() < wish.norm())) {
       at_best = next;
-      scale = std::min(1.0, 2.0 * scale);
+      if (!fine) scale = std::min(1.0, 2.0 * scale);
     } else {
-      if (s.norm() < 1e-9) break;
       scale *= 0.5;
     }
   }

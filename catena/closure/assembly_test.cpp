@@ -35,9 +35,9 @@ TEST(Assembly, TheClosestPositionIsClosest) {
   const Mechanism m = FourBar{}.build();
   const Eigen::VectorXd guess = q_of(1.0, -0.5, 1.0);
   const Eigen::VectorXd q = assemble(m, guess, {.closest = true});
-  EXPECT_NEAR(q[0], 0.8773871401828, 1e-9);
-  EXPECT_NEAR(q[1], -0.7381150587072, 1e-9);
-  EXPECT_NEAR(q[2], 0.8005069676082, 1e-9);
+  EXPECT_NEAR(q[0], 0.8773871401828, 1e-12);
+  EXPECT_NEAR(q[1], -0.7381150587072, 1e-12);
+  EXPECT_NEAR(q[2], 0.8005069676082, 1e-12);
   EXPECT_NEAR((q - guess).norm(), 0.3339613219350, 1e-12);
 }
 

@@ -76,20 +76,34 @@ BatchInput read_states(const Mechanism& mechanism, const BatchIn& q, const Batch
   return in;
 }
 
-// All states share one chart: without one, that of the first state that allows a choice.
-void have_chart(const Mechanism& mechanism, const BatchIn& q, std::span<const std::uint8_t> driven,
+// All states share one chart: without one, that of the first state that allows a choice. False if
+// there is none.
+bool have_chart(const Mechanism& mechanism, const BatchIn& q, std::span<const std::uint8_t> driven,
                 Inside& s) {
-  if (mechanism.loops().empty()) return;
+  if (mechanism.loops().empty() || q.rows() == 0) return true;
   for (Eigen::Index i = 0; i < q.rows(); ++i) {
     if (!q.row(i).allFinite()) continue;
     try {
       ensure_chart(mechanism, q.row(i).transpose(), driven, s.base);
-      return;
+      return true;
     } catch (const NumericalError&) {
-      // A pinned chart with a dependent driven freedom is wrong for every state.
-      if (s.base.has_chart() || i + 1 == q.rows()) throw;
+      if (s.base.has_chart()) throw;  // it is not the state that is wrong
     }
   }
+  return false;
+}
+
+// Without a chart: no state is closed.
+template <class Spoil>
+void refuse_all(const BatchIn& q, Inside& s, Spoil spoil) {
+  s.begin(q.rows());
+  for (Eigen::Index i = 0; i < q.rows(); ++i) {
+    StateReport& report = s.reports[static_cast<std::size_t>(i)];
+    report.status = BatchStatus::not_closed;
+    report.quantity = StateReport::Quantity::position;
+    spoil(i);
+  }
+  s.end();
 }
 
 // One state by the functions for one state.
@@ -120,9 +134,9 @@ void batch_forward_dynamics(const Mechanism& mechanism, const BatchIn& q, const 
   in.effort = rows_in("effort", effort, states, mechanism.freedoms());
   const RowsOut out = rows_out("acceleration", acceleration, states, mechanism.freedoms());
   add_wrenches(mechanism, external, states, s, in);
-  have_chart(mechanism, q, {}, s);
-  s.begin(states);
   const auto spoil = [&](Eigen::Index i) { acceleration.row(i).setConstant(kNaN); };
+  if (!have_chart(mechanism, q, {}, s)) return refuse_all(q, s, spoil);
+  s.begin(states);
   if (s.goes_singly())
     s.run_singly(
         states,
@@ -152,9 +166,9 @@ void batch_inverse_dynamics(const Mechanism& mechanism, const BatchIn& q, const 
   in.acceleration = rows_in("acceleration", acceleration, states, mechanism.freedoms());
   const RowsOut out = rows_out("effort", effort, states, mechanism.freedoms());
   add_wrenches(mechanism, external, states, s, in);
-  have_chart(mechanism, q, {}, s);
-  s.begin(states);
   const auto spoil = [&](Eigen::Index i) { effort.row(i).setConstant(kNaN); };
+  if (!have_chart(mechanism, q, {}, s)) return refuse_all(q, s, spoil);
+  s.begin(states);
   if (s.goes_singly())
     s.run_singly(
         states,
@@ -190,12 +204,12 @@ void batch_hybrid_dynamics(const Mechanism& mechanism, const BatchIn& q, const B
   const RowsOut out_a = rows_out("the found acceleration", acceleration, states, n);
   const RowsOut out_e = rows_out("the found effort", effort, states, n);
   add_wrenches(mechanism, external, states, s, in);
-  have_chart(mechanism, q, input.motion_driven, s);
-  s.begin(states);
   const auto spoil = [&](Eigen::Index i) {
     acceleration.row(i).setConstant(kNaN);
     effort.row(i).setConstant(kNaN);
   };
+  if (!have_chart(mechanism, q, input.motion_driven, s)) return refuse_all(q, s, spoil);
+  s.begin(states);
   if (s.goes_singly())
     s.run_singly(
         states,
@@ -226,20 +240,27 @@ void mass_matrices(const Mechanism& mechanism, const BatchIn& q, BatchWorkspace&
   Inside& s = inside(mechanism, workspace);
   const BatchInput in = read_states(mechanism, q, nullptr);
   s.places.clear();
-  have_chart(mechanism, q, {}, s);
+  const bool charted = have_chart(mechanism, q, {}, s);
   s.begin(q.rows());
   const Eigen::Index count = triangle_size(static_cast<Eigen::Index>(s.base.independent().size()));
   RowsOut out;
   if (rows != nullptr) out = rows_out("the mass matrices", *rows, q.rows(), count);
+  const auto put = [&](Eigen::Index state, Eigen::Index i, double x) {
+    const int l = s.kernels->lanes;
+    if (rows != nullptr)
+      (*rows)(state, i) = x;
+    else
+      lanes->data()[(state / l * count + i) * l + state % l] = x;
+  };
+  const auto spoil = [&](Eigen::Index i) {
+    for (Eigen::Index k = 0; k < count; ++k) put(i, k, kNaN);
+  };
+  if (!charted) {
+    if (lanes != nullptr) lanes->resize(q.rows(), count, s.kernels->lanes);
+    return refuse_all(q, s, spoil);
+  }
   if (s.goes_singly()) {
     if (lanes != nullptr) lanes->resize(q.rows(), count, s.kernels->lanes);
-    const auto put = [&](Eigen::Index state, Eigen::Index i, double x) {
-      const int l = s.kernels->lanes;
-      if (rows != nullptr)
-        (*rows)(state, i) = x;
-      else
-        lanes->data()[(state / l * count + i) * l + state % l] = x;
-    };
     s.run_singly(
         q.rows(),
         [&](Workspace& w, Eigen::Index i) {
@@ -247,9 +268,7 @@ void mass_matrices(const Mechanism& mechanism, const BatchIn& q, BatchWorkspace&
           for (Eigen::Index j = 0; j < m.rows(); ++j)
             for (Eigen::Index k = 0; k <= j; ++k) put(i, triangle_index(j, k), m(j, k));
         },
-        [&](Eigen::Index i) {
-          for (Eigen::Index k = 0; k < count; ++k) put(i, k, kNaN);
-        });
+        spoil);
   } else {
     s.run_lanes(
         q.rows(), in, count,

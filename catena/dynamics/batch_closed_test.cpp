@@ -143,6 +143,16 @@ TEST(BatchLoops, OpenStatesAndSingularCharts) {
       EXPECT_TRUE(same_bits(RowMatrix(a.row(i)), RowMatrix(expected.row(i)))) << i;
     }
   }
+  // Without a closed state there is nothing to choose a chart at; that is no reason to throw.
+  BatchWorkspace fresh(m, {.threads = 1});
+  b.q.col(0).array() += 0.01;
+  LaneArray triangles;
+  batch_mass_matrix(m, b.q, fresh, triangles);
+  EXPECT_EQ(fresh.failures(), b.states());
+  EXPECT_TRUE(std::isnan(triangles(1, 0)));
+  batch_forward_dynamics(m, b.q, b.v, b.effort, fresh, a);
+  EXPECT_EQ(fresh.failures(), b.states());
+  EXPECT_TRUE(a.array().isNaN().all());
   // A parallelogram stretched out: its coupler's freedom determines nothing there.
   MechanismBuilder builder("parallelogram");
   builder.add_body("left", rod(1.0, 1.0)).add_body("coupler", rod(1.0, 2.0));

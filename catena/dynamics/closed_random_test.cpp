@@ -242,8 +242,12 @@ void compare(const Made& made, Tally& worst) {
   worst.dense.take(
       relative(forward_dynamics(m, state, made.c.effort, w, made.c.external, Route::dense), a));
 
-  worst.multipliers.take(relative(
-      forward_dynamics(m, state, made.c.effort, w, made.c.external, Route::multipliers), a));
+  if (w.remote_drives().empty()) {  // else only the dense route serves
+    const VectorXd found =
+        forward_dynamics(m, state, made.c.effort, w, made.c.external, Route::multipliers);
+    // What cannot move at all stands still to rounding; the others move by their own size.
+    worst.multipliers.take(null_space.cols() > 0 ? relative(found, a) : found.norm());
+  }
 
   // Inverse dynamics at these accelerations gives back the efforts on the independent freedoms.
   const std::vector<int>& independent = w.independent();

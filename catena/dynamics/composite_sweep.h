@@ -1,6 +1,7 @@
-// The mass matrix by composite bodies (text 004, the O(N²) form): everything in ground axes, each
-// node about its own hinge point, so that walking a column of forces towards the ground costs one
-// cross product and one dot product a step and nothing is lost on long chains.
+// The mass matrix by composite bodies (text 004, the O(N²) form): everything of a tree in the axes
+// of its root, each node about its own hinge point, so that walking a column of forces towards the
+// ground costs one cross product and one dot product a step and nothing is lost on long chains.
+// (How the root stands in the ground does not matter to the mass matrix.)
 #pragma once
 
 #include "catena/dynamics/sweeps.h"
@@ -8,13 +9,15 @@
 namespace catena {
 inline namespace CATENA_ISA {
 
-// Where the entries go: a dense matrix by rows, both triangles, or the lower triangle by rows.
-// set(i, j, ...) wants freedom i to be outboard of j, hence i >= j.
+// Where the entries go: a dense matrix by rows, both triangles or the lower one alone, or the lower
+// triangle packed. set(i, j, ...) wants freedom i to be outboard of j, hence i >= j.
 template <class Scalar>
 struct FullMatrix {
   Scalar* entries;
   int size;
-  int count() const { return size * size; }
+  void clear() const {
+    for (int i = 0; i < size * size; ++i) entries[i] = Scalar(0.0);
+  }
   void set(int i, int j, const Scalar& x) const {
     entries[i * size + j] = x;
     entries[j * size + i] = x;
@@ -22,10 +25,35 @@ struct FullMatrix {
   Scalar& diagonal(int i) const { return entries[i * size + i]; }
 };
 template <class Scalar>
+struct LowerRows {
+  Scalar* entries;
+  int size;
+  void clear() const {
+    for (int i = 0; i < size; ++i)
+      for (int j = 0; j <= i; ++j) entries[i * size + j] = Scalar(0.0);
+  }
+  void set(int i, int j, const Scalar& x) const { entries[i * size + j] = x; }
+  Scalar& diagonal(int i) const { return entries[i * size + i]; }
+  // The upper triangle too, in blocks that fit the cache lines of both.
+  void mirror() const {
+    constexpr int kBlock = 8;
+    for (int first = 0; first < size; first += kBlock) {
+      const int end = first + kBlock < size ? first + kBlock : size;
+      for (int j0 = 0; j0 < end; j0 += kBlock)
+        for (int i = first; i < end; ++i) {
+          const int j_end = j0 + kBlock < i ? j0 + kBlock : i;
+          for (int j = j0; j < j_end; ++j) entries[j * size + i] = entries[i * size + j];
+        }
+    }
+  }
+};
+template <class Scalar>
 struct LowerTriangle {
   Scalar* entries;
   int size;
-  int count() const { return size * (size + 1) / 2; }
+  void clear() const {
+    for (int i = 0; i < size * (size + 1) / 2; ++i) entries[i] = Scalar(0.0);
+  }
   void set(int i, int j, const Scalar& x) const { entries[i * (i + 1) / 2 + j] = x; }
   Scalar& diagonal(int i) const { return entries[i * (i + 1) / 2 + i]; }
 };
@@ -55,13 +83,12 @@ inline bool has_unit_map(const Node& node) {
   return (node.hinge == NodeHinge::spherical || node.hinge == NodeHinge::free) && !node.reversed;
 }
 
-// The own block of a spherical or free hinge: its composite inertia in the node's axes.
+// The own block of a spherical or free hinge at the root, whose axes are those of the tree.
 template <class Scalar, class Matrix>
 inline void write_unit_block(const Node& node, const CompositeScratch<Scalar>& c,
                              const Matrix& matrix) {
-  const Mat3<Scalar> back = transpose(c.rotation.matrix);
-  const Mat3<Scalar> j = congruence(back, c.composite.inertia).full();
-  const Mat3<Scalar> h = skew(back * c.composite.mass_moment);
+  const Mat3<Scalar> j = c.composite.inertia.full();
+  const Mat3<Scalar> h = skew(c.composite.mass_moment);
   const int first = node.v_index;
   for (int i = 0; i < 3; ++i) {
     for (int k = 0; k <= i; ++k) matrix.set(first + i, first + k, j.m[i][k]);
@@ -73,7 +100,7 @@ inline void write_unit_block(const Node& node, const CompositeScratch<Scalar>& c
 }
 
 // Writes the entries (row, ...) and (..., row) of one column at node n: the wrench f, about n's
-// origin and in ground axes, is the momentum that freedom `row` outboard gives.
+// origin and in the tree's axes, is the momentum that freedom `row` outboard gives.
 template <class Scalar, class Matrix>
 inline void write_entries(const SweepModel& model, int n, int row, const Wrench<Scalar>& f,
                           const Scratch<Scalar>& s, const Matrix& matrix) {
@@ -87,7 +114,8 @@ inline void write_entries(const SweepModel& model, int n, int row, const Wrench<
   }
   Wrench<Scalar> own = f;
   const bool unit = has_unit_map(node);
-  if (unit) own = {c.rotation.inverse_times(f.moment), c.rotation.inverse_times(f.force)};
+  if (unit && node.parent >= 0)
+    own = {c.rotation.inverse_times(f.moment), c.rotation.inverse_times(f.force)};
   const GeneralScratch<Scalar>& g = s.general[model.general_index[n]];
   for (int k = 0; k < node.freedoms; ++k) {
     const Scalar entry = unit ? own[k] : dot(f, g.ground_map[k]);
@@ -117,9 +145,9 @@ inline Wrench<Scalar> column_of(const Node& node, const CompositeScratch<Scalar>
                                            : Wrench<Scalar>{cross(i.mass_moment, z), i.mass * z};
 }
 
-// Four columns of consecutive nodes of one path, carried together: what is one long chain of
-// additions for a single column becomes four independent ones.
-inline constexpr int kColumnsTogether = 4;
+// Eight columns of consecutive nodes of one path, carried together: what is one long chain of
+// additions for a single column becomes eight independent ones, and compilers vectorize them.
+inline constexpr int kColumnsTogether = 8;
 template <class Scalar, class Matrix>
 inline void carry_together(const SweepModel& model, int n, const int (&rows)[kColumnsTogether],
                            const Wrench<Scalar> (&start)[kColumnsTogether],
@@ -156,7 +184,7 @@ inline void carry_together(const SweepModel& model, int n, const int (&rows)[kCo
   }
 }
 
-// The columns of up to four nodes of the path that starts at n; worth it on long paths.
+// The columns of up to eight nodes of the path that starts at n; worth it on long paths.
 template <class Scalar, class Matrix>
 inline void carry_path(const SweepModel& model, int n, const Scratch<Scalar>& s,
                        const Matrix& matrix) {
@@ -186,43 +214,48 @@ void mass_matrix_sweeps(const SweepModel& model, const Scalar* q, const Scratch<
   sines_of_angles(model, q, s);
   const Scalar still[kMaxFreedoms] = {Scalar(0.0), Scalar(0.0), Scalar(0.0),
                                       Scalar(0.0), Scalar(0.0), Scalar(0.0)};
-  // Outward: orientation, offset and own inertia of every node in ground axes.
+  // Outward: orientation, offset and own inertia of every node in the axes of its tree.
   for (int n = 0; n < model.node_count; ++n) {
     const Node& node = model.nodes[n];
     CompositeScratch<Scalar>& c = s.composite[n];
-    Transform<Scalar> x;
-    if (model.general_index[n] < 0) {
-      if (node.hinge == NodeHinge::revolute)
+    const bool is_general = model.general_index[n] >= 0;
+    if (is_general && (node.parent >= 0 || !has_unit_map(node) || model.rotors != nullptr))
+      place_general(model, node, n, q + node.q_index, still, s.nodes[n],
+                    s.general[model.general_index[n]]);
+    const SpatialInertia<Scalar> own = load_inertia<Scalar>(node);
+    if (node.parent < 0) {
+      c.rotation = Rotation<Scalar>::identity();
+      c.offset = Vec3<Scalar>::zero();
+      c.composite = own;
+    } else {
+      Transform<Scalar> x;
+      if (is_general)
+        x = s.nodes[n].to_parent;
+      else if (node.hinge == NodeHinge::revolute)
         place_revolute(node, s, x);
       else
         place_prismatic(node, q[node.q_index], x);
-    } else {
-      NodeScratch<Scalar>& w = s.nodes[n];
-      place_general(model, node, n, q + node.q_index, still, w, s.general[model.general_index[n]]);
-      x = w.to_parent;
+      if (model.nodes[node.parent].parent < 0) {
+        c.rotation = x.rotation;
+        c.offset = x.translation;
+      } else {
+        const Rotation<Scalar>& outer_axes = s.composite[node.parent].rotation;
+        c.rotation = outer_axes * x.rotation;
+        c.offset = outer_axes * x.translation;
+      }
+      c.composite = {own.mass, c.rotation * own.mass_moment,
+                     congruence(c.rotation.matrix, own.inertia)};
     }
-    if (node.parent < 0) {
-      c.rotation = x.rotation;
-      c.offset = x.translation;
-    } else {
-      const Rotation<Scalar>& outer_axes = s.composite[node.parent].rotation;
-      c.rotation = outer_axes * x.rotation;
-      c.offset = outer_axes * x.translation;
-    }
-    const SpatialInertia<Scalar> own = load_inertia<Scalar>(node);
-    c.composite = {own.mass, c.rotation * own.mass_moment,
-                   congruence(c.rotation.matrix, own.inertia)};
-    if (model.general_index[n] >= 0) {
+    if (is_general) {
       GeneralScratch<Scalar>& g = s.general[model.general_index[n]];
       for (int k = 0; k < node.freedoms; ++k)
         g.ground_map[k] = {c.rotation * g.map[k].angular, c.rotation * g.map[k].linear};
     }
   }
-  const int count = matrix.count();
-  for (int i = 0; i < count; ++i) matrix.entries[i] = Scalar(0.0);
+  matrix.clear();
   // Inward: composite inertias; then one column for each freedom, from its node to the ground.
-  // On long chains columns go four at a time, which needs all composites first (not of packs, whose
-  // lanes are as many already).
+  // On long chains columns go eight at a time, which needs all composites first (not of packs,
+  // whose lanes are as many already).
   const bool together = model.is_deep && kLanesOf<Scalar> == 0;
   if (together)
     for (int n = model.node_count; n-- > 0;) {

@@ -135,19 +135,25 @@ inline void respond_outward(const SweepModel& model, const Scratch<double>& s, i
                             const int* nodes, const double* innovation, double* change,
                             double* node_change) {
   using std::sqrt;
+  // The sweep waits for results more than it computes: the last node stays in registers, and gains
+  // are taken to the parent's frame, which does not wait for it.
+  int last = -1;
+  Twist<double> last_twist = Twist<double>::zero();
   for (int k = 0; k < count; ++k) {
     const int n = nodes[k];
     const Node& node = model.nodes[n];
     const NodeScratch<double>& w = s.nodes[n];
-    Twist<double> parent = Twist<double>::zero(), a = parent;
-    if (node.parent >= 0) {
+    Twist<double> parent = last_twist;
+    if (node.parent != last) {
       const double* p = node_change + static_cast<std::ptrdiff_t>(node.parent) * 6;
-      parent = {{p[0], p[1], p[2]}, {p[3], p[4], p[5]}};
-      a = Ad_inverse(w.to_parent, parent);
+      parent = node.parent < 0 ? Twist<double>::zero()
+                               : Twist<double>{{p[0], p[1], p[2]}, {p[3], p[4], p[5]}};
     }
+    Twist<double> a = Ad_inverse(w.to_parent, parent);
     if (model.general_index[n] < 0) {
       const double inverse = w.inverse_hinge_inertia;
-      const double own = sqrt(inverse) * innovation[node.v_index] - inverse * dot(w.gain, a);
+      const Wrench<double> gain = inverse * Ad_star_inverse(w.to_parent, w.gain);
+      const double own = sqrt(inverse) * innovation[node.v_index] - dot(gain, parent);
       change[node.v_index] = own;
       (node.hinge == NodeHinge::revolute ? a.angular.z : a.linear.z) += own;
     } else {
@@ -163,6 +169,8 @@ inline void respond_outward(const SweepModel& model, const Scratch<double>& s, i
         a += own[i] * g.map[i];
       }
     }
+    last = n;
+    last_twist = a;
     double* to = node_change + static_cast<std::ptrdiff_t>(n) * 6;
     for (int i = 0; i < 3; ++i) {
       to[i] = a.angular[i];

@@ -368,5 +368,74 @@ TEST(Forces, RotorsAndSpringsAreCarriedByTheRightBodies) {
   }
 }
 
+// A hinge set free and moved just as it moved before: the six efforts of inverse dynamics that this
+// takes are the wrench that went through it, whatever rotors and springs act around it.
+TEST(Forces, OfAHingeThatIsSetFree) {
+  Random random(23);
+  int compared = 0;
+  for (int i = 0; i < 40; ++i) {
+    SCOPED_TRACE(i);
+    TreeSettings settings;
+    settings.bodies = 6;
+    settings.reversed = false;
+    settings.welds = false;
+    settings.chain_share = 0.7;
+    settings.types = {HingeType::revolute, HingeType::prismatic};
+    MechanismBuilder builder = random_tree(random, settings);
+    add_rotors(random, builder);
+    add_passive_elements(random, builder);
+    const int k = random.below(settings.bodies);
+    Hinge& hinge = builder.description().hinges[static_cast<std::size_t>(k)];
+    const bool turns = hinge.type == HingeType::revolute;
+    const Vec3d axis = normalized(hinge.axes[0]);
+    const std::string name = hinge.name;
+    hinge.drive.reset();
+    hinge.freedoms.clear();
+    const Mechanism m = builder.finish();
+    hinge.type = HingeType::free;
+    hinge.axes.clear();
+    const Mechanism loose = builder.finish();
+
+    const Case c = random_case(random, m, 2);
+    State s = loose.default_state();
+    VectorXd a = VectorXd::Zero(loose.freedoms());
+    for (const HingePlace& from : m.hinges()) {
+      const HingePlace& to = loose.hinges()[static_cast<std::size_t>(loose.hinge_index(from.name))];
+      const double q = c.state.q[from.q_index], v = c.state.v[from.v_index];
+      if (from.name != name) {
+        s.q[to.q_index] = q;
+        s.v[to.v_index] = v;
+        a[to.v_index] = c.acceleration[from.v_index];
+        continue;
+      }
+      const Vector3d e = to_eigen(axis);
+      s.q.segment(to.q_index, 7).setZero();
+      s.q[to.q_index] = turns ? std::cos(0.5 * q) : 1.0;
+      if (turns)
+        s.q.segment(to.q_index + 1, 3) = std::sin(0.5 * q) * e;
+      else
+        s.q.segment(to.q_index + 4, 3) = q * e;
+      s.v.segment(to.v_index + (turns ? 0 : 3), 3) = v * e;
+      a.segment(to.v_index + (turns ? 0 : 3), 3) = c.acceleration[from.v_index] * e;
+    }
+    const VectorXd effort = inverse_dynamics(loose, s, a, c.external);
+    const HingePlace& free = loose.hinges()[static_cast<std::size_t>(loose.hinge_index(name))];
+    Workspace w(m);
+    InterbodyForces forces(m);
+    forces.compute(c.state, c.acceleration, w, c.external);
+    const Vector6d wrench = to_eigen(forces.at(m.hinge_index(name)).wrench);
+    EXPECT_LT((wrench - effort.segment(free.v_index, 6)).norm(), 1e-10 * (1.0 + wrench.norm()));
+    // And after forward dynamics, where the accelerations are found.
+    const VectorXd found = forward_dynamics(m, c.state, c.effort, w, c.external);
+    forces.collect(c.state, found, w, c.external);
+    const Vector6d then = to_eigen(forces.at(m.hinge_index(name)).wrench);
+    forces.compute(c.state, found, w, c.external);
+    EXPECT_LT((then - to_eigen(forces.at(m.hinge_index(name)).wrench)).norm(),
+              1e-8 * (1.0 + then.norm()));
+    ++compared;
+  }
+  EXPECT_EQ(compared, 40);
+}
+
 }  // namespace
 }  // namespace catena::test

@@ -133,7 +133,7 @@ bool prefers_multipliers(const Mechanism& mechanism) {
     int freedoms = 0;
     for (const int n : loop.nodes)
       freedoms += mechanism.nodes()[static_cast<std::size_t>(n)].freedoms;
-    if (freedoms > kLargeLoop) return true;
+    if (freedoms >= kLargeLoop && freedoms >= 2 * loop.constraints) return true;
   }
   return false;
 }

@@ -29,9 +29,12 @@ enum class Route {
   multipliers  // closed loops by their multipliers (multiplier_dynamics.h); trees as recursive
 };
 
-// Whether the closed loops of a mechanism are better left to multipliers: some loop has more than
-// this many freedoms in its spanning tree. Measured (benchmarks/loop_routes_bench.cpp).
-inline constexpr int kLargeLoop = 60;
+// Whether the closed loops of a mechanism are better left to multipliers: some loop has at least
+// this many freedoms in its spanning tree, and twice as many freedoms as rows of closure equations.
+// Embedding costs the cube of a loop's freedoms, multipliers that of its rows: measured
+// (benchmarks/loop_routes_bench.cpp), a ring of 20 links is 2.7 times faster by multipliers and one
+// of 80 links 38 times; forty four-bars side by side (81 freedoms, 120 rows) are about even.
+inline constexpr int kLargeLoop = 20;
 bool prefers_multipliers(const Mechanism& mechanism);
 
 // The result lives in the workspace until the next call. After the recursive route

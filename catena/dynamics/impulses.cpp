@@ -117,8 +117,12 @@ void apply_impulse(const Mechanism& mechanism, const State& state, const Impulse
     }
   }
   result.velocity = state.v + result.jump;
-  apply_mass_matrix(w, result.jump, w.vector);
-  result.energy_change = (state.v + 0.5 * result.jump).dot(w.vector);
+  // Through the independent freedoms: all of a tree's.
+  const Eigen::VectorXd jump = result.jump(w.independent());
+  const Eigen::VectorXd mean = state.v(w.independent()) + 0.5 * jump;
+  Eigen::VectorXd momentum;
+  apply_mass_matrix(w, jump, momentum);
+  result.energy_change = mean.dot(momentum);
 }
 
 ImpulseResult apply_impulse(const Mechanism& mechanism, const State& state,

@@ -22,6 +22,9 @@ constexpr int kMostRefinements = 2;
 constexpr double kRoundingsEach = 4.0;
 // Of positions: nothing moves any more.
 constexpr double kSettled = 1e-14;
+// A conflict matters if it is this share of the largest acceleration of any row, times
+// kContradiction.
+constexpr double kShare = 0.1;
 // Newton's method for positions.
 constexpr int kMostIterations = 20;
 
@@ -192,7 +195,7 @@ void MultiplierDynamics::sweep(const SweepInput& in, bool gravity, Workspace& w)
   throw NumericalError(
       "hinge '" + mechanism_->hinges()[index(node.hinge_index)].name +
       "': with its loops open, the bodies it moves have no inertia about it in this position, so "
-      "the route by multipliers does not work; use the recursive route");
+      "the route by multipliers does not work; give them some, or use the recursive route");
 }
 
 // The row of a coupling; returns its value.
@@ -363,7 +366,7 @@ MultiplierDynamics::Conflict MultiplierDynamics::conflict() const {
     double involved = std::abs(right_[dropped[index(k)]]);
     for (int i = 0; i < solver.rank(); ++i)
       involved = std::max(involved, std::abs(solver.dependence(k, i) * right_[kept[index(i)]]));
-    if (miss <= kContradiction * std::max(involved, kContradiction * scale_)) continue;
+    if (miss <= kContradiction * std::max(involved, kShare * scale_)) continue;
     Conflict one;
     one.miss = miss;
     constexpr double kInvolved = 1e-9;

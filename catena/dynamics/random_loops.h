@@ -1,5 +1,5 @@
-// Random closed mechanisms for tests: a tree of mixed hinges, and cut hinges of every type, rods and
-// couplings that its random position satisfies.
+// Random closed mechanisms for tests: a tree of mixed hinges, and cut hinges of every type, rods
+// and couplings that its random position satisfies.
 #pragma once
 
 #include <string>

@@ -16,8 +16,9 @@ std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 const ConstraintKernels& constraint_kernels() {
   static const ConstraintKernels kernels = [] {
+    const std::string isa = instruction_set();
 #ifdef CATENA_HAS_AVX2_KERNELS
-    if (std::string(instruction_set()) == "avx2") return avx2_constraint_kernels();
+    if (isa == "avx2" || isa == "avx512") return avx2_constraint_kernels();
 #endif
     return portable_constraint_kernels();
   }();

@@ -37,8 +37,8 @@ std::vector<int> places(const Workspace& d, int freedoms) {
   return result;
 }
 
-// The reduced matrices at accelerations `all` of the spanning tree: Xᵀ r, its derivatives and Xᵀ M X.
-// `applied`: efforts that are given at all freedoms and are taken off r (null: none).
+// The reduced matrices at accelerations `all` of the spanning tree: Xᵀ r, its derivatives and Xᵀ M
+// X. `applied`: efforts that are given at all freedoms and are taken off r (null: none).
 void reduce_matrices(const Mechanism& mechanism, const State& state, const Eigen::VectorXd& all,
                      const Eigen::VectorXd* applied, SensitivityWorkspace& w,
                      std::span<const ExternalWrench> external) {

@@ -18,8 +18,8 @@ struct DriveTerm {
   double reflected = 0.0;
 };
 
-// Rows of one column of a matrix, in ascending order: of freedoms inboard of the column's (or of its
-// own hinge), outboard of it, or neither.
+// Rows of one column of a matrix, in ascending order: of freedoms inboard of the column's (or of
+// its own hinge), outboard of it, or neither.
 struct RowSegment {
   enum class Kind : std::uint8_t { inboard, outboard, none };
   Kind kind = Kind::none;

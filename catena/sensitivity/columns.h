@@ -207,13 +207,14 @@ inline void finish_columns(const SweepModel& model, int n, const ColumnTable<Sca
   for (int i = node.v_index; i < node.v_index + node.freedoms; ++i) {
     const Twist<Scalar> twist = get_twist(c.twist, stride, i);
     const Vec3<Scalar> rate = get_vec3(c.rate, stride, i);
-    const Vec3<Scalar> bent = own.inertia_rate * twist.angular;      // J̇ s
-    const Vec3<Scalar> swung = cross(spin, twist.angular);           // L × s
+    const Vec3<Scalar> bent = own.inertia_rate * twist.angular;  // J̇ s
+    const Vec3<Scalar> swung = cross(spin, twist.angular);       // L × s
     const Vec3<Scalar> pulled = cross(push, rate), pushed = cross(push, twist.angular);
     put(c.momentum, stride, i, own.inertia * twist);
     const Vec3<Scalar> arm = cross(push, twist.linear);
     put(c.turning, stride, i, bent + swung + arm + arm);
-    Wrench<Scalar> by_q = own.inertia * get_twist(c.second, stride, i) + cross_star(twist, own.force);
+    Wrench<Scalar> by_q =
+        own.inertia * get_twist(c.second, stride, i) + cross_star(twist, own.force);
     by_q.moment += own.inertia_rate * rate - cross(spin, rate);
     by_q.force -= pulled + pulled;
     put(c.by_q, stride, i, by_q);
@@ -233,9 +234,9 @@ inline void finish_columns(const SweepModel& model, int n, const ColumnTable<Sca
     }
 }
 
-// The columns of the spanning tree at q, v and acceleration a. `placed`: s has the placements of all
-// hinges of one freedom at this q already. `external`: 6 for each node as in the sweeps, or null;
-// those wrenches are taken as fixed in their body.
+// The columns of the spanning tree at q, v and acceleration a. `placed`: s has the placements of
+// all hinges of one freedom at this q already. `external`: 6 for each node as in the sweeps, or
+// null; those wrenches are taken as fixed in their body.
 template <class Scalar>
 void column_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, const Scalar* a,
                    const Scalar* external, bool placed, const Scratch<Scalar>& s,

@@ -10,10 +10,10 @@
 namespace catena {
 
 struct DerivativeCheck {
-  std::string quantity;   // "∂effort/∂q", ...
-  double error = 0.0;     // largest difference against the largest entry, worst over the states
-  double entry = 0.0;     // that largest entry
-  std::string where;      // the row and column of the worst entry
+  std::string quantity;  // "∂effort/∂q", ...
+  double error = 0.0;    // largest difference against the largest entry, worst over the states
+  double entry = 0.0;    // that largest entry
+  std::string where;     // the row and column of the worst entry
 };
 
 struct DerivativeReport {

@@ -115,7 +115,8 @@ Equilibrium find_equilibrium(const Mechanism& m, const OperatingPoint& guess,
         const VectorXd after = missing(next);
         double squares = 0.0;
         if (w.dynamics().independent() == before)
-          for (const int k : free) squares += std::pow(after[before[static_cast<std::size_t>(k)]], 2);
+          for (const int k : free)
+            squares += std::pow(after[before[static_cast<std::size_t>(k)]], 2);
         if (squares < residual.squaredNorm()) {
           out.state = next;
           open = after;
@@ -146,10 +147,11 @@ Equilibrium find_equilibrium(const Mechanism& m, const OperatingPoint& guess,
                              i) == w.dynamics().independent().end())
       out.effort[i] = 0.0;
   if (!out.found && worst >= 0)
-    out.reason = "freedom '" + m.velocity_names()[static_cast<std::size_t>(worst)] + "' lacks " +
-                 number(out.unbalanced[worst]) + " (N or N m) in the best position found" +
-                 (m.has_free_base() ? "; a free base needs forces from outside, or must be held"
-                                    : "; start from another guess, hold a freedom or give an effort");
+    out.reason =
+        "freedom '" + m.velocity_names()[static_cast<std::size_t>(worst)] + "' lacks " +
+        number(out.unbalanced[worst]) + " (N or N m) in the best position found" +
+        (m.has_free_base() ? "; a free base needs forces from outside, or must be held"
+                           : "; start from another guess, hold a freedom or give an effort");
   OperatingPoint at{out.state, out.effort, rest, guess.external};
   LinearizeSettings linear;
   linear.motion_driven = settings.held;

@@ -1,10 +1,10 @@
 // Equilibria: positions in which nothing accelerates, at rest or in a steady motion.
 //
 // Unknown are the positions of the independent freedoms that are not held. Given are the velocities
-// (zero: a static equilibrium; a spin about an axis: a steady motion) and the efforts. The efforts that
-// inverse dynamics asks for at v̇ = 0 must be the given ones; the held freedoms take whatever effort
-// they need, which is reported. Levenberg-Marquardt with the analytic Jacobian of inverse dynamics;
-// positions stay within the limits of the hinges by shortening the step.
+// (zero: a static equilibrium; a spin about an axis: a steady motion) and the efforts. The efforts
+// that inverse dynamics asks for at v̇ = 0 must be the given ones; the held freedoms take whatever
+// effort they need, which is reported. Levenberg-Marquardt with the analytic Jacobian of inverse
+// dynamics; positions stay within the limits of the hinges by shortening the step.
 #pragma once
 
 #include "catena/sensitivity/linearize.h"
@@ -14,7 +14,7 @@ namespace catena {
 
 struct EquilibriumSettings {
   std::vector<std::uint8_t> held{};  // by freedom: 1 keeps its position; empty: none
-  double tolerance = 1e-10;          // on the unbalanced efforts, against the largest of their parts
+  double tolerance = 1e-10;  // on the unbalanced efforts, against the largest of their parts
   int iterations = 200;
 };
 

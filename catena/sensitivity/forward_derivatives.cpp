@@ -69,9 +69,8 @@ void solve_hybrid(const Eigen::MatrixXd& mass, const Eigen::MatrixXd& dq, const 
   const Eigen::Index n = mass.rows();
   std::vector<int> free, driven;
   for (int i = 0; i < static_cast<int>(n); ++i)
-    (motion_driven[static_cast<std::size_t>(independent[static_cast<std::size_t>(i)])] != 0
-         ? driven
-         : free)
+    (motion_driven[static_cast<std::size_t>(independent[static_cast<std::size_t>(i)])] != 0 ? driven
+                                                                                            : free)
         .push_back(i);
   const Eigen::LLT<Eigen::MatrixXd> factor(Eigen::MatrixXd(mass(free, free)));
   // Given the right-hand side of the free rows and the accelerations of the driven ones.
@@ -92,8 +91,7 @@ void solve_hybrid(const Eigen::MatrixXd& mass, const Eigen::MatrixXd& dq, const 
   solve(dq, out.acceleration_dq, out.effort_dq);
   solve(dv, out.acceleration_dv, out.effort_dv);
   Eigen::MatrixXd right = -map.transpose();
-  for (const int k : driven)
-    right.col(independent[static_cast<std::size_t>(k)]) = mass.col(k);
+  for (const int k : driven) right.col(independent[static_cast<std::size_t>(k)]) = mass.col(k);
   solve(right, out.acceleration_dinput, out.effort_dinput);
   for (const int k : driven)
     out.acceleration_dinput(k, independent[static_cast<std::size_t>(k)]) = 1.0;

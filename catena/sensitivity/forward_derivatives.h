@@ -5,8 +5,8 @@
 //
 //   ∂v̇/∂q = −M⁻¹ ∂τ/∂q,   ∂v̇/∂v = −M⁻¹ ∂τ/∂v,   ∂v̇/∂τ = M⁻¹,
 //
-// (text 001, section 4, with its derivatives of articulated inertias left out: digest 3.6 a.) M⁻¹ and
-// the products keep to the zeros that branches leave in the matrices. Directions of q and the
+// (text 001, section 4, with its derivatives of articulated inertias left out: digest 3.6 a.) M⁻¹
+// and the products keep to the zeros that branches leave in the matrices. Directions of q and the
 // convention for external wrenches are those of inverse_derivatives.h.
 //
 // Hybrid dynamics: a force-driven freedom has its effort for an input, a motion-driven one its
@@ -20,11 +20,9 @@
 
 namespace catena {
 
-const ForwardDerivatives& forward_dynamics_derivatives(const Mechanism& mechanism,
-                                                       const State& state,
-                                                       const Eigen::VectorXd& effort,
-                                                       SensitivityWorkspace& workspace,
-                                                       std::span<const ExternalWrench> external = {});
+const ForwardDerivatives& forward_dynamics_derivatives(
+    const Mechanism& mechanism, const State& state, const Eigen::VectorXd& effort,
+    SensitivityWorkspace& workspace, std::span<const ExternalWrench> external = {});
 ForwardDerivatives forward_dynamics_derivatives(const Mechanism& mechanism, const State& state,
                                                 const Eigen::VectorXd& effort,
                                                 std::span<const ExternalWrench> external = {});
@@ -37,8 +35,8 @@ HybridDerivatives hybrid_dynamics_derivatives(const Mechanism& mechanism, const 
                                               const HybridInput& input,
                                               std::span<const ExternalWrench> external = {});
 
-// Derivatives by an external wrench on a body: columns are its moment and force, six, as `where` says
-// (its own numbers do not matter).
+// Derivatives by an external wrench on a body: columns are its moment and force, six, as `where`
+// says (its own numbers do not matter).
 struct WrenchDerivatives {
   Eigen::MatrixXd effort;        // of inverse dynamics
   Eigen::MatrixXd acceleration;  // of forward dynamics

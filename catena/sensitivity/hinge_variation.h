@@ -1,14 +1,15 @@
 // How the motion map of a hinge changes with its own coordinates, in the node's frame.
 //
-// Direction l is the tangent direction of freedom l: the child moves by the twist H_l. For a product
-// of screws (in the order of its factors)
+// Direction l is the tangent direction of freedom l: the child moves by the twist H_l. For a
+// product of screws (in the order of its factors)
 //
 //   ∂H_m/∂q_l = [H_m, H_l] for m before l, else 0,    Ḣ v = Σ_{m before l} [H_m v_m, H_l v_l],
 //
 // from which its derivatives follow by the product rule. Spherical and free hinges have a constant
-// map and tangent directions in the child's frame: nothing varies. A hinge that is traversed against
-// its author's direction has H' = −Ad(J) H, hence ∂H'_m/∂q_l = −Ad(J) ([H_l, H_m] + ∂H_m/∂q_l).
-// (Text 001, section 4, has one-freedom hinges only; multi-freedom hinges are in the digest of it.)
+// map and tangent directions in the child's frame: nothing varies. A hinge that is traversed
+// against its author's direction has H' = −Ad(J) H, hence ∂H'_m/∂q_l = −Ad(J) ([H_l, H_m] +
+// ∂H_m/∂q_l). (Text 001, section 4, has one-freedom hinges only; multi-freedom hinges are in the
+// digest of it.)
 #pragma once
 
 #include "catena/model/hinge_kinematics.h"

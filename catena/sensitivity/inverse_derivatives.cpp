@@ -1,5 +1,7 @@
 #include "catena/sensitivity/inverse_derivatives.h"
 
+#include <cstring>
+
 #include "catena/dynamics/embedding.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/sensitivity/closed_derivatives.h"
@@ -50,7 +52,7 @@ void copy_matrix(const SensitivityWorkspace& w, const double* padded, Eigen::Mat
   const Eigen::Index stride = w.stride();
   double* out = to.data();
   for (Eigen::Index k = 0; k < n; ++k)
-    for (Eigen::Index i = 0; i < n; ++i) *out++ = padded[k * stride + i];
+    std::memcpy(out + k * n, padded + k * stride, static_cast<std::size_t>(n) * sizeof(double));
 }
 
 const InverseDerivatives& inverse_dynamics_derivatives(const Mechanism& mechanism,

@@ -1,12 +1,12 @@
 // Derivatives of inverse dynamics: how the efforts change with position, velocity and acceleration.
 //
-// Analytic, by one outward and one inward sweep (columns.h) and a dot product for each entry that is
-// not zero: O(N · depth) for a tree. Nothing is differenced and no step size is chosen.
+// Analytic, by one outward and one inward sweep (columns.h) and a dot product for each entry that
+// is not zero: O(N · depth) for a tree. Nothing is differenced and no step size is chosen.
 //
 // Directions of q are tangent directions, as many as freedoms: column k is the derivative along
-// integrate(q, ε e_k). For hinges whose coordinates are not a quaternion that is the derivative by the
-// coordinate; for spherical and free hinges the body turns by exp(ε [e_k]) in its own frame. v and v̇
-// are held fixed, component by component.
+// integrate(q, ε e_k). For hinges whose coordinates are not a quaternion that is the derivative by
+// the coordinate; for spherical and free hinges the body turns by exp(ε [e_k]) in its own frame. v
+// and v̇ are held fixed, component by component.
 //
 // External wrenches with body axes turn with their body, those with ground axes keep their
 // components; the point of either stays where it is in the body.
@@ -21,11 +21,9 @@ namespace catena {
 
 // `acceleration` has all freedoms; of a closed mechanism the independent ones are read. The result
 // lives in the workspace until its next call.
-const InverseDerivatives& inverse_dynamics_derivatives(const Mechanism& mechanism,
-                                                       const State& state,
-                                                       const Eigen::VectorXd& acceleration,
-                                                       SensitivityWorkspace& workspace,
-                                                       std::span<const ExternalWrench> external = {});
+const InverseDerivatives& inverse_dynamics_derivatives(
+    const Mechanism& mechanism, const State& state, const Eigen::VectorXd& acceleration,
+    SensitivityWorkspace& workspace, std::span<const ExternalWrench> external = {});
 InverseDerivatives inverse_dynamics_derivatives(const Mechanism& mechanism, const State& state,
                                                 const Eigen::VectorXd& acceleration,
                                                 std::span<const ExternalWrench> external = {});

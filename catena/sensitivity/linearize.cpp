@@ -74,12 +74,12 @@ bool find_spot(const Mechanism& m, const std::string& name, Spot& spot) {
 
 // Everything about the point that inputs and outputs are made of, over the states of the plant.
 struct Pieces {
-  MatrixXd map;                                   // X: freedoms by states
-  MatrixXd velocity_dq, velocity_dv;              // of all freedoms
-  MatrixXd acceleration_dq, acceleration_dv;      // of all freedoms
-  MatrixXd state_dq, state_dv;                    // of the independent accelerations
-  MatrixXd effort_dq, effort_dv, effort_dinput;   // hybrid only, independent rows
-  MatrixXd state_dinput;                          // by the input of each freedom
+  MatrixXd map;                                  // X: freedoms by states
+  MatrixXd velocity_dq, velocity_dv;             // of all freedoms
+  MatrixXd acceleration_dq, acceleration_dv;     // of all freedoms
+  MatrixXd state_dq, state_dv;                   // of the independent accelerations
+  MatrixXd effort_dq, effort_dv, effort_dinput;  // hybrid only, independent rows
+  MatrixXd state_dinput;                         // by the input of each freedom
   VectorXd acceleration;
 };
 
@@ -133,8 +133,7 @@ MatrixXd transport(const Mechanism& m, const VectorXd& v) {
       Twistd unit = Twistd::zero();
       unit[j] = 1.0;
       const Twistd turned = ad(speed, unit);
-      for (int i = 0; i < node.freedoms; ++i)
-        k(node.v_index + i, node.v_index + j) = -turned[i];
+      for (int i = 0; i < node.freedoms; ++i) k(node.v_index + i, node.v_index + j) = -turned[i];
     }
   }
   return k;
@@ -158,8 +157,8 @@ SpotRows rows_of(const Mechanism& m, const Spot& spot, const Pieces& pieces,
         const Twistd s = get_twist(c.twist, c.stride, l);
         const Vec3d moved = s.linear + cross(s.angular, place);
         const Twistd change = ad(s, body.twist) + get_twist(c.rate, c.stride, l);
-        const Vec3d turned = change.linear + cross(change.angular, place) +
-                             cross(body.twist.angular, moved);
+        const Vec3d turned =
+            change.linear + cross(change.angular, place) + cross(body.twist.angular, moved);
         for (int x = 0; x < 3; ++x) {
           shift(x, l) = moved[x];
           swing(x, l) = turned[x];
@@ -233,8 +232,9 @@ Plant linearize(const Mechanism& m, const OperatingPoint& point, const Linearize
     if (freedom >= 0) {
       by_input.col(j) = p.state_dinput.col(freedom);
       if (p.effort_dinput.size() > 0) effort_by_input.col(j) = p.effort_dinput.col(freedom);
-      generalized.col(j) = driven(freedom) ? VectorXd(-w.inverse.da.col(place[static_cast<std::size_t>(freedom)]))
-                                           : VectorXd(p.map.row(freedom).transpose());
+      generalized.col(j) =
+          driven(freedom) ? VectorXd(-w.inverse.da.col(place[static_cast<std::size_t>(freedom)]))
+                          : VectorXd(p.map.row(freedom).transpose());
       plant.inputs.push_back((driven(freedom) ? "a." : "effort.") + name);
       continue;
     }

@@ -4,13 +4,13 @@
 //   second order   M δv̇ = P2 δq + P1 δv + P3 δu
 //   first order    δẋ = A δx + B δu,   δy = C δx + D δu,   x = (q, v)
 //
-// Analytic (forward_derivatives.h), with no step size; the linearization by perturbation stands beside
-// it for comparison. δq are tangent directions: one for each freedom, of a closed mechanism for each
-// independent one. Where the coordinates are not their own rates (spherical and free hinges) and the
-// state moves, δq̇ is not δv but δv − [v, δq], which is the upper left block of A.
+// Analytic (forward_derivatives.h), with no step size; the linearization by perturbation stands
+// beside it for comparison. δq are tangent directions: one for each freedom, of a closed mechanism
+// for each independent one. Where the coordinates are not their own rates (spherical and free
+// hinges) and the state moves, δq̇ is not δv but δv − [v, δq], which is the upper left block of A.
 //
-// P1, P2 and P3 stand on the right-hand side. (The text has them on either side in different equations:
-// docs/errata.md. Its printed input matrix has the sign of −M⁻¹.)
+// P1, P2 and P3 stand on the right-hand side. (The text has them on either side in different
+// equations: docs/errata.md. Its printed input matrix has the sign of −M⁻¹.)
 #pragma once
 
 #include <span>
@@ -22,13 +22,13 @@
 namespace catena {
 
 struct LinearizeSettings {
-  // Names of inputs: a freedom ("elbow", its effort), or "force.BODY.x", "moment.BODY.z" (ground axes,
-  // at the body's origin). A freedom in `motion_driven` has its acceleration for an input. Empty: the
-  // efforts of all freedoms.
+  // Names of inputs: a freedom ("elbow", its effort), or "force.BODY.x", "moment.BODY.z" (ground
+  // axes, at the body's origin). A freedom in `motion_driven` has its acceleration for an input.
+  // Empty: the efforts of all freedoms.
   std::vector<std::string> inputs{};
   // Names of outputs: "q.elbow" or "elbow" (position), "v.elbow", "a.elbow" (acceleration),
-  // "effort.elbow" (of a motion-driven freedom), "position.FRAME.x" and "velocity.FRAME.x" (of a frame
-  // or body, ground axes). Empty: positions and velocities of all states.
+  // "effort.elbow" (of a motion-driven freedom), "position.FRAME.x" and "velocity.FRAME.x" (of a
+  // frame or body, ground axes). Empty: positions and velocities of all states.
   std::vector<std::string> outputs{};
   // By freedom: 1 if its acceleration is given. Empty: none.
   std::vector<std::uint8_t> motion_driven{};
@@ -69,8 +69,8 @@ struct Perturbation {
 Perturbation linearize_by_perturbation(const Mechanism& mechanism, const Plant& plant,
                                        const LinearizeSettings& settings = {}, double step = 1e-5);
 
-// The state moved by δ along the tangent directions and speeds of the independent freedoms `freedoms`;
-// a closed mechanism stays closed. Throws NumericalError if it cannot.
+// The state moved by δ along the tangent directions and speeds of the independent freedoms
+// `freedoms`; a closed mechanism stays closed. Throws NumericalError if it cannot.
 State displaced(const Mechanism& mechanism, const State& state, const std::vector<int>& freedoms,
                 const Eigen::VectorXd& dq, const Eigen::VectorXd& dv);
 

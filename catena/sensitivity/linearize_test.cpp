@@ -1,8 +1,9 @@
-// Linear models against closed forms (a pendulum, the two-link arm of Lin & Yae, a spinning body) and
-// against perturbation; equilibria and modes against closed forms.
+// Linear models against closed forms (a pendulum, the two-link arm of Lin & Yae, a spinning body)
+// and against perturbation; equilibria and modes against closed forms.
 #include <cmath>
 #include <numbers>
 
+#include <Eigen/LU>
 #include <gtest/gtest.h>
 
 #include "catena/dynamics/closed_cases.h"
@@ -20,8 +21,8 @@ OperatingPoint at_rest(const Mechanism& m) {
   return {m.default_state(), none, none, {}};
 }
 
-// The parameters that the digest of the text found behind its printed matrices: two equal links that
-// hang straight down, in relative angles.
+// The parameters that the digest of the text found behind its printed matrices: two equal links
+// that hang straight down, in relative angles.
 Mechanism lin_and_yae() {
   MechanismBuilder b("two links");
   b.set_gravity({0.0, -9.80665, 0.0});
@@ -57,13 +58,14 @@ TEST(Linearize, TwoLinksOfLinAndYae) {
   // Gains for 4 rad/s and a damping of 0.7, from the digest.
   const DecouplingGains g =
       decoupling_gains(p, VectorXd::Constant(2, 4.0), VectorXd::Constant(2, 0.7));
-  EXPECT_LT((g.position - (MatrixXd(2, 2) << 1847.734, 701.9335, 701.9335, 381.9335).finished())
-                .norm(),
-            1e-3);
+  EXPECT_LT(
+      (g.position - (MatrixXd(2, 2) << 1847.734, 701.9335, 701.9335, 381.9335).finished()).norm(),
+      1e-3);
   EXPECT_LT((g.velocity - (MatrixXd(2, 2) << 784, 280, 280, 168).finished()).norm(), 1e-9);
 }
 
-// Away from equilibrium and moving: against perturbation, whose error is step² plus rounding / step.
+// Away from equilibrium and moving: against perturbation, whose error is step² plus rounding /
+// step.
 TEST(Linearize, AgreesWithPerturbationAnywhere) {
   const Mechanism m = lin_and_yae();
   OperatingPoint point = at_rest(m);
@@ -141,8 +143,7 @@ TEST(Linearize, UnknownNamesAreSuggested) {
     }
     return std::string();
   };
-  EXPECT_EQ(message({.inputs = {"theta3"}}),
-            "no input is named 'theta3'; did you mean 'theta1'?");
+  EXPECT_EQ(message({.inputs = {"theta3"}}), "no input is named 'theta3'; did you mean 'theta1'?");
   EXPECT_EQ(message({.inputs = {"force.lowr.x"}}),
             "no input is named 'force.lowr.x'; did you mean 'force.lower.x'?");
   EXPECT_EQ(message({.outputs = {"position.uper.y"}}),
@@ -154,10 +155,9 @@ TEST(Linearize, MotionDriven) {
   const Mechanism m = lin_and_yae();
   OperatingPoint point = at_rest(m);
   point.state = {vector({0.3, -0.8}), vector({1.2, 0.7})};
-  const Plant p = linearize(m, point,
-                            {.inputs = {"theta1", "theta2"},
-                             .outputs = {"effort.theta2"},
-                             .motion_driven = {0, 1}});
+  const Plant p = linearize(
+      m, point,
+      {.inputs = {"theta1", "theta2"}, .outputs = {"effort.theta2"}, .motion_driven = {0, 1}});
   EXPECT_EQ(p.inputs[1], "a.theta2");
   EXPECT_EQ(p.B(3, 1), 1.0);
   EXPECT_EQ(p.B(3, 0), 0.0);
@@ -202,7 +202,8 @@ TEST(Equilibrium, HeldFreedomsTellTheirEffort) {
   EXPECT_NEAR(30.0 * std::sin(e.state.q[0]) + 10.0 * std::sin(e.state.q[0] + 1.0), 0.0, 1e-9);
 }
 
-// Steady motion: a pendulum on a shaft that turns at Ω hangs out at cos θ = g / (Ω² l) (a point mass).
+// Steady motion: a pendulum on a shaft that turns at Ω hangs out at cos θ = g / (Ω² l) (a point
+// mass).
 TEST(Equilibrium, ConicalPendulum) {
   MechanismBuilder b("governor");
   b.add_body("shaft", body(1.0, {}, {1.0, 1.0, 1.0}));
@@ -231,16 +232,16 @@ TEST(Equilibrium, SaysWhyThereIsNone) {
   EXPECT_NE(e.reason.find("free base"), std::string::npos);
 }
 
-// A spring at the rocker of a four-bar under gravity: at the equilibrium found by Newton's method the
-// virtual work of one freedom vanishes: energy does not change along the closure.
+// A spring at the rocker of a four-bar under gravity: at the equilibrium found by Newton's method
+// the virtual work of one freedom vanishes: energy does not change along the closure.
 TEST(Equilibrium, FourBar) {
   const Mechanism m = four_bar();
   OperatingPoint guess{four_bar_state(m, -1.2, 0.0), VectorXd::Zero(3), VectorXd::Zero(3), {}};
   const Equilibrium e = find_equilibrium(m, guess);
   ASSERT_TRUE(e.found) << e.reason;
   const auto height = [&](double d) {  // m g h of the three rods, by their ends
-    const State s = displaced(m, e.state, {m.velocity_index("A")}, VectorXd::Constant(1, d),
-                              VectorXd::Zero(1));
+    const State s =
+        displaced(m, e.state, {m.velocity_index("A")}, VectorXd::Constant(1, d), VectorXd::Zero(1));
     const double a = s.q[m.position_index("A")], bb = a + s.q[m.position_index("B")];
     const double c = s.q[m.position_index("D")];
     return 0.5 * std::sin(a) + std::sin(a) + 2.4 * std::sin(bb) + 2.0 * std::sin(c);

@@ -41,12 +41,13 @@ PointMotion motion_of(const ColumnTable<double>& c, const PointPlace& at) {
 
 // Change of position and velocity of a point along the tangent direction of freedom l, and of its
 // velocity with the speed of l.
-Vec3d shift_of(const Twistd& s, const PointMotion& p) { return s.linear + cross(s.angular, p.place); }
+Vec3d shift_of(const Twistd& s, const PointMotion& p) {
+  return s.linear + cross(s.angular, p.place);
+}
 Vec3d swing_of(const ColumnTable<double>& c, int l, const Twistd& s, const PointMotion& p) {
   const ColumnNode<double>& node = c.nodes[p.node];
   const Twistd change = ad(s, node.twist) + get_twist(c.rate, c.stride, l);
-  return change.linear + cross(change.angular, p.place) +
-         cross(node.twist.angular, shift_of(s, p));
+  return change.linear + cross(change.angular, p.place) + cross(node.twist.angular, shift_of(s, p));
 }
 
 // Calls q_entry(k, l, value) and v_entry(k, l, value) for every entry that the loads other than
@@ -128,9 +129,8 @@ void wrench_entries(const SensitivityWorkspace& w, const ExternalWrench& e, QEnt
     const Vec3d s = get_vec3(c.twist, c.stride, l);
     const Vec3d force = cross(e.wrench.force, s);
     const Wrenchd x{cross(e.wrench.moment, s) + cross(r, force), force};
-    each_inboard(m, body.node, [&](int k) {
-      q_entry(k, l, -dot(x, get_twist(c.twist, c.stride, k)));
-    });
+    each_inboard(m, body.node,
+                 [&](int k) { q_entry(k, l, -dot(x, get_twist(c.twist, c.stride, k))); });
   });
 }
 

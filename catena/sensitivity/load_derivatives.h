@@ -1,12 +1,13 @@
 // What loads that are not fixed in a body add to the derivatives of inverse dynamics: damping,
-// friction and stiffness of hinges, springs between points, and external wrenches along ground axes.
+// friction and stiffness of hinges, springs between points, and external wrenches along ground
+// axes.
 //
 // The columns (columns.h) take every wrench on a node as fixed in it: moving the body by S_l moves
 // the wrench w by S_l ×* w. A load that does something else adds −S_k · x_l to ∂τ_k/∂q_l for the
 // freedoms k inboard of its body, x_l being the rest of its change about the reference point:
 //
-//   ground axes, force f at r and moment n:   x_l = (n × s + r × (f × s), f × s),  s = angular part of S_l
-//   spring or damper, force f on point r:     x_l = (r × g, g),  g = ∂_l f − s × f
+//   ground axes, force f at r and moment n:   x_l = (n × s + r × (f × s), f × s),  s = angular part
+//   of S_l spring or damper, force f on point r:     x_l = (r × g, g),  g = ∂_l f − s × f
 //                                             (without s × f if l does not move the point)
 //
 // Cost: O(depth²) for each such load.
@@ -22,8 +23,8 @@ namespace catena {
 // The slope of friction_force().
 double friction_slope(const Friction& friction, double v);
 
-// Adds to ∂τ/∂q and ∂τ/∂v of the spanning tree (padded, of the workspace) at the state whose columns
-// the workspace holds.
+// Adds to ∂τ/∂q and ∂τ/∂v of the spanning tree (padded, of the workspace) at the state whose
+// columns the workspace holds.
 void add_load_derivatives(const State& state, std::span<const ExternalWrench> external,
                           SensitivityWorkspace& workspace);
 

@@ -1,5 +1,5 @@
-// The matrices made of columns (columns.h), and the dense algebra of forward derivatives: an inverse
-// of the mass matrix that keeps to the zeros of the tree, and a product.
+// The matrices made of columns (columns.h), and the dense algebra of forward derivatives: an
+// inverse of the mass matrix that keeps to the zeros of the tree, and a product.
 //
 // Everything runs over four rows at once (GCC and Clang vectors: one register with AVX2, two with
 // SSE2). Columns are padded to a multiple of four with four to spare, so that a group of rows may
@@ -100,7 +100,7 @@ inline int invert_mass(const MatrixPattern& pattern, const double* mass, double*
                        double* inverse) {
   const int n = pattern.size;
   const int stride = pattern.stride;
-  double* l = work;                 // rows of L, then of Z
+  double* l = work;                // rows of L, then of Z
   double* zt = work + n * stride;  // rows of Zᵀ
   for (int i = 0; i < n; ++i)
     for (int k = 0; k <= i; k += kLanes)
@@ -119,13 +119,14 @@ inline int invert_mass(const MatrixPattern& pattern, const double* mass, double*
       for (int x = 0; x <= k; x += kLanes) lanes_at(inner + x) -= factor * lanes_at(row + x);
     }
   }
-  // Z_i = (e_i − Σ L_ik Z_k) / L_ii, in place: row i of L is read before it is overwritten.
+  // Rows of Z, Z_i = (e_i − Σ L_ik Z_k) / L_ii, and of its transpose.
   double* const z = inverse;  // borrowed until M⁻¹ is written
+  for (int i = 0; i < n * stride; i += kLanes) lanes_at(zt + i) = Lanes{};
   for (int i = 0; i < n; ++i) {
     const double* row = l + i * stride;
     double* own = z + i * stride;
     const double scale = row[i];
-    for (int x = 0; x < stride; x += kLanes) lanes_at(own + x) = Lanes{};
+    for (int x = 0; x <= i; x += kLanes) lanes_at(own + x) = Lanes{};
     for (int j = pattern.first_inboard[i]; j < pattern.first_inboard[i + 1]; ++j) {
       const int k = pattern.inboard[j];
       const double factor = row[k] * scale;
@@ -133,17 +134,16 @@ inline int invert_mass(const MatrixPattern& pattern, const double* mass, double*
       for (int x = 0; x <= k; x += kLanes) lanes_at(own + x) -= factor * lanes_at(inner + x);
     }
     own[i] = scale;
-    for (int k = 0; k < n; ++k) zt[k * stride + i] = own[k];
+    zt[i * stride + i] = scale;
+    for (int j = pattern.first_inboard[i]; j < pattern.first_inboard[i + 1]; ++j)
+      zt[pattern.inboard[j] * stride + i] = own[pattern.inboard[j]];
   }
-  for (int i = 0; i < n; ++i) {  // Z to where L was
-    double* own = l + i * stride;
-    for (int x = 0; x < stride; x += kLanes) lanes_at(own + x) = lanes_at(z + i * stride + x);
-    for (int x = n; x < stride; ++x) zt[i * stride + x] = 0.0;
-  }
+  // Row i of M⁻¹ = Z Zᵀ from the diagonal on; it overwrites row i of Z, which no later row reads.
   for (int i = 0; i < n; ++i) {
-    const double* row = l + i * stride;
     double* out = inverse + i * stride;
     const int start = i & ~(kLanes - 1);
+    double* row = l + i * stride;
+    for (int x = 0; x <= i; x += kLanes) lanes_at(row + x) = lanes_at(out + x);
     for (int x = start; x < n; x += kLanes) {
       Lanes sum = row[i] * lanes_at(zt + i * stride + x);
       for (int j = pattern.first_inboard[i]; j < pattern.first_inboard[i + 1]; ++j) {
@@ -152,7 +152,6 @@ inline int invert_mass(const MatrixPattern& pattern, const double* mass, double*
       }
       lanes_at(out + x) = sum;
     }
-    for (int x = i + 1; x < n; ++x) inverse[x * stride + i] = out[x];
     for (int x = 0; x < i; ++x) out[x] = inverse[i + x * stride];
   }
   return kSweepDone;

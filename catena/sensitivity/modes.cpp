@@ -58,9 +58,9 @@ ModalAnalysis modes(const Eigen::MatrixXd& a) {
   }
   std::stable_sort(result.modes.begin(), result.modes.end(),
                    [](const Mode& x, const Mode& y) { return x.frequency < y.frequency; });
-  result.stability = result.growth > result.tolerance     ? Stability::unstable
+  result.stability = result.growth > result.tolerance    ? Stability::unstable
                      : result.growth > -result.tolerance ? Stability::marginal
-                                                          : Stability::stable;
+                                                         : Stability::stable;
   return result;
 }
 

@@ -1,4 +1,5 @@
-// Eigenvalues, frequencies, damping and shapes of a linear model, and what they say about stability.
+// Eigenvalues, frequencies, damping and shapes of a linear model, and what they say about
+// stability.
 #pragma once
 
 #include <complex>

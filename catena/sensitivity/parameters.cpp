@@ -42,8 +42,7 @@ void each_inboard(const Mechanism& m, int node, F f) {
 // Adds to a column what a wrench (ground axes, about the reference point) that a node needs costs.
 void spread(const Mechanism& m, const ColumnTable<double>& c, int node, const Wrenchd& wrench,
             Eigen::Ref<VectorXd> column) {
-  each_inboard(m, node,
-               [&](int k) { column[k] += dot(wrench, get_twist(c.twist, c.stride, k)); });
+  each_inboard(m, node, [&](int k) { column[k] += dot(wrench, get_twist(c.twist, c.stride, k)); });
 }
 
 // The wrench that a body of this inertia (own frame) needs for its motion, ground axes.
@@ -113,9 +112,13 @@ std::vector<std::string> ParameterSet::all_names(const Mechanism& m) {
     const Hinge& hinge = d.hinges[h];
     const std::string own = "hinge." + hinge.name + ".";
     const int freedoms = m.hinges()[h].node >= 0 ? m.hinges()[h].freedoms : 0;
-    for (const char* word : {"damping", "stiffness", "rest", "friction"})
-      for (int k = 0; k < freedoms; ++k)
+    for (const std::string word : {"damping", "stiffness", "rest", "friction"})
+      for (int k = 0; k < freedoms; ++k) {
+        const bool has_coordinate =
+            m.coordinate_of_freedom()[static_cast<std::size_t>(m.hinges()[h].v_index + k)] >= 0;
+        if (!has_coordinate && (word == "stiffness" || word == "rest")) continue;
         names.push_back(own + word + (freedoms > 1 ? "." + std::to_string(k + 1) : ""));
+      }
     if (hinge.drive) {
       names.push_back(own + "rotor_inertia");
       names.push_back(own + "gear_ratio");
@@ -180,9 +183,8 @@ ParameterSet::Parameter ParameterSet::find(const Mechanism& m, const std::string
       return {Kind::rotation, i, axis};
     if (const int axis = place(after(own + "child_position."), kAxes); axis >= 0)
       return {Kind::child_position, i, axis};
-    const bool has_axis =
-        hinge.type == HingeType::revolute || hinge.type == HingeType::prismatic ||
-        hinge.type == HingeType::screw || hinge.type == HingeType::cylindrical;
+    const bool has_axis = hinge.type == HingeType::revolute || hinge.type == HingeType::prismatic ||
+                          hinge.type == HingeType::screw || hinge.type == HingeType::cylindrical;
     if (const int axis = place(after(own + "axis."), kAxes); axis >= 0 && has_axis)
       return {Kind::axis, i, axis};
     if (rest == "pitch" && hinge.type == HingeType::screw) return {Kind::pitch, i, 0};
@@ -427,10 +429,10 @@ void ParameterSet::tree_column(const Parameter& p, const State& state,
         const Vec3d u = carrier.pose.rotation *
                         ((by_inertia ? drive.gear_ratio : drive.rotor_inertia) * drive.rotor_axis);
         column[h] += dot(u, carrier.acceleration.angular);
-        spread(m_, c, drive.carrier_node,
-               {w.acceleration[h] * u + cross(carrier.twist.angular, state.v[h] * u),
-                Vec3d::zero()},
-               column);
+        spread(
+            m_, c, drive.carrier_node,
+            {w.acceleration[h] * u + cross(carrier.twist.angular, state.v[h] * u), Vec3d::zero()},
+            column);
       }
       return;
     case Kind::spring_stiffness:
@@ -527,11 +529,11 @@ MatrixXd ParameterSet::effort_derivatives(const State& state, const VectorXd& ac
 MatrixXd ParameterSet::acceleration_derivatives(const State& state, const VectorXd& effort,
                                                 SensitivityWorkspace& w,
                                                 std::span<const ExternalWrench> external) const {
-  const VectorXd acceleration =
-      forward_dynamics(m_, state, effort, w.dynamics(), external);
+  const VectorXd acceleration = forward_dynamics(m_, state, effort, w.dynamics(), external);
   MatrixXd result = effort_derivatives(state, acceleration, w, external);
   result = -w.inverse.da.llt().solve(result).eval();
-  // In a tree the same holds for geometry; in a loop X changes with it, and so does what the efforts do.
+  // In a tree the same holds for geometry; in a loop X changes with it, and so does what the
+  // efforts do.
   if (!m_.loops().empty())
     for (Index k = 0; k < result.cols(); ++k) {
       const Parameter& p = parameters_[static_cast<std::size_t>(k)];
@@ -540,12 +542,29 @@ MatrixXd ParameterSet::acceleration_derivatives(const State& state, const Vector
   return result;
 }
 
+void ParameterSet::add_adjoint(const State& state, const VectorXd& multiplier,
+                               const SensitivityWorkspace& w, VectorXd& gradient) const {
+  VectorXd column(m_.freedoms());
+  for (Index k = 0; k < gradient.size(); ++k) {
+    const Parameter& p = parameters_[static_cast<std::size_t>(k)];
+    if (is_geometry(p.kind)) {
+      if (!m_.loops().empty())
+        throw NumericalError("parameter '" + names_[static_cast<std::size_t>(k)] +
+                             "': the geometry of closed mechanisms has no gradient along a motion");
+      gradient[k] += multiplier.dot(differenced(p, state, w.acceleration, false, w, {}));
+      continue;
+    }
+    column.setZero();
+    tree_column(p, state, w, column);
+    gradient[k] += multiplier.dot(column);
+  }
+}
+
 MatrixXd regressor(const Mechanism& m, const State& state, const VectorXd& acceleration,
                    SensitivityWorkspace& w) {
   inverse_dynamics_derivatives(m, state, acceleration, w);
   const ColumnTable<double>& c = w.columns();
-  MatrixXd result =
-      MatrixXd::Zero(m.freedoms(), kInertial * static_cast<Index>(m.bodies().size()));
+  MatrixXd result = MatrixXd::Zero(m.freedoms(), kInertial * static_cast<Index>(m.bodies().size()));
   for (std::size_t b = 0; b < m.bodies().size(); ++b) {
     const BodyPlace& body = m.bodies()[b];
     if (body.node < 0) continue;

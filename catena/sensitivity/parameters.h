@@ -16,14 +16,14 @@
 //   rod.NAME.length
 //
 // Everything down to the springs is analytic and costs a few dot products for each freedom inboard:
-// effort is linear in inertial parameters, gravity, constants of elements and (reflected) rotor inertia.
-// Geometry (from hinge.NAME.position on) is differenced: the mechanism is made again with the parameter
-// changed, in steps of 1e-2 extrapolated to order eight, which is right to about eleven digits; a
-// closed mechanism is closed again with its independent freedoms where they were.
+// effort is linear in inertial parameters, gravity, constants of elements and (reflected) rotor
+// inertia. Geometry (from hinge.NAME.position on) is differenced: the mechanism is made again with
+// the parameter changed, in steps of 1e-2 extrapolated to order eight, which is right to about
+// eleven digits; a closed mechanism is closed again with its independent freedoms where they were.
 //
-// The regressor is the matrix of the linear dependence: effort = Y π + what the rest needs, π the ten
-// inertial parameters of each body about its own frame (mass, mass · centre, inertia about the origin).
-// For identification by least squares.
+// The regressor is the matrix of the linear dependence: effort = Y π + what the rest needs, π the
+// ten inertial parameters of each body about its own frame (mass, mass · centre, inertia about the
+// origin). For identification by least squares.
 #pragma once
 
 #include <span>
@@ -36,8 +36,8 @@ namespace catena {
 
 class ParameterSet {
  public:
-  // Throws a NameError, with the nearest name, for one that does not exist. The mechanism must outlive
-  // it.
+  // Throws a NameError, with the nearest name, for one that does not exist. The mechanism must
+  // outlive it.
   ParameterSet(const Mechanism& mechanism, std::vector<std::string> names);
 
   const std::vector<std::string>& names() const { return names_; }
@@ -55,6 +55,13 @@ class ParameterSet {
   Eigen::MatrixXd acceleration_derivatives(const State& state, const Eigen::VectorXd& effort,
                                            SensitivityWorkspace& workspace,
                                            std::span<const ExternalWrench> external = {}) const;
+
+  // gradient += Σ_i multiplier_i ∂τ_i/∂p of the spanning tree, at the state whose columns the
+  // workspace holds: with the multiplier of an adjoint product (products.h) the gradient by the
+  // parameters. Geometry of trees is differenced anew each time; that of closed mechanisms is
+  // refused.
+  void add_adjoint(const State& state, const Eigen::VectorXd& multiplier,
+                   const SensitivityWorkspace& workspace, Eigen::VectorXd& gradient) const;
 
   // Of every kind, for listing and for suggestions.
   static std::vector<std::string> all_names(const Mechanism& mechanism);

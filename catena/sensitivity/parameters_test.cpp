@@ -1,8 +1,9 @@
 // Derivatives by parameters against differences of the reference with other parameters (trees), the
 // numbers of the digest of Sohl & Bobrow (case T1), and mechanisms made anew (loops); the regressor
 // against inverse dynamics.
-#include "catena/dynamics/closed_cases.h"
 #include "catena/sensitivity/parameters.h"
+
+#include "catena/dynamics/closed_cases.h"
 #include "catena/sensitivity/test_support.h"
 
 namespace catena::test {
@@ -29,7 +30,14 @@ TEST(Parameters, OfTreesAgreeWithTheReference) {
     const Mechanism m = builder.finish();
     const Case c = random_case(random, m, 2);
     std::vector<std::string> names = ParameterSet::all_names(m);
-    std::erase_if(names, [&](const std::string&) { return random.below(3) != 0; });
+    // A constant close to zero cannot be made less, which differences do.
+    std::erase_if(names, [&](const std::string& name) {
+      if (random.below(3) != 0) return true;
+      for (const char* word :
+           {".damping", ".stiffness", ".friction", ".rotor_inertia", ".rest_length"})
+        if (name.find(word) != std::string::npos) return ParameterSet(m, {name}).values()[0] < 0.03;
+      return false;
+    });
     const ParameterSet set(m, names);
     SensitivityWorkspace w(m);
     const MatrixXd found = set.effort_derivatives(c.state, c.acceleration, w, c.external);
@@ -44,7 +52,7 @@ TEST(Parameters, OfTreesAgreeWithTheReference) {
         return needed_effort(engine, other, plain<Exact>(c.state.q), plain<Exact>(c.state.v),
                              plain<Exact>(c.acceleration), c.external, true);
       };
-      const Numbers expected = slope(at, 5e-3L);
+      const Numbers expected = slope(at, 2e-3L);
       VectorXd wanted(m.freedoms());
       for (int j = 0; j < m.freedoms(); ++j)
         wanted[j] = static_cast<double>(expected[static_cast<std::size_t>(j)]);
@@ -66,7 +74,7 @@ TEST(Parameters, OfALoopAgreeWithMechanismsMadeAnew) {
   const State s = four_bar_state(m, 0.7, 1.3);
   const VectorXd effort = catena::vector({0.5, -0.2, 0.3});
   const ParameterSet set(m, {"body.coupler.mass", "body.rocker.com.x", "gravity.y",
-                             "hinge.A.damping", "hinge.D.position.x", "hinge.B.position.x"});
+                             "body.driver.inertia.zz", "hinge.D.position.x", "hinge.B.position.x"});
   SensitivityWorkspace w(m);
   const MatrixXd found = set.acceleration_derivatives(s, effort, w);
   ASSERT_EQ(found.rows(), 1);

@@ -79,8 +79,8 @@ void DynamicsProducts::evaluate_inverse(const State& state, const Eigen::VectorX
   external_.assign(external.begin(), external.end());
   if (closed()) {
     inverse_dynamics(m, state, acceleration, w_.dynamics(), external);
-    w_.acceleration = Eigen::Map<const Eigen::VectorXd>(w_.dynamics().all_accelerations().data(),
-                                                        m.freedoms());
+    w_.acceleration =
+        Eigen::Map<const Eigen::VectorXd>(w_.dynamics().all_accelerations().data(), m.freedoms());
   } else {
     w_.acceleration = acceleration;
   }
@@ -129,12 +129,12 @@ void DynamicsProducts::tree_product(const Eigen::VectorXd& q, const Eigen::Vecto
     }
     s.force = Wrenchd::zero();
     for (int k = node.v_index; k < node.v_index + node.freedoms; ++k) {
-      y[k] = dot(get_wrench(c.momentum, stride, k),
-                 node.parent >= 0 ? sums_[static_cast<std::size_t>(node.parent)].second
-                                  : Twistd::zero());
+      y[k] = dot(
+          get_wrench(c.momentum, stride, k),
+          node.parent >= 0 ? sums_[static_cast<std::size_t>(node.parent)].second : Twistd::zero());
       if (node.parent >= 0)
-        y[k] += dot(get_vec3(c.turning, stride, k),
-                    sums_[static_cast<std::size_t>(node.parent)].rate);
+        y[k] +=
+            dot(get_vec3(c.turning, stride, k), sums_[static_cast<std::size_t>(node.parent)].rate);
       const Twistd twist = get_twist(c.twist, stride, k);
       s.second += q[k] * get_twist(c.second, stride, k) + v[k] * get_twist(c.drift, stride, k) +
                   a[k] * twist;
@@ -178,8 +178,8 @@ void DynamicsProducts::tree_adjoint(const Eigen::VectorXd& x, Eigen::VectorXd& b
   for (int n = 0; n < model.node_count; ++n) {
     const Node& node = model.nodes[n];
     NodeSums& s = sums_[static_cast<std::size_t>(n)];
-    s.second = node.parent >= 0 ? sums_[static_cast<std::size_t>(node.parent)].second
-                                : Twistd::zero();
+    s.second =
+        node.parent >= 0 ? sums_[static_cast<std::size_t>(node.parent)].second : Twistd::zero();
     s.force = Wrenchd::zero();
     s.turning = Vec3d::zero();
     for (int k = node.v_index; k < node.v_index + node.freedoms; ++k)
@@ -258,9 +258,8 @@ void DynamicsProducts::closed_product(const Eigen::VectorXd& dq, const Eigen::Ve
   });
   tree_product(full_q_, full_v_, full_a_, y);
   d.reduce(y);
-  each_map_change(w_, [&](int row, int k, int l, double change) {
-    y[l] += change * x_[k] * w_.effort[row];
-  });
+  each_map_change(
+      w_, [&](int row, int k, int l, double change) { y[l] += change * x_[k] * w_.effort[row]; });
 }
 
 void DynamicsProducts::closed_adjoint(const Eigen::VectorXd& x, Eigen::VectorXd& by_q,
@@ -359,7 +358,68 @@ const DynamicsGradient& DynamicsProducts::forward_adjoint(const Eigen::VectorXd&
   }
   gradient_.q = -gradient_.q;
   gradient_.v = -gradient_.v;
+  multiplier_ = -gradient_.effort;
   return gradient_;
+}
+
+const HybridResult& DynamicsProducts::evaluate_hybrid(const State& state, const HybridInput& input,
+                                                      std::span<const ExternalWrench> external) {
+  const Mechanism& m = w_.mechanism();
+  if (closed() || !w_.dynamics().remote_drives().empty())
+    throw NumericalError("'" + m.name() +
+                         "': products of hybrid dynamics are for trees without drives on distant "
+                         "carriers; hybrid_dynamics_derivatives() serves all");
+  state_ = state;
+  external_.assign(external.begin(), external.end());
+  driven_ = input.motion_driven;
+  hybrid_dynamics(m, state, input, w_.dynamics(), hybrid_, external);
+  w_.acceleration = hybrid_.acceleration;
+  compute_columns(prepared_input(m, state_, external_, w_.dynamics()), w_.acceleration.data(), true,
+                  w_);
+  return hybrid_;
+}
+
+const DynamicsGradient& DynamicsProducts::hybrid_adjoint(const Eigen::VectorXd& w,
+                                                         const Eigen::VectorXd& x) {
+  // λ: hybrid dynamics at rest without gravity, with efforts −w and accelerations x.
+  Workspace& d = w_.dynamics();
+  SweepModel model = d.model();
+  for (double& g : model.gravity) g = 0.0;
+  z_.setZero();
+  full_q_ = -w;
+  SweepInput in;
+  in.q = d.has_quaternion ? d.position.data() : state_.q.data();
+  in.v = z_.data();
+  in.effort = full_q_.data();
+  in.acceleration = x.data();
+  in.driven = driven_.data();
+  Scratch<double> scratch = d.scratch();
+  multiplier_.resize(z_.size());
+  kernel_table().hybrid(model, in, &scratch, multiplier_.data(), full_v_.data());
+  tree_adjoint(multiplier_, gradient_.q, gradient_.v, gradient_.effort);
+  for (Eigen::Index i = 0; i < multiplier_.size(); ++i)
+    if (driven_[static_cast<std::size_t>(i)] == 0) gradient_.effort[i] = -multiplier_[i];
+  return gradient_;
+}
+
+void DynamicsProducts::pull_back(Eigen::VectorXd& q, Eigen::VectorXd& v, Eigen::VectorXd& a) {
+  if (!closed()) return;
+  const Workspace& d = w_.dynamics();
+  full_v_ = v;
+  full_a_ = a;
+  d.reduce(q);
+  d.reduce(v);
+  d.reduce(a);
+  each_bias_change(w_, [&](int row, int k, double change_q, double change_v) {
+    q[k] += change_q * full_a_[row];
+    v[k] += change_v * full_a_[row];
+  });
+  each_map_change(w_, [&](int row, int k, int l, double change) {
+    q[k] += change * (full_v_[row] * state_.v[l] + full_a_[row] * w_.acceleration[l]);
+  });
+  q = q(d.independent()).eval();
+  v = v(d.independent()).eval();
+  a = a(d.independent()).eval();
 }
 
 const Eigen::VectorXd& DynamicsProducts::inverse_product(const Eigen::VectorXd& dq,

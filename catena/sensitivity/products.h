@@ -5,11 +5,13 @@
 // (columns.h). After that each product is one sweep outward and one inward:
 //
 //   forward   δv̇ = ∂v̇/∂q δq + ∂v̇/∂v δv + ∂v̇/∂τ δτ      along one direction
-//   adjoint   (wᵀ ∂v̇/∂q, wᵀ ∂v̇/∂v, wᵀ ∂v̇/∂τ)           the gradient of wᵀ v̇ (digest 3.6 b of text 001)
+//   adjoint   (wᵀ ∂v̇/∂q, wᵀ ∂v̇/∂v, wᵀ ∂v̇/∂τ)           the gradient of wᵀ v̇ (digest 3.6 b of text
+//   001)
 //
 // because a row of ∂τ/∂q is made of sums over the freedoms inboard and outboard of its own:
 //
-//   (∂τ/∂q δ)_k  = S_k · Σ_outboard by_q δ + momentum_k · Σ_inboard second δ + turning_k · Σ_inboard rate δ
+//   (∂τ/∂q δ)_k  = S_k · Σ_outboard by_q δ + momentum_k · Σ_inboard second δ + turning_k ·
+//   Σ_inboard rate δ
 //
 // and its transpose of the same sums the other way round. Directions of q are tangent directions
 // (inverse_derivatives.h). In a closed mechanism all vectors are over the independent freedoms,
@@ -36,10 +38,24 @@ class DynamicsProducts {
   // Forward dynamics at this point; returns the accelerations of all freedoms.
   const Eigen::VectorXd& evaluate(const State& state, const Eigen::VectorXd& effort,
                                   std::span<const ExternalWrench> external = {});
-  // The point is that of given accelerations of all freedoms (of a closed mechanism: the independent
-  // ones are read); the products below then belong to inverse dynamics.
+  // The point is that of given accelerations of all freedoms (of a closed mechanism: the
+  // independent ones are read); the products below then belong to inverse dynamics.
   void evaluate_inverse(const State& state, const Eigen::VectorXd& acceleration,
                         std::span<const ExternalWrench> external = {});
+
+  // Hybrid dynamics of a tree at this point, for hybrid_adjoint(). Throws NumericalError for closed
+  // mechanisms and for drives on distant carriers.
+  const HybridResult& evaluate_hybrid(const State& state, const HybridInput& input,
+                                      std::span<const ExternalWrench> external = {});
+  // The gradient of wᵀ v̇ + xᵀ τ, w read at force-driven and x at motion-driven freedoms. `effort`
+  // is by the inputs: efforts of the former, accelerations of the latter.
+  const DynamicsGradient& hybrid_adjoint(const Eigen::VectorXd& w, const Eigen::VectorXd& x);
+  // M⁻¹ of the adjoints' argument: minus the gradient by efforts that the dynamics needs, all
+  // freedoms.
+  const Eigen::VectorXd& multiplier() const { return multiplier_; }
+  // The gradient by independent positions, velocities and accelerations of something whose gradient
+  // by those of all freedoms is given, at the point; nothing changes in a tree.
+  void pull_back(Eigen::VectorXd& q, Eigen::VectorXd& v, Eigen::VectorXd& a);
 
   // δv̇ of the independent freedoms (of all of a tree).
   const Eigen::VectorXd& forward_product(const Eigen::VectorXd& dq, const Eigen::VectorXd& dv,
@@ -84,6 +100,9 @@ class DynamicsProducts {
   Eigen::VectorXd x_, y_, z_, full_q_, full_v_, full_a_, product_;
   Eigen::MatrixXd dense_mass_;  // with drives on distant carriers only
   DynamicsGradient gradient_;
+  HybridResult hybrid_;
+  std::vector<std::uint8_t> driven_;
+  Eigen::VectorXd multiplier_;
   std::vector<NodeSums> sums_;
 };
 

@@ -1,8 +1,10 @@
-// Products with derivatives against the matrices, on trees and loops, and their cost on long chains.
+// Products with derivatives against the matrices, on trees and loops, and their cost on long
+// chains.
+#include "catena/sensitivity/products.h"
+
 #include <chrono>
 
 #include "catena/dynamics/random_loops.h"
-#include "catena/sensitivity/products.h"
 
 namespace catena::test {
 namespace {
@@ -87,10 +89,11 @@ Mechanism chain(int links) {
   return b.finish();
 }
 
-// O(N): a chain sixteen times as long must not cost more than forty times as much.
+// O(N): a chain eight times as long costs eight times as much (64 times if it were O(N²)), and what
+// the caches of the processor add.
 TEST(Products, CostGrowsWithTheLength) {
   double seconds[2];
-  const int lengths[2] = {500, 8000};
+  const int lengths[2] = {2000, 16000};
   for (int i = 0; i < 2; ++i) {
     const Mechanism m = chain(lengths[i]);
     DynamicsProducts products(m);
@@ -102,12 +105,12 @@ TEST(Products, CostGrowsWithTheLength) {
       const auto start = std::chrono::steady_clock::now();
       products.evaluate(s, tau);
       EXPECT_TRUE(products.forward_adjoint(tau).q.allFinite());
-      best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-                                .count());
+      best = std::min(
+          best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
     seconds[i] = best;
   }
-  EXPECT_LT(seconds[1], 40.0 * seconds[0]);
+  EXPECT_LT(seconds[1], 32.0 * seconds[0]);
 }
 
 }  // namespace

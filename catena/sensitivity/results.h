@@ -18,9 +18,9 @@ struct InverseDerivatives {
   Eigen::MatrixXd da;  // the mass matrix
 };
 
-// Rows and columns: the freedoms of a tree in order; the independent ones of a closed mechanism. The
-// columns of deffort are all freedoms of the spanning tree, also when it is closed: an effort may act
-// at any of them.
+// Rows and columns: the freedoms of a tree in order; the independent ones of a closed mechanism.
+// The columns of deffort are all freedoms of the spanning tree, also when it is closed: an effort
+// may act at any of them.
 struct ForwardDerivatives {
   Eigen::VectorXd acceleration;  // of all freedoms
   Eigen::MatrixXd dq;
@@ -29,8 +29,8 @@ struct ForwardDerivatives {
 };
 
 // Rows and columns as above; the input of a freedom is its effort if it is force-driven and its
-// acceleration if it is motion-driven. In a closed mechanism the columns of dinput are all freedoms of
-// the spanning tree, and those of dependent freedoms are efforts.
+// acceleration if it is motion-driven. In a closed mechanism the columns of dinput are all freedoms
+// of the spanning tree, and those of dependent freedoms are efforts.
 struct HybridDerivatives {
   HybridResult result;
   Eigen::MatrixXd acceleration_dq, acceleration_dv, acceleration_dinput;

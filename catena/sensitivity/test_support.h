@@ -47,10 +47,9 @@ inline Numbers moved(const Mechanism& m, Numbers q, int freedom, Exact epsilon) 
       p[2] = w * e[1] - x * e[2] + y * c + z * e[0];
       p[3] = w * e[2] + x * e[1] - y * e[0] + z * c;
     } else {
-      const Exact r[3][3] = {
-          {1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
-          {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
-          {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}};
+      const Exact r[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
+                             {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
+                             {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}};
       for (int i = 0; i < 3; ++i) p[4 + i] += epsilon * r[i][k - 3];
     }
     return q;
@@ -65,8 +64,9 @@ inline Numbers shifted(Numbers x, int i, Exact epsilon) {
 
 // The passive efforts are of double precision only.
 inline Numbers passive_of(const Mechanism& m, const Numbers& q, const Numbers& v) {
-  const reference::Vector<double> p = reference::passive_effort(
-      m, reference::Vector<double>(q.begin(), q.end()), reference::Vector<double>(v.begin(), v.end()));
+  const reference::Vector<double> p =
+      reference::passive_effort(m, reference::Vector<double>(q.begin(), q.end()),
+                                reference::Vector<double>(v.begin(), v.end()));
   return Numbers(p.begin(), p.end());
 }
 
@@ -95,9 +95,14 @@ inline double error(const Eigen::MatrixXd& actual, const Columns& expected) {
     wanted.insert(wanted.end(), column.begin(), column.end());
   }
   // Where every entry is below one (a single hinge has no velocity terms at all), absolute.
-  double size = 0.0;
-  for (const Exact x : wanted) size = std::max(size, std::abs(static_cast<double>(x)));
-  return error(all, wanted) * std::min(size, 1.0);
+  double size = 1.0, off = 0.0;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    size = std::max(size, std::abs(static_cast<double>(wanted[i])));
+    const double d = static_cast<double>(Exact(all[static_cast<Eigen::Index>(i)]) - wanted[i]);
+    if (!std::isfinite(d)) return kInfinity;
+    off = std::max(off, std::abs(d));
+  }
+  return off / size;
 }
 
 }  // namespace catena::test

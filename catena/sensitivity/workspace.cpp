@@ -119,7 +119,8 @@ void SensitivityWorkspace::make_patterns() {
       for (int r = 0; r < n; ++r) {
         bool some = dense;
         for (int c = k; c < std::min(k + kLanes, n); ++c)
-          some = some || kind[static_cast<std::size_t>(r)][static_cast<std::size_t>(c)] != Kind::none;
+          some =
+              some || kind[static_cast<std::size_t>(r)][static_cast<std::size_t>(c)] != Kind::none;
         if (some) store.group_rows.push_back(r);
       }
     }

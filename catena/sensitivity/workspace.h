@@ -1,7 +1,7 @@
-// SensitivityWorkspace: the memory of derivatives of one mechanism. Derivatives of trees and products
-// allocate nothing after their first call (which sizes the matrices); those of hybrid dynamics and of
-// closed mechanisms use small temporary matrices. One workspace serves one thread, and the mechanism
-// must outlive it.
+// SensitivityWorkspace: the memory of derivatives of one mechanism. Derivatives of trees and
+// products allocate nothing after their first call (which sizes the matrices); those of hybrid
+// dynamics and of closed mechanisms use small temporary matrices. One workspace serves one thread,
+// and the mechanism must outlive it.
 //
 // The tables of columns are O(N); the matrices are sized only by the calls that return matrices, so
 // that products with vectors (products.h) serve chains of any length.

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "catena/dynamics/loads.h"
+#include "catena/loops/constraint_set.h"
 #include "catena/simulation/table.h"
 
 namespace catena {
@@ -66,6 +68,38 @@ struct StopSettings {
   double restitution = 0.0;  // velocity after / before an impact at its limits
 };
 
+// A constraint that is switched on and off: one of the four is given, with its name.
+struct ConstraintSettings {
+  enum class Kind { attachment, lock, contact, servo };
+  Kind kind = Kind::attachment;
+  AttachmentSettings attachment = {};
+  LockSettings lock = {};
+  ContactSettings contact = {};
+  ServoSettings servo = {};
+  // Of a servo, one for each row, functions of time alone: the position of the point, or the
+  // angular velocity.
+  std::vector<SignalSettings> motions = {};
+  bool active = false;  // from the start; contacts find out for themselves
+  const std::string& name() const;
+};
+
+// Switches constraints on and off, at a time or where a function passes through zero.
+struct SwitchSettings {
+  std::string name;
+  double time = std::numeric_limits<double>::infinity();  // s; infinite: by the function
+  SignalSettings when = {};
+  int direction = 0;  // +1: only upward, −1: only downward
+  std::vector<std::string> activate = {};
+  std::vector<std::string> release = {};
+};
+
+// How closed loops are treated.
+enum class LoopRoute {
+  automatic,   // embedded, unless a loop is large (forward.h) or constraints are switched
+  embedded,    // independent coordinates (closed_coordinates.h)
+  multipliers  // all coordinates; multipliers and projection
+};
+
 struct ActionSettings {
   std::vector<InputSettings> inputs = {};
   std::vector<ControllerSettings> controllers = {};
@@ -77,6 +111,9 @@ struct ActionSettings {
   double restitution = 0.0;  // at stops that `stop_settings` does not name
   std::vector<StopSettings> stop_settings = {};
   FrictionLaw friction = FrictionLaw::set_valued;
+  std::vector<ConstraintSettings> constraints = {};
+  std::vector<SwitchSettings> switches = {};
+  LoopRoute loops = LoopRoute::automatic;
   bool limit_efforts = false;  // inputs and controllers do not exceed the model's effort limits
 };
 

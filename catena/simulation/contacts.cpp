@@ -70,7 +70,10 @@ ImpulseResult Contacts::jump(const Eigen::VectorXd& y, int freedom, double targe
   input.target[freedom] = target;
   ImpulseResult result;
   while (true) {
-    apply_impulse(m, state, input, workspace_, result);
+    if (equations_.constraints() != nullptr)
+      result = equations_.impulse(state, input);
+    else
+      apply_impulse(m, state, input, workspace_, result);
     int pulled = -1;
     for (int i = 0; i < m.freedoms(); ++i) {
       const int stop = equations_.modes()[index(i)].stop;

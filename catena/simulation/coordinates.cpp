@@ -1,5 +1,6 @@
 #include "catena/simulation/coordinates.h"
 
+#include "catena/loops/constraint_set.h"
 #include "catena/model/configuration.h"
 #include "catena/simulation/closed_coordinates.h"
 
@@ -52,20 +53,28 @@ class TreeCoordinates final : public Coordinates {
     y[index(mechanism_.coordinates() + freedom)] = velocity;
   }
 
+  void project(State& state) override {
+    if (constraints_ != nullptr) constraints_->close(state);
+  }
+  void set_constraints(ConstraintSet* constraints) override { constraints_ = constraints; }
+
   bool accepted(const State&) override { return false; }
 
-  double closure_residual(const State&) const override { return 0.0; }
+  double closure_residual(const State& state) const override {
+    return constraints_ == nullptr ? 0.0 : constraints_->gap(state);
+  }
 
  private:
   const Mechanism& mechanism_;
+  ConstraintSet* constraints_ = nullptr;
   bool has_quaternions_ = false;
 };
 
 }  // namespace
 
 std::unique_ptr<Coordinates> make_coordinates(const Mechanism& mechanism, const State& state,
-                                              std::vector<std::uint8_t> pinned) {
-  if (!mechanism.loops().empty())
+                                              std::vector<std::uint8_t> pinned, bool whole) {
+  if (!mechanism.loops().empty() && !whole)
     return std::make_unique<ClosedCoordinates>(mechanism, state, std::move(pinned));
   return std::make_unique<TreeCoordinates>(mechanism);
 }

@@ -49,6 +49,10 @@ class Coordinates {
   virtual void prescribe(int freedom, double position, double velocity,
                          std::span<double> y) const = 0;
 
+  // Moves a state back onto constraints that these coordinates do not satisfy by themselves.
+  virtual void project(State& /*state*/) {}
+  virtual void set_constraints(class ConstraintSet* /*constraints*/) {}
+
   // After each accepted step. True: the coordinates are others now, so y must be packed anew and
   // an integrator must forget what it remembers.
   virtual bool accepted(const State& state) = 0;
@@ -62,8 +66,9 @@ class Coordinates {
 };
 
 // The coordinates that suit a mechanism, which must outlive them, at a state. `pinned` marks the
-// freedoms whose motion is prescribed, by freedom; empty: none.
+// freedoms whose motion is prescribed, by freedom; empty: none. `whole`: all coordinates also of a
+// closed mechanism, which project() keeps on its constraints.
 std::unique_ptr<Coordinates> make_coordinates(const Mechanism& mechanism, const State& state,
-                                              std::vector<std::uint8_t> pinned);
+                                              std::vector<std::uint8_t> pinned, bool whole = false);
 
 }  // namespace catena

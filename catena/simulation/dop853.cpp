@@ -154,7 +154,7 @@ void Dop853::advance(double limit) {
     break;
   }
   dense_ready_ = false;
-  ode_.project(y_);
+  ode_.project(t_, y_);
   rate(t_, y_, stage_[dop853::kStages]);
   noise_at_start_ = ode_.noise();
   ahead_ = true;

@@ -89,6 +89,7 @@ Equations::Equations(const Mechanism& mechanism, Coordinates& coordinates,
   for (const Input& input : inputs_) refuse_both(input.freedom, input.name);
   for (const Controller& pid : pids_) refuse_both(pid.freedom, pid.name);
 
+  make_constraints(actions);
   add_elements(actions);
   find_if_floating(actions);
   for_each_signal([this](const Signal& s) { switches_ += s.switches(); });
@@ -103,12 +104,16 @@ void Equations::for_each_signal(F f) {
   for (Input& input : inputs_) f(input.signal);
   for (Controller& pid : pids_) f(pid.target);
   for (Motion& motion : motions_) f(motion.signal);
+  for (Servo& servo : servos_)
+    for (Signal& signal : servo.motions) f(signal);
 }
 template <class F>
 void Equations::for_each_signal(F f) const {
   for (const Input& input : inputs_) f(input.signal);
   for (const Controller& pid : pids_) f(pid.target);
   for (const Motion& motion : motions_) f(motion.signal);
+  for (const Servo& servo : servos_)
+    for (const Signal& signal : servo.motions) f(signal);
 }
 
 void Equations::add_elements(const ActionSettings& actions) {
@@ -150,6 +155,21 @@ void Equations::add_elements(const ActionSettings& actions) {
       response_element_ = elements();
       elements_.push_back({Kind::response, "events", 0, 0});
     }
+  if (set_) {
+    element_of_constraint_.assign(index(set_->count()), -1);
+    for (int k = 0; k < set_->count(); ++k) {
+      const ConstraintSet::Kind kind = set_->kind(k);
+      if (kind != ConstraintSet::Kind::contact && kind != ConstraintSet::Kind::servo) continue;
+      const bool contact = kind == ConstraintSet::Kind::contact;
+      element_of_constraint_[index(k)] = elements();
+      elements_.push_back({contact ? Kind::contact : Kind::servo,
+                           (contact ? "contact " : "servo ") + set_->name(k), 0, k});
+    }
+    if (!actions.switches.empty()) {
+      switching_element_ = elements();
+      elements_.push_back({Kind::switching, "switches", 0, 0});
+    }
+  }
   needs_kinematics_ = std::any_of(elements_.begin(), elements_.end(), [](const Element& e) {
     return e.kind == Kind::external || e.kind == Kind::spring;
   });
@@ -157,6 +177,20 @@ void Equations::add_elements(const ActionSettings& actions) {
 
 void Equations::find_if_floating(const ActionSettings& actions) {
   floats_freely_ = !mechanism_.nodes().empty() && actions.external.empty();
+  const auto grounded = [&](int body) {
+    return body < 0 || mechanism_.bodies()[index(body)].node < 0;
+  };
+  std::vector<int> locked;
+  for (const ConstraintSettings& c : actions.constraints) {
+    if (c.kind == ConstraintSettings::Kind::lock)
+      locked.push_back(c.lock.freedom);
+    else if (c.kind == ConstraintSettings::Kind::servo ||
+             (c.kind == ConstraintSettings::Kind::attachment &&
+              (grounded(c.attachment.body_a) || grounded(c.attachment.body_b))) ||
+             (c.kind == ConstraintSettings::Kind::contact &&
+              (grounded(c.contact.body) || grounded(c.contact.plane_body))))
+      floats_freely_ = false;
+  }
   std::vector<std::uint8_t> to_ground(index(mechanism_.freedoms()), 0);
   for (const Node& node : mechanism_.nodes()) {
     if (node.parent >= 0) continue;
@@ -166,8 +200,11 @@ void Equations::find_if_floating(const ActionSettings& actions) {
   for (const Element& e : elements_)
     if (e.kind == Element::Kind::response ||
         (e.kind != Element::Kind::external && e.kind != Element::Kind::spring &&
-         to_ground[index(e.freedom)] != 0))
+         e.kind != Element::Kind::contact && e.kind != Element::Kind::servo &&
+         e.kind != Element::Kind::switching && to_ground[index(e.freedom)] != 0))
       floats_freely_ = false;
+  for (const int freedom : locked)
+    if (to_ground[index(freedom)] != 0) floats_freely_ = false;
   const auto settings = mechanism_.freedom_settings();
   for (std::size_t i = 0; i < settings.size(); ++i)
     if (to_ground[i] != 0 && settings[i].stiffness != 0.0) floats_freely_ = false;
@@ -221,6 +258,7 @@ void Equations::evaluate(double t, const Eigen::VectorXd& y) {
     const Jet jet = motion.signal.jet(t);
     hybrid_.acceleration[motion.freedom] = motion.has_coordinate ? jet.acceleration : jet.rate;
   }
+  if (set_) set_targets(t);
   const std::span<const Coordinates::Side> sides = coordinates_.sides();
   if (sides.empty()) {
     sum_efforts(t, y);
@@ -295,7 +333,9 @@ void Equations::solve() {
       hybrid_.effort[i] += friction_[i] - smooth;
     }
   }
-  if (!hybrid) {
+  if (set_) {
+    solve_with_constraints();
+  } else if (!hybrid) {
     acceleration_ = forward_dynamics(mechanism_, state_, hybrid_.effort, workspace_, external_);
   } else {
     hybrid_dynamics(mechanism_, state_, hybrid_, workspace_, hybrid_result_, external_);
@@ -346,8 +386,15 @@ double Equations::power(const Element& e) const {
       const double rate = dot(gap, velocity(spring.b) - velocity(spring.a)) / norm(gap);
       return -spring.damping * rate * rate;
     }
+    case Element::Kind::contact: {
+      if (set_->mode(e.source) != ContactMode::sliding) return 0.0;
+      return dot(set_->contact_force(e.source).friction, set_->slip(e.source));
+    }
+    case Element::Kind::servo:
+      return set_->servo_power(e.source);
     case Element::Kind::impact:
     case Element::Kind::response:
+    case Element::Kind::switching:
       return 0.0;
   }
   return 0.0;
@@ -386,8 +433,12 @@ void Equations::applied_force(double t, const Eigen::VectorXd& y, Eigen::VectorX
   rate_of_integrals(rates);
 }
 
-void Equations::project(Eigen::VectorXd& y) {
-  coordinates_.unpack({y.data(), index(mechanical_)}, state_);
+void Equations::project(double t, Eigen::VectorXd& y) {
+  look(t, y);
+  if (set_) {
+    set_targets(t);
+    coordinates_.project(state_);
+  }
   set_state(state_, y);
 }
 

@@ -18,6 +18,8 @@
 #include <vector>
 
 #include "catena/dynamics/forward.h"
+#include "catena/dynamics/impulses.h"
+#include "catena/loops/constraint_set.h"
 #include "catena/simulation/coordinates.h"
 #include "catena/simulation/integrator.h"
 #include "catena/simulation/signal.h"
@@ -45,7 +47,7 @@ class Equations final : public Ode {
     const double part = coordinates_.uncertainty();
     return part > 0.0 ? part * acceleration_.lpNorm<Eigen::Infinity>() : 0.0;
   }
-  void project(Eigen::VectorXd& y) override;
+  void project(double t, Eigen::VectorXd& y) override;
   // All forces but those of inertia, at the freedoms, and the rates of everything but the state.
   // For modes without held freedoms and prescribed motions, and springs without dampers.
   void applied_force(double t, const Eigen::VectorXd& y, Eigen::VectorXd& force,
@@ -63,6 +65,9 @@ class Equations final : public Ode {
   // Of the last evaluation.
   const State& state() const { return state_; }
   const Eigen::VectorXd& acceleration() const { return acceleration_; }
+  // What acts at the freedoms, passive elements and what holds them left out.
+  const Eigen::VectorXd& applied_effort() const { return hybrid_.effort; }
+  const std::vector<ExternalWrench>& external() const { return external_; }
   // Of the actuators: inputs, controllers, and what prescribed motions take.
   const Eigen::VectorXd& effort() const { return effort_; }
   // Friction at freedoms with friction, and what holds those that stick or rest at a stop.
@@ -77,6 +82,15 @@ class Equations final : public Ode {
   // Adds to the work of the impacts at a freedom.
   void add_impact_work(int freedom, double work, Eigen::VectorXd& y) const;
   void add_response_work(double work, Eigen::VectorXd& y) const;
+
+  // Constraints that are switched, and loops by multipliers; null: neither.
+  ConstraintSet* constraints() { return set_.get(); }
+  // Adds to the work of a constraint: impulses of contacts, or of switching.
+  void add_constraint_work(int constraint, double work, Eigen::VectorXd& y) const;
+  void add_switching_work(double work, Eigen::VectorXd& y) const;
+  // Velocities after the locked freedoms are brought to their targets at once, all else kept that
+  // constrains the motion.
+  ImpulseResult impulse(const State& state, const ImpulseInput& input);
 
   // Modes; the velocity of a held freedom must be zero in y.
   std::vector<FreedomMode>& modes() { return modes_; }
@@ -114,7 +128,10 @@ class Equations final : public Ode {
       external,
       spring,
       impact,
-      response
+      response,
+      contact,
+      servo,
+      switching
     };
     Kind kind;
     std::string name;
@@ -144,9 +161,18 @@ class Equations final : public Ode {
     Signal signal;
   };
 
+  struct Servo {
+    int constraint;
+    std::vector<Signal> motions;
+  };
+
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
   void add_elements(const ActionSettings& actions);
   void find_if_floating(const ActionSettings& actions);
+  void make_constraints(const ActionSettings& actions);
+  void set_targets(double t);
+  void hold_freedoms();
+  void solve_with_constraints();
   void sum_efforts(double t, const Eigen::VectorXd& y);
   void solve();
   double power(const Element& element) const;
@@ -166,6 +192,11 @@ class Equations final : public Ode {
   std::vector<Controller> pids_;
   std::vector<Motion> motions_;
   std::vector<ExternalWrench> external_;
+  std::unique_ptr<ConstraintSet> set_;
+  std::vector<Servo> servos_;
+  std::vector<int> lock_of_freedom_;        // in set_, −1: none
+  std::vector<int> element_of_constraint_;  // −1: none
+  int switching_element_ = -1;
   std::vector<Element> elements_;
   std::vector<int> impact_element_;  // by freedom, −1: none
   int response_element_ = -1;
@@ -190,6 +221,9 @@ class Equations final : public Ode {
 
 // The freedom of this name; a hinge of several freedoms is an error that lists them.
 int freedom_index(const Mechanism& mechanism, const std::string& name);
+
+// Whether a simulation with these actions integrates all coordinates and uses multipliers.
+bool uses_multipliers(const Mechanism& mechanism, const ActionSettings& actions);
 
 // The level of sliding friction at speed v (without the sign), and the breakaway level.
 double sliding_level(const Friction& friction, double v);

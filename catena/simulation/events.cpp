@@ -14,8 +14,9 @@ constexpr int kMostIterations = 200;
 
 }  // namespace
 
-EventWatch::EventWatch(Equations& equations, Contacts& contacts, const ActionSettings& actions)
-    : equations_(equations), contacts_(contacts), settings_(actions.events) {
+EventWatch::EventWatch(Equations& equations, Contacts& contacts, Switching& switching,
+                       const ActionSettings& actions)
+    : equations_(equations), contacts_(contacts), switching_(switching), settings_(actions.events) {
   for (const EventSettings& event : settings_) {
     if (event.name.empty()) throw Error("an event needs a name");
     functions_.emplace_back(event.signal, equations.mechanism(), "event '" + event.name + "'",
@@ -56,6 +57,10 @@ void EventWatch::start(double t, const Eigen::VectorXd& y) {
   for (int k = 0; k < equations_.switches(); ++k) add(Kind::jump, k);
   for (std::size_t k = 0; k < functions_.size(); ++k)
     add(Kind::function, static_cast<int>(k), -settings_[k].direction);
+  equations_.look(t, y);
+  switching_.start(t);
+  for (int k = 0; k < switching_.watches(); ++k) add(Kind::switching, k);
+  needs_forces_ = needs_forces_ || switching_.needs_forces();
   before_.assign(watches_.size(), 0.0);
   after_ = speed_before_ = before_;
   if (watches_.empty()) return;
@@ -70,6 +75,7 @@ void EventWatch::evaluate(double t, const Eigen::VectorXd& y) {
     equations_.evaluate(t, y);
   else
     equations_.look(t, y);
+  now_ = t;
   if (!switch_argument_.empty()) equations_.switch_arguments(t, switch_argument_);
   for (std::size_t k = 0; k < functions_.size(); ++k)
     function_value_[k] = functions_[k].value(t, equations_.state());
@@ -109,6 +115,8 @@ double EventWatch::value(const Watch& watch) const {
                                                    : -switch_argument_[index(watch.which)];
     case Watch::Kind::function:
       return watch.sign == 0 ? 0.0 : watch.sign * function_value_[index(watch.which)];
+    case Watch::Kind::switching:
+      return switching_.value(watch.which, now_);
   }
   return 0.0;
 }
@@ -215,6 +223,9 @@ EventWatch::Hits EventWatch::hits(double t, const Eigen::VectorXd& y) {
         break;
       case Watch::Kind::function:
         hits.functions.push_back(watch.which);
+        break;
+      case Watch::Kind::switching:
+        hits.switching.push_back(watch.which);
         break;
     }
   }

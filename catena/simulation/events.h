@@ -7,6 +7,7 @@
 //   one that sticks                 what is left to the breakaway level
 //   a jump of an input              its argument (expression.h)
 //   a function of the user          its value, with the sign it has
+//   switches and contacts           see switching.h
 //
 // The dense output of a step is looked at kSamples times, so that g may dip below zero and return
 // within a step (only at its end when g is so far from zero that it cannot get there); the root is
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "catena/simulation/contacts.h"
+#include "catena/simulation/switching.h"
 
 namespace catena {
 
@@ -26,7 +28,8 @@ inline constexpr int kSamples = 8;
 
 class EventWatch {
  public:
-  EventWatch(Equations& equations, Contacts& contacts, const ActionSettings& actions);
+  EventWatch(Equations& equations, Contacts& contacts, Switching& switching,
+             const ActionSettings& actions);
 
   // Watches what the present modes ask for, from here on.
   void start(double t, const Eigen::VectorXd& y);
@@ -42,12 +45,13 @@ class EventWatch {
     std::vector<int> switches;
     std::vector<int> functions;  // of the user
     std::vector<int> released;   // freedoms that a stop or friction lets go
+    std::vector<int> switching;  // watches of switching.h
   };
   Hits hits(double t, const Eigen::VectorXd& y);
 
  private:
   struct Watch {
-    enum class Kind { lower, upper, push, slide, stick, jump, function };
+    enum class Kind { lower, upper, push, slide, stick, jump, function, switching };
     Kind kind;
     int which;  // freedom, stop, switch or function
     int sign;   // of a user's function: the side it is on, 0: not known yet
@@ -65,6 +69,8 @@ class EventWatch {
 
   Equations& equations_;
   Contacts& contacts_;
+  Switching& switching_;
+  double now_ = 0.0;
   std::vector<EventSettings> settings_;
   std::vector<Signal> functions_;
   std::vector<double> function_value_;

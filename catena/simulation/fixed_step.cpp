@@ -99,7 +99,7 @@ void FixedStep::advance(double limit) {
   }
   t_ = next;
   if (!y_.allFinite()) throw StepCollapse(t_previous_, h, -1, hint);
-  ode_.project(y_);
+  ode_.project(t_, y_);
   std::rotate(past_.begin(), past_.end() - 1, past_.end());
   rate(t_, y_, past_[0]);
   if (whole) {

@@ -13,8 +13,8 @@ namespace catena {
 namespace {
 
 // In the order of Method.
-const std::vector<std::string> kNames{"dop853", "adams", "bdf", "arkode", "rk4",     "euler",
-                                      "ab2",    "ab3",   "ab4", "am4",    "midpoint"};
+const std::vector<std::string> kNames{"dop853", "adams", "bdf", "arkode", "ida", "rk4",
+                                      "euler",  "ab2",   "ab3", "ab4",    "am4", "midpoint"};
 
 void check_positive(double value, const char* what, bool infinite_allowed) {
   if (value > 0.0 && (infinite_allowed || std::isfinite(value))) return;

@@ -7,8 +7,9 @@
 //   rk4, euler, ab2, ab3, ab4, am4    fixed step; am4 is predict-evaluate-correct-evaluate, and
 //             multistep methods start with rk4 (Kasahara et al., table I)
 //   midpoint  fixed step, symplectic, for conservative mechanisms (midpoint.h)
+//   ida       the differential-algebraic form, backward differences (ida.h)          (SUNDIALS)
 //
-// None but midpoint allocates in a step.
+// None but midpoint and ida allocates in a step.
 #pragma once
 
 #include <cstdint>
@@ -34,11 +35,11 @@ class Ode {
   // How far rounding may have moved an entry of the last rate(), where that is more than usual: error
   // control must not ask for better.
   virtual double noise() const { return 0.0; }
-  // Moves y back to its manifold after an accepted step, by no more than the error of a step.
-  virtual void project(Eigen::VectorXd& /*y*/) {}
+  // Moves y back to its manifold after an accepted step to t, by no more than the error of a step.
+  virtual void project(double /*t*/, Eigen::VectorXd& /*y*/) {}
 };
 
-enum class Method { dop853, adams, bdf, arkode, rk4, euler, ab2, ab3, ab4, am4, midpoint };
+enum class Method { dop853, adams, bdf, arkode, ida, rk4, euler, ab2, ab3, ab4, am4, midpoint };
 
 std::span<const std::string> method_names();
 Method method_from(std::string_view name);  // NameError with the nearest
@@ -108,7 +109,7 @@ class Integrator {
   StepStatistics statistics_;
 };
 
-// Not for Method::midpoint, which needs more than an Ode.
+// Not for Method::midpoint and Method::ida, which need more than an Ode.
 std::unique_ptr<Integrator> make_integrator(Ode& ode, const IntegratorSettings& settings);
 
 // Throws Error for tolerances and steps that make no sense.

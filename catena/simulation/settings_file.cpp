@@ -9,6 +9,7 @@
 
 #include "catena/io/text_file.h"
 #include "catena/model/validation.h"
+#include "catena/simulation/constraint_values.h"
 #include "catena/simulation/settings_values.h"
 #include "catena/simulation/state_values.h"
 
@@ -22,6 +23,7 @@ const std::vector<std::string> kInterpolations{"hold", "linear", "spline"};
 const std::vector<std::string> kDirections{"down", "both", "up"};
 const std::vector<std::string> kActions{"record", "stop"};
 const std::vector<std::string> kFrictionLaws{"events", "smooth"};
+const std::vector<std::string> kLoopRoutes{"automatic", "embedded", "multipliers"};
 
 class SettingsReader {
  public:
@@ -30,9 +32,10 @@ class SettingsReader {
 
   void read(const yaml::Node& node, StateInput& input, SimulationSettings& s) {
     static const std::vector<std::string> kKeys{
-        "duration", "interval",    "checkpoint",   "outputs",  "method",       "rtol",    "atol",
-        "step",     "max_step",    "state",        "inputs",   "controllers",  "motions", "events",
-        "stops",    "restitution", "restitutions", "friction", "limit_efforts"};
+        "duration",      "interval",    "checkpoint", "outputs",     "method",       "rtol",
+        "atol",          "step",        "max_step",   "state",       "inputs",       "controllers",
+        "motions",       "events",      "stops",      "restitution", "restitutions", "friction",
+        "limit_efforts", "constraints", "switches",   "loops"};
     if (!values_.map(node, "a map of settings")) return;
     values_.unknown_keys(node, kKeys);
     number(node, "duration", s.duration);
@@ -74,6 +77,13 @@ class SettingsReader {
     });
     with(node, "limit_efforts",
          [&](const Entry& e) { values_.boolean(*e.value, a.limit_efforts); });
+    each(node, "constraints",
+         [&](const Entry& e) { read_constraint(values_, e, mechanism_, folder_, a.constraints); });
+    each(node, "switches", [&](const Entry& e) { read_switch(values_, e, folder_, a.switches); });
+    with(node, "loops", [&](const Entry& e) {
+      std::size_t index = 0;
+      if (values_.choice(*e.value, kLoopRoutes, index)) a.loops = static_cast<LoopRoute>(index);
+    });
   }
 
  private:
@@ -103,32 +113,7 @@ class SettingsReader {
     for (const Entry& item : node.entries) values_.text(*item.value, to.emplace_back());
   }
 
-  // An expression, or a map with a table.
-  SignalSettings signal(const yaml::Node& node) {
-    SignalSettings s;
-    if (!node.is_map()) {
-      values_.text(node, s.expression);
-      return s;
-    }
-    static const std::vector<std::string> kKeys{"expression", "table", "column", "interpolation",
-                                                "cutoff"};
-    values_.unknown_keys(node, kKeys);
-    const auto word = [&](const char* key, std::string& to) {
-      with(node, key, [&](const Entry& e) { values_.text(*e.value, to); });
-    };
-    word("expression", s.expression);
-    word("table", s.table);
-    word("column", s.column);
-    if (!s.table.empty())
-      s.table = (std::filesystem::path(folder_) / s.table).lexically_normal().string();
-    with(node, "interpolation", [&](const Entry& e) {
-      std::size_t index = 0;
-      if (values_.choice(*e.value, kInterpolations, index))
-        s.interpolation = static_cast<Interpolation>(index);
-    });
-    number(node, "cutoff", s.cutoff);
-    return s;
-  }
+  SignalSettings signal(const yaml::Node& node) { return read_signal(values_, node, folder_); }
 
   ControllerSettings controller(const Entry& e) {
     static const std::vector<std::string> kKeys{"kp", "kd", "ki", "target"};
@@ -172,7 +157,43 @@ class SettingsReader {
 
 using Json = nlohmann::ordered_json;
 
-Json to_json(const SignalSettings& s) {
+Json to_json(const SignalSettings& s) { return signal_json(s); }
+
+Json to_json(const Vec3d& a) { return Json::array({a.x, a.y, a.z}); }
+
+}  // namespace
+
+// An expression, or a map with a table.
+SignalSettings read_signal(Values& values, const yaml::Node& node, const std::string& folder) {
+  SignalSettings s;
+  if (!node.is_map()) {
+    values.text(node, s.expression);
+    return s;
+  }
+  static const std::vector<std::string> kKeys{"expression", "table", "column", "interpolation",
+                                              "cutoff"};
+  values.unknown_keys(node, kKeys);
+  const auto with = [&](const char* key, auto f) {
+    if (const Entry* entry = node.find(key)) {
+      const Values::Within within(values, key);
+      f(*entry->value);
+    }
+  };
+  for (const auto& [key, to] : {std::pair{"expression", &s.expression},
+                                std::pair{"table", &s.table}, std::pair{"column", &s.column}})
+    with(key, [&, to = to](const yaml::Node& value) { values.text(value, *to); });
+  if (!s.table.empty())
+    s.table = (std::filesystem::path(folder) / s.table).lexically_normal().string();
+  with("interpolation", [&](const yaml::Node& value) {
+    std::size_t index = 0;
+    if (values.choice(value, kInterpolations, index))
+      s.interpolation = static_cast<Interpolation>(index);
+  });
+  with("cutoff", [&](const yaml::Node& value) { values.number(value, s.cutoff); });
+  return s;
+}
+
+nlohmann::ordered_json signal_json(const SignalSettings& s) {
   if (s.table.empty()) return s.expression;
   Json json{{"table", std::filesystem::absolute(s.table).lexically_normal().string()}};
   if (!s.column.empty()) json["column"] = s.column;
@@ -180,10 +201,6 @@ Json to_json(const SignalSettings& s) {
   if (s.cutoff != 0.0) json["cutoff"] = s.cutoff;
   return json;
 }
-
-Json to_json(const Vec3d& a) { return Json::array({a.x, a.y, a.z}); }
-
-}  // namespace
 
 void read_settings(Values& values, const yaml::Node& node, const Mechanism& mechanism,
                    const std::string& folder, StateInput& input, SimulationSettings& settings) {
@@ -258,6 +275,10 @@ std::string settings_json(const SimulationSettings& s, const Mechanism& mechanis
   put("controllers", controllers);
   put("motions", motions);
   put("events", events);
+  put("constraints", constraints_json(a, mechanism));
+  put("switches", switches_json(a));
+  if (a.loops != LoopRoute::automatic)
+    json["loops"] = kLoopRoutes[static_cast<std::size_t>(a.loops)];
   json["stops"] = a.stops;
   json["restitution"] = a.restitution;
   put("restitutions", restitutions);

@@ -12,8 +12,10 @@
 #include "catena/model/configuration.h"
 #include "catena/simulation/contacts.h"
 #include "catena/simulation/events.h"
+#include "catena/simulation/ida.h"
 #include "catena/simulation/midpoint.h"
 #include "catena/simulation/outputs.h"
+#include "catena/simulation/switching.h"
 
 namespace catena {
 namespace {
@@ -50,9 +52,20 @@ std::vector<std::uint8_t> prescribed_freedoms(const Mechanism& mechanism,
   return mask;
 }
 
+// Methods that move the state back onto constraints after each step.
+bool projects(Method method) {
+  return method == Method::dop853 || method == Method::ida ||
+         (has_fixed_step(method) && method != Method::midpoint);
+}
+
 std::unique_ptr<Integrator> integrator_for(Equations& equations,
                                            const IntegratorSettings& settings) {
+  if (equations.constraints() != nullptr && !projects(settings.method))
+    throw Error("method '" + std::string(to_string(settings.method)) +
+                "' cannot keep a motion on constraints that are switched, or on loops by "
+                "multipliers; use dop853, or rk4, euler, ab2, ab3, ab4, am4 with a step");
   if (settings.method == Method::midpoint) return std::make_unique<Midpoint>(equations, settings);
+  if (settings.method == Method::ida) return make_ida(equations, settings);
   return make_integrator(equations, settings);
 }
 
@@ -84,11 +97,13 @@ class Simulation {
       : mechanism_(mechanism),
         settings_(completed(settings)),
         recorder_(recorder),
-        coordinates_(
-            make_coordinates(mechanism, at, prescribed_freedoms(mechanism, settings_.actions))),
+        coordinates_(make_coordinates(mechanism, at,
+                                      prescribed_freedoms(mechanism, settings_.actions),
+                                      uses_multipliers(mechanism, settings_.actions))),
         equations_(mechanism, *coordinates_, settings_.actions),
         contacts_(equations_, settings_.actions),
-        watch_(equations_, contacts_, settings_.actions),
+        switching_(equations_, settings_.actions),
+        watch_(equations_, contacts_, switching_, settings_.actions),
         auditor_(equations_),
         outputs_(equations_, settings_.outputs),
         integrator_(integrator_for(equations_, settings_.integrator)) {}
@@ -101,6 +116,7 @@ class Simulation {
     y_ = equations_.start(state);
     equations_.start_signals(0.0, state);
     equations_.impose_motions(0.0, y_);
+    switching_.begin(0.0, y_, log_);
     contacts_.begin(0.0, y_, log_);
     write_log();
     equations_.look(0.0, y_);
@@ -165,6 +181,7 @@ class Simulation {
   std::unique_ptr<Coordinates> coordinates_;
   Equations equations_;
   Contacts contacts_;
+  Switching switching_;
   EventWatch watch_;
   Auditor auditor_;
   Outputs outputs_;
@@ -262,7 +279,9 @@ void Simulation::happen(double t) {
     equations_.start_signals(t, equations_.state());
     for (const int k : hits.switches) log_.push_back({t, "switch", equations_.switch_name(k), ""});
   }
+  if (!hits.switching.empty()) switching_.settle(t, y_, hits.switching, log_);
   contacts_.settle(t, y_, {hits.impacts, hits.ended, hits.released}, log_);
+  if (!hits.impacts.empty()) switching_.resolve(t, y_, log_);
   write_log();
   watch_for_zeno();
   restart();
@@ -308,6 +327,7 @@ void Simulation::make_checkpoint() {
     s.push_back(mode.stop);
   }
   append(equations_.switch_sides());
+  append(switching_.save());
   append(auditor_.save());
   const StepStatistics& n = integrator_->statistics();
   s.insert(s.end(), {static_cast<double>(n.steps), static_cast<double>(n.rejected),
@@ -319,9 +339,9 @@ void Simulation::make_checkpoint() {
 void Simulation::load(const RunCheckpoint& from) {
   const std::vector<double>& s = from.state;
   const std::size_t n = index(mechanism_.freedoms());
-  const std::size_t needed = kCheckpointHeader + index(equations_.size()) +
-                             index(mechanism_.coordinates()) + n + 3 * n +
-                             index(equations_.switches()) + Auditor::kSaved + 6;
+  const std::size_t needed =
+      kCheckpointHeader + index(equations_.size()) + index(mechanism_.coordinates()) + n + 3 * n +
+      index(equations_.switches()) + switching_.saved() + Auditor::kSaved + 6;
   if (s.size() != needed || s[0] != kCheckpointFormat ||
       s[1] != static_cast<double>(equations_.size()))
     throw_foreign_checkpoint();
@@ -348,6 +368,8 @@ void Simulation::load(const RunCheckpoint& from) {
   std::vector<std::uint8_t> sides(index(equations_.switches()));
   for (std::uint8_t& side : sides) side = static_cast<std::uint8_t>(s[at++]);
   equations_.set_switch_sides(sides);
+  switching_.restore({s.data() + at, switching_.saved()});
+  at += switching_.saved();
   auditor_.restore({s.data() + at, Auditor::kSaved});
   at += Auditor::kSaved;
   StepStatistics steps;
@@ -456,6 +478,8 @@ SimulationSettings completed(SimulationSettings settings) {
     settings.output_interval = round_down(settings.duration / kRows);
   if (settings.checkpoint_interval == 0.0)
     settings.checkpoint_interval = settings.duration / kCheckpoints;
+  // The differential-algebraic form has all coordinates and multipliers.
+  if (settings.integrator.method == Method::ida) settings.actions.loops = LoopRoute::multipliers;
   check(settings.integrator);
   return settings;
 }

@@ -9,6 +9,7 @@
 #include "catena/closure/assembly.h"
 #include "catena/closure/loop_closure.h"
 #include "catena/closure/mobility.h"
+#include "catena/dynamics/batch.h"
 #include "catena/dynamics/energy.h"
 #include "catena/dynamics/forces.h"
 #include "catena/dynamics/forward.h"
@@ -17,6 +18,8 @@
 #include "catena/dynamics/kinematics.h"
 #include "catena/dynamics/mass_matrix.h"
 #include "catena/dynamics/momentum.h"
+#include "catena/loops/multipliers.h"
+#include "catena/sensitivity/forward_derivatives.h"
 #include "catena/spatial/eigen.h"
 
 namespace catena {
@@ -100,6 +103,37 @@ Matrix acceleration_of(Request r) {
 Matrix dense_acceleration(Request r) {
   return forward_dynamics(r.mechanism, r.input.state, r.input.effort, r.input.external,
                           Route::dense);
+}
+
+Matrix multiplier_acceleration(Request r) {
+  return forward_dynamics(r.mechanism, r.input.state, r.input.effort, r.input.external,
+                          Route::multipliers);
+}
+
+Matrix constraint_rank(Request r) {
+  return scalar(
+      multiplier_dynamics(r.mechanism, r.input.state, r.input.effort, r.input.external).rank);
+}
+
+// The state as one of several in a batch, not the first of its pack.
+Matrix batch_acceleration(Request r) {
+  constexpr Eigen::Index kStates = 6;
+  const RowMatrix q = r.input.state.q.transpose().replicate(kStates, 1);
+  const RowMatrix v = r.input.state.v.transpose().replicate(kStates, 1);
+  const RowMatrix effort = r.input.effort.transpose().replicate(kStates, 1);
+  std::vector<BatchWrenches::Place> places;
+  RowMatrix components(kStates, 6 * static_cast<Eigen::Index>(r.input.external.size()));
+  for (const ExternalWrench& e : r.input.external) {
+    for (int i = 0; i < 6; ++i)
+      components.col(6 * static_cast<Eigen::Index>(places.size()) + i).setConstant(e.wrench[i]);
+    places.push_back({e.body, e.point, e.axes});
+  }
+  const BatchWrenches external{places, components};
+  BatchWorkspace w(r.mechanism);
+  RowMatrix found(kStates, r.mechanism.freedoms());
+  batch_forward_dynamics(r.mechanism, q, v, effort, w, found, &external);
+  if (w.failures() > 0) throw NumericalError(w.message(kStates - 1));
+  return found.row(kStates - 1).transpose();
 }
 
 // Makes freedoms of a closed mechanism independent.
@@ -239,6 +273,49 @@ Matrix twist_rate_of(Request r) {
   return to_eigen(a);
 }
 
+// Over all freedoms, with zeros for those that depend on others.
+Matrix spread(const Matrix& m, const std::vector<int>& independent, int freedoms) {
+  Matrix all = Matrix::Zero(freedoms, freedoms);
+  for (std::size_t i = 0; i < independent.size(); ++i)
+    for (std::size_t k = 0; k < independent.size(); ++k)
+      all(independent[i], independent[k]) =
+          m(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(k));
+  return all;
+}
+
+template <Matrix ForwardDerivatives::*kPart>
+Matrix forward_derivative(Request r) {
+  SensitivityWorkspace w(r.mechanism);
+  pin_reference(r, w.dynamics());
+  const ForwardDerivatives& f =
+      forward_dynamics_derivatives(r.mechanism, r.input.state, r.input.effort, w, r.input.external);
+  return spread(f.*kPart, w.dynamics().independent(), r.mechanism.freedoms());
+}
+
+template <Matrix InverseDerivatives::*kPart>
+Matrix inverse_derivative(Request r) {
+  SensitivityWorkspace w(r.mechanism);
+  pin_reference(r, w.dynamics());
+  const InverseDerivatives& d = inverse_dynamics_derivatives(
+      r.mechanism, r.input.state, r.input.acceleration, w, r.input.external);
+  return spread(d.*kPart, w.dynamics().independent(), r.mechanism.freedoms());
+}
+
+// Of what hybrid dynamics finds: the acceleration of a force-driven freedom, the effort of a
+// motion-driven one.
+template <Matrix HybridDerivatives::*kAcceleration, Matrix HybridDerivatives::*kEffort>
+Matrix hybrid_derivative(Request r) {
+  const HybridDerivatives h = hybrid_dynamics_derivatives(
+      r.mechanism, r.input.state, {r.input.motion_driven, r.input.effort, r.input.acceleration},
+      r.input.external);
+  if (!r.mechanism.loops().empty())
+    throw NumericalError("derivatives of hybrid dynamics are compared for trees only");
+  Matrix found = h.*kAcceleration;
+  for (Eigen::Index i = 0; i < found.rows(); ++i)
+    if (r.input.motion_driven[static_cast<std::size_t>(i)] != 0) found.row(i) = (h.*kEffort).row(i);
+  return found;
+}
+
 const std::vector<std::string> kXyz{"x", "y", "z"};
 const std::vector<std::string> kWrench{"moment.x", "moment.y", "moment.z",
                                        "force.x",  "force.y",  "force.z"};
@@ -297,6 +374,24 @@ const std::vector<Quantity>& table() {
        {},
        Of::nothing,
        dense_acceleration},
+      {"multiplier_acceleration",
+       "forward dynamics, loops by multipliers",
+       Shape::freedom_vector,
+       {},
+       Of::nothing,
+       multiplier_acceleration},
+      {"constraint_rank",
+       "independent rows of all loops' closures here",
+       Shape::scalar,
+       {},
+       Of::nothing,
+       constraint_rank},
+      {"batch_acceleration",
+       "forward dynamics of the state in a batch",
+       Shape::freedom_vector,
+       {},
+       Of::nothing,
+       batch_acceleration},
       {"effort", "inverse dynamics", Shape::freedom_vector, {}, Of::nothing, effort},
       {"reduced_effort",
        "the state's efforts, at the independent freedoms",
@@ -317,6 +412,49 @@ const std::vector<Quantity>& table() {
        Of::nothing,
        hybrid_acceleration},
       {"hybrid_effort", "hybrid dynamics", Shape::freedom_vector, {}, Of::nothing, hybrid_effort},
+      {"acceleration_by_position",
+       "forward dynamics by tangent directions of q",
+       Shape::freedom_matrix,
+       {},
+       Of::nothing,
+       forward_derivative<&ForwardDerivatives::dq>},
+      {"acceleration_by_velocity",
+       "forward dynamics by velocities",
+       Shape::freedom_matrix,
+       {},
+       Of::nothing,
+       forward_derivative<&ForwardDerivatives::dv>},
+      {"effort_by_position",
+       "inverse dynamics by tangent directions of q",
+       Shape::freedom_matrix,
+       {},
+       Of::nothing,
+       inverse_derivative<&InverseDerivatives::dq>},
+      {"effort_by_velocity",
+       "inverse dynamics by velocities",
+       Shape::freedom_matrix,
+       {},
+       Of::nothing,
+       inverse_derivative<&InverseDerivatives::dv>},
+      {"hybrid_by_position",
+       "what hybrid dynamics finds, by tangent directions of q",
+       Shape::freedom_matrix,
+       {},
+       Of::nothing,
+       hybrid_derivative<&HybridDerivatives::acceleration_dq, &HybridDerivatives::effort_dq>},
+      {"hybrid_by_velocity",
+       "what hybrid dynamics finds, by velocities",
+       Shape::freedom_matrix,
+       {},
+       Of::nothing,
+       hybrid_derivative<&HybridDerivatives::acceleration_dv, &HybridDerivatives::effort_dv>},
+      {"hybrid_by_input",
+       "what hybrid dynamics finds, by given efforts and accelerations",
+       Shape::freedom_matrix,
+       {},
+       Of::nothing,
+       hybrid_derivative<&HybridDerivatives::acceleration_dinput,
+                         &HybridDerivatives::effort_dinput>},
       {"mass_matrix", "by composite bodies", Shape::freedom_matrix, {}, Of::nothing, mass},
       {"mass_determinant",
        "determinant of the mass matrix",

@@ -8,7 +8,8 @@ set(models ${SOURCE}/models)
 # ---- help, version, wrong usage
 expect(0 OUT "^catena [0-9]+\\.[0-9]+\\.[0-9]+\n$" RUN --version)
 expect(0 OUT "Examples:" RUN --help)
-foreach(command info check convert dynamics verify report view plot compare)
+foreach(command info check convert dynamics batch linearize modes equilibrium check-derivatives verify
+        report view plot compare)
   expect(0 OUT "Examples:.*catena ${command}" RUN ${command} --help)
 endforeach()
 expect(2 OUT "" ERR "error: A subcommand is required" RUN)
@@ -119,6 +120,11 @@ expect(0 OUT "C +rocker +.*-4\\.94977, -2\\.48579, \\?.*undetermined"
        RUN dynamics ${models}/four_bar.yaml --state closed.yaml --what forces)
 expect(0 OUT "freedom +[ABD]\n" RUN dynamics ${models}/four_bar.yaml --what mass-matrix)
 expect(0 OUT "kinetic" RUN dynamics ${models}/four_bar.yaml --what energy)
+expect(0 OUT "hinge 'C' +force x .*rank 2 of 5 rows" RUN dynamics ${models}/four_bar.yaml --route multipliers)
+expect(0 OUT "." RUN dynamics ${models}/four_bar.yaml --route multipliers --json)
+keys("${out}" acceleration effort multipliers q v)
+value("${out}" 3 multipliers redundant)
+expect(2 OUT "" ERR "--route" RUN dynamics ${models}/four_bar.yaml --route both)
 file(WRITE ${WORK}/wrong.yaml "q: {pivto: 0.6}\nspeed: 3\n")
 expect(1 OUT "" ERR "wrong.yaml:1: error: .*'pivto'; did you mean 'pivot'.*wrong.yaml:2: error: "
        RUN dynamics ${models}/pendulum.yaml --state wrong.yaml)
@@ -161,6 +167,14 @@ expect(1 OUT "" ERR "no method 'rk5'; did you mean 'rk4'"
        RUN simulate ${models}/double_pendulum.yaml --method rk5)
 expect(2 OUT "" ERR "give a model FILE, or --resume RUN" RUN simulate)
 expect(2 OUT "" ERR "--input needs NAME=VALUE" RUN simulate ${models}/pendulum.yaml --input pivot)
+expect(0 OUT "work +-[0-9.]+ J by switches.*events +3\n"
+       RUN simulate ${models}/hand_over.yaml --settings ${models}/hand_over.settings.yaml -o hand.run.h5)
+expect(0 OUT "." RUN simulate ${models}/four_bar.sdf -d 0.2 --form dae -o dae.run.h5 --json)
+expect(0 OUT "." RUN simulate ${models}/four_bar.sdf -d 0.2 --loops multipliers -o multipliers.run.h5)
+expect(2 OUT "" ERR "--form" RUN simulate ${models}/four_bar.sdf --form ado)
+file(WRITE ${WORK}/servo.yaml "constraints: {tip: {type: servo, body: uper, motion: {x: 1}}}\n")
+expect(1 OUT "" ERR "servo.yaml:1: error: .*did you mean 'upper'"
+       RUN simulate ${models}/double_pendulum.yaml --settings servo.yaml)
 expect(0 OUT "." RUN simulate ${models}/four_bar.sdf -d 1 -o four_bar.run.h5 --json)
 string(JSON found GET "${out}" audit closure_residual)
 if(NOT found MATCHES "e-1[3-9]$" AND NOT found EQUAL 0)
@@ -191,6 +205,30 @@ expect(1 OUT ".*" ERR "case.yaml:1: error: unknown key 'titel'; did you mean 'ti
 expect(2 OUT "" ERR "there is no such file or folder" RUN verify no_such_folder)
 expect(2 OUT "" ERR "has 'zebra' in its name" RUN verify ${cases} --filter zebra)
 
+# ---- linear models
+expect(0 OUT "q.shoulder +0 .*By perturbation of the nonlinear model: A differs by [0-9.]+e-[01]"
+       RUN linearize ${models}/double_pendulum.yaml --compare)
+expect(0 OUT "." RUN linearize ${models}/four_bar.yaml --json)
+keys("${out}" states inputs outputs A B C D M P1 P2 P3 point residual equilibrium)
+expect(0 OUT "" RUN linearize ${models}/cart_pendulum.yaml --in rail --out q.rail,q.pivot -o plant.json)
+file(READ ${WORK}/plant.json plant)
+value("${plant}" q.rail outputs 0)
+value("${plant}" effort.rail inputs 0)
+expect(1 OUT "" ERR "no input is named 'rial'; did you mean 'rail'"
+       RUN linearize ${models}/cart_pendulum.yaml --in rial)
+expect(1 OUT "" ERR "no output is named 'q.pivto'; did you mean 'q.pivot'"
+       RUN linearize ${models}/cart_pendulum.yaml --out q.pivto)
+expect(0 OUT "shoulder +0.5 +-?[0-9.e-]+\n.*marginally stable"
+       RUN equilibrium ${models}/double_pendulum.yaml -o rest.yaml)
+expect(0 OUT "marginally stable" RUN modes ${models}/double_pendulum.yaml --at rest.yaml --shapes)
+expect(0 OUT "." RUN modes ${models}/double_pendulum.yaml --at rest.yaml --json)
+keys("${out}" modes stability growth residual equilibrium)
+expect(0 OUT "held freedom +effort\n *elbow" RUN equilibrium ${models}/double_pendulum.yaml --hold elbow)
+expect(1 OUT "" ERR "no equilibrium was found.*free base" RUN equilibrium ${models}/spacecraft.yaml --gravity 0 0 -9.81)
+expect(0 OUT "∂acceleration/∂q .*states" RUN check-derivatives ${models}/mixed_chain.yaml --states 2)
+expect(0 OUT "." RUN check-derivatives ${models}/four_bar.yaml --states 2 --json)
+keys("${out}" states skipped worst pass checks)
+
 # ---- the code in the README is the example that is compiled
 file(READ ${SOURCE}/README.md readme)
 file(READ ${SOURCE}/examples/pendulum.cpp example)
@@ -198,5 +236,40 @@ string(FIND "${readme}" "${example}" place)
 if(place LESS 0)
   fail("README.md does not contain examples/pendulum.cpp as it is")
 endif()
+
+# ---- batch: from a table to a table; a bad state is told, the others are computed
+file(WRITE ${WORK}/states.csv "q.shoulder,v.shoulder,effort.elbow,remark\n0.3,0.1,2,7\n0,0,0,8\n0.1,0,0,9\n")
+expect(0 OUT "3 states, 0 failed" ERR "column 'remark' is not read"
+       RUN batch ${models}/double_pendulum.yaml --states ${WORK}/states.csv -o ${WORK}/found.csv)
+file(STRINGS ${WORK}/found.csv lines)
+list(LENGTH lines count)
+list(GET lines 0 head)
+if(NOT count EQUAL 4 OR NOT head MATCHES "^acceleration.shoulder,acceleration.elbow$")
+  fail("batch wrote ${count} lines, the first ${head}")
+endif()
+# The first state is that of `dynamics`.
+file(WRITE ${WORK}/state.yaml "q: {shoulder: 0.3}\nv: {shoulder: 0.1}\neffort: {elbow: 2}\n")
+expect(0 OUT "." RUN dynamics ${models}/double_pendulum.yaml --state ${WORK}/state.yaml --json)
+string(JSON one GET "${out}" acceleration shoulder)
+list(GET lines 1 first)
+string(REGEX REPLACE ",.*" "" first ${first})
+string(SUBSTRING "${one}" 0 12 one)
+string(SUBSTRING "${first}" 0 12 first)
+if(NOT one STREQUAL first)
+  fail("batch found ${first}, dynamics ${one}")
+endif()
+file(WRITE ${WORK}/states.csv "time,q.shoulder\n0,0.3\n1,0\n2,0.1\n")
+expect(0 OUT "." RUN batch ${models}/double_pendulum.yaml --states ${WORK}/states.csv --what mass-matrix
+       --threads 1 -o ${WORK}/found.csv --json)
+keys("${out}" states failures failed threads lanes instruction_set wall_time output)
+value("${out}" 3 states)
+expect(0 OUT "." RUN batch ${models}/double_pendulum.yaml --states ${WORK}/states.csv --what poses
+       -o ${WORK}/found.csv)
+file(WRITE ${WORK}/states.csv "q.shoulder\n0.3\nnan\n")
+expect(1 OUT "2 states, 1 failed" ERR "state 1: position of 'shoulder' is not finite"
+       RUN batch ${models}/double_pendulum.yaml --states ${WORK}/states.csv -o ${WORK}/found.csv)
+file(WRITE ${WORK}/states.csv "q.sholder\n0.3\n")
+expect(1 OUT "" ERR "did you mean 'shoulder'"
+       RUN batch ${models}/double_pendulum.yaml --states ${WORK}/states.csv -o ${WORK}/found.csv)
 
 report_failures()

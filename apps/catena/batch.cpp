@@ -1,0 +1,179 @@
+// catena batch: dynamics of many states, from a table to a table.
+#include "catena/dynamics/batch.h"
+
+#include <chrono>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "apps/catena/commands.h"
+#include "apps/catena/model_options.h"
+#include "apps/catena/output.h"
+#include "catena/base/cpu.h"
+#include "catena/io/csv.h"
+
+namespace catena::app {
+namespace {
+
+struct Options {
+  ModelOptions model;
+  std::string states;
+  std::string what = "forward";
+  int threads = 0;
+  bool json = false;
+  std::string out;
+};
+
+// Columns q.NAME, v.NAME, effort.NAME and acceleration.NAME, as a simulation's table has them; what
+// is not there is that of the model's initial state, or zero.
+struct Input {
+  RowMatrix q, v, effort, acceleration;
+  std::vector<std::string> ignored;
+};
+
+Input read_input(const Mechanism& m, const std::string& path) {
+  const CsvTable table = read_csv(path);
+  const Eigen::Index rows = table.values.rows();
+  Input in;
+  in.q = m.default_state().q.transpose().replicate(rows, 1);
+  in.v = m.default_state().v.transpose().replicate(rows, 1);
+  in.effort = RowMatrix::Zero(rows, m.freedoms());
+  in.acceleration = in.effort;
+  for (std::size_t i = 0; i < table.names.size(); ++i) {
+    const std::string& name = table.names[i];
+    const auto column = table.values.col(static_cast<Eigen::Index>(i));
+    const auto after = [&](const char* prefix) {
+      const std::string start(prefix);
+      return name.rfind(start, 0) == 0 ? name.substr(start.size()) : std::string();
+    };
+    if (const std::string own = after("q."); !own.empty())
+      in.q.col(m.position_index(own)) = column;
+    else if (const std::string rate = after("v."); !rate.empty())
+      in.v.col(m.velocity_index(rate)) = column;
+    else if (const std::string effort = after("effort."); !effort.empty())
+      in.effort.col(m.velocity_index(effort)) = column;
+    else if (const std::string a = after("acceleration."); !a.empty())
+      in.acceleration.col(m.velocity_index(a)) = column;
+    else if (name != "time")
+      in.ignored.push_back(name);
+  }
+  return in;
+}
+
+std::vector<std::string> prefixed(const char* prefix, std::span<const std::string> names) {
+  std::vector<std::string> result;
+  for (const std::string& name : names) result.push_back(prefix + name);
+  return result;
+}
+
+void batch(const Options& options) {
+  const Mechanism m = options.model.load();
+  print_warnings(m);
+  const Input in = read_input(m, options.states);
+  for (const std::string& name : in.ignored)
+    fmt::print(stderr, "{}: column '{}' is not read: q., v., effort. and acceleration. are\n",
+               options.states, name);
+  BatchWorkspace w(m, {.threads = options.threads});
+  const Eigen::Index states = in.q.rows();
+  RowMatrix found(states, m.freedoms());
+  std::vector<std::string> names;
+  const auto start = std::chrono::steady_clock::now();
+  if (options.what == "forward") {
+    batch_forward_dynamics(m, in.q, in.v, in.effort, w, found);
+    names = prefixed("acceleration.", m.velocity_names());
+  } else if (options.what == "inverse") {
+    batch_inverse_dynamics(m, in.q, in.v, in.acceleration, w, found);
+    names = prefixed("effort.", m.velocity_names());
+  } else if (options.what == "poses") {
+    RowMatrix poses(states, 12 * static_cast<Eigen::Index>(m.bodies().size()));
+    batch_kinematics(m, in.q, w, poses);
+    found.swap(poses);
+    for (const BodyPlace& body : m.bodies()) {
+      for (const char* entry : {"xx", "xy", "xz", "yx", "yy", "yz", "zx", "zy", "zz"})
+        names.push_back(body.name + ".r" + entry);
+      for (const char* entry : {".x", ".y", ".z"}) names.push_back(body.name + entry);
+    }
+  } else {
+    LaneArray triangles;
+    batch_mass_matrix(m, in.q, w, triangles);
+    found.resize(states, triangles.count());
+    for (Eigen::Index i = 0; i < states; ++i)
+      for (Eigen::Index k = 0; k < found.cols(); ++k) found(i, k) = triangles(i, k);
+    for (std::size_t i = 0; i < w.independent().size(); ++i)
+      for (std::size_t k = 0; k <= i; ++k) {
+        const auto name = [&](std::size_t j) {
+          return m.velocity_names()[static_cast<std::size_t>(w.independent()[j])];
+        };
+        names.push_back("mass." + name(i) + "." + name(k));
+      }
+  }
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  CsvWriter writer(options.out, names);
+  for (Eigen::Index i = 0; i < states; ++i)
+    writer.append({found.row(i).data(), static_cast<std::size_t>(found.cols())});
+  writer.close();
+
+  Json failed = Json::array();
+  for (Eigen::Index i = 0; i < states; ++i) {
+    const StateReport& report = w.reports()[static_cast<std::size_t>(i)];
+    if (report.status == BatchStatus::ok) continue;
+    fmt::print(stderr, "{}: {}\n", options.states, w.message(i));
+    failed.push_back(
+        {{"state", i}, {"status", to_string(report.status)}, {"message", w.message(i)}});
+  }
+  if (options.json) {
+    Json json;
+    json["states"] = states;
+    json["failures"] = w.failures();
+    json["failed"] = std::move(failed);
+    json["threads"] = w.threads();
+    json["lanes"] = w.lanes();
+    json["instruction_set"] = cpu_report().used;
+    json["wall_time"] = seconds;
+    json["output"] = options.out;
+    fmt::print("{}\n", json.dump(2));
+  } else {
+    fmt::print("{} states, {} failed, in {:.3g} ms ({} threads, {} states at a time, {})\n{}\n",
+               states, w.failures(), 1e3 * seconds, w.threads(), w.lanes(), cpu_report().used,
+               options.out);
+  }
+  if (w.failures() > 0) throw Failed();
+}
+
+}  // namespace
+
+void add_batch(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("batch", "Dynamics of many states, from a table to a table");
+  const auto options = std::make_shared<Options>();
+  options->model.add(*command);
+  command
+      ->add_option("--states", options->states,
+                   "CSV with one state per row: columns q.NAME, v.NAME, effort.NAME, "
+                   "acceleration.NAME")
+      ->required()
+      ->check(CLI::ExistingFile)
+      ->type_name("FILE");
+  command->add_option("--what", options->what, "What to compute")
+      ->check(CLI::IsMember({"forward", "inverse", "mass-matrix", "poses"}))
+      ->capture_default_str();
+  command->add_option("--threads", options->threads, "0: all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "Print a summary as JSON");
+  command->add_option("-o,--output", options->out, "Write the results to this CSV file")
+      ->required()
+      ->type_name("FILE");
+  command->footer(
+      "Examples:\n"
+      "  catena simulate models/arm6.yaml --duration 1 -o run.csv\n"
+      "  catena batch models/arm6.yaml --states run.csv -o accelerations.csv\n"
+      "  catena batch models/arm6.yaml --states run.csv --what mass-matrix -o masses.csv --json\n\n"
+      "A state that cannot be evaluated is told on stderr, its row is NaN, and the exit code is "
+      "1;\n"
+      "all others are computed.");
+  command->callback([options] { batch(*options); });
+}
+
+}  // namespace catena::app

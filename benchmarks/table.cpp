@@ -1,0 +1,323 @@
+// One table: Catena and the peers that are installed, on the same models and states in one run.
+//
+//   table [--rounds N] [--markdown FILE] [PLUGIN.so ...]
+//
+// Every contender takes a short sample (some 50 µs) in turn, round after round, so that whatever
+// the machine does else meets all of them alike; the figure is the median. Before anything is timed
+// the results are compared: a peer that computes something else is told and left out.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <sstream>
+
+#include "subject.h"
+
+#include "catena/base/cpu.h"
+#include "catena/dynamics/batch.h"
+#include "catena/dynamics/forward.h"
+#include "catena/dynamics/inverse.h"
+#include "catena/dynamics/mass_matrix.h"
+#include "catena/dynamics/operators.h"
+#include "catena/io/load.h"
+
+namespace {
+
+using namespace catena;
+using namespace catena_bench;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kStates =
+    16;  // that a single-state call goes through, so that nothing is learnt by heart
+constexpr int kBatch = 1024;
+constexpr double kSample = 50e3;  // ns
+// Peers that read the same numbers agree to rounding, through conditions of at most 1e6; MuJoCo
+// diagonalizes inertias and keeps eight digits.
+constexpr double kAgreement = 1e-6;
+
+double now() {
+  return std::chrono::duration<double, std::nano>(Clock::now().time_since_epoch()).count();
+}
+
+double median(std::vector<double> x) {
+  const auto middle = x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2);
+  std::nth_element(x.begin(), middle, x.end());
+  return *middle;
+}
+
+// One cell: somebody doing something.
+struct Contender {
+  std::string name;
+  std::function<void(int)> call;  // with a number that counts up
+  int states = 1;                 // evaluated by one call
+  int repetitions = 1;
+  int count = 0;
+  std::vector<double> samples = {};
+
+  double time(int n) {
+    const double start = now();
+    for (int i = 0; i < n; ++i) call(count++);
+    return now() - start;
+  }
+  void calibrate() {
+    int n = 1;
+    double t = time(n);
+    for (; t < 0.5 * kSample; n *= 2) t = time(2 * n);
+    repetitions = std::max(1, static_cast<int>(n * kSample / t));
+  }
+  void sample() { samples.push_back(time(repetitions) / repetitions / states); }
+};
+
+struct Column {
+  std::string title;
+  Task task;
+  bool batch = false;
+};
+const std::vector<Column> kColumns{{"inverse dynamics", Task::inverse},
+                                   {"forward dynamics", Task::forward},
+                                   {"mass matrix", Task::mass_matrix},
+                                   {"inverse mass matrix", Task::inverse_mass_matrix},
+                                   {"forward, batch of 1,024", Task::forward, true}};
+
+// Catena's own: one state at a time, and batches.
+struct Ours {
+  explicit Ours(const Subject& s)
+      : subject(s), workspace(s.mechanism), batch(s.mechanism, {.threads = 1}) {
+    for (int k = 0; k < kStates; ++k) {
+      states.push_back({s.q.row(k).transpose(), s.v.row(k).transpose()});
+      efforts.push_back(s.effort.row(k).transpose());
+      accelerations.push_back(s.acceleration.row(k).transpose());
+    }
+    found.resize(s.count(), s.mechanism.freedoms());
+    inverse.resize(s.mechanism.freedoms(), s.mechanism.freedoms());
+  }
+
+  void run(Task task, int state) {
+    const Mechanism& m = subject.mechanism;
+    const auto k = static_cast<std::size_t>(state);
+    switch (task) {
+      case Task::inverse:
+        inverse_dynamics(m, states[k], accelerations[k], workspace);
+        break;
+      case Task::forward:
+        forward_dynamics(m, states[k], efforts[k], workspace);
+        break;
+      case Task::mass_matrix:
+        mass_matrix(m, states[k].q, workspace);
+        break;
+      default:
+        articulate(m, states[k].q, workspace);
+        inverse_mass_matrix(workspace, inverse);
+    }
+  }
+  void run_batch() {
+    batch_forward_dynamics(subject.mechanism, subject.q, subject.v, subject.effort, batch, found);
+  }
+
+  const Subject& subject;
+  Workspace workspace;
+  BatchWorkspace batch;
+  std::vector<State> states;
+  std::vector<Eigen::VectorXd> efforts, accelerations;
+  Rows found;
+  Eigen::MatrixXd inverse;
+};
+
+// The largest difference in units of the largest number, over all states and what can be compared.
+double disagreement(Ours& ours, Peer& peer) {
+  const Mechanism& m = ours.subject.mechanism;
+  const Eigen::Index n = m.freedoms();
+  std::vector<double> theirs(static_cast<std::size_t>(n * n));
+  double worst = 0.0;
+  for (const Task task : {Task::inverse, Task::forward, Task::mass_matrix}) {
+    if (!peer.can(task)) continue;
+    for (int k = 0; k < kStates; ++k) {
+      peer.run(task, k);
+      if (!peer.result(task, theirs.data())) break;
+      ours.run(task, k);
+      const Eigen::MatrixXd own = task == Task::inverse ? Eigen::MatrixXd(ours.workspace.effort)
+                                  : task == Task::forward
+                                      ? Eigen::MatrixXd(ours.workspace.acceleration)
+                                      : ours.workspace.mass_matrix;
+      const Eigen::Map<const Eigen::MatrixXd> other(theirs.data(), own.rows(), own.cols());
+      worst = std::max(worst, (own - other).cwiseAbs().maxCoeff() / own.cwiseAbs().maxCoeff());
+    }
+  }
+  return worst;
+}
+
+std::string nanoseconds(double t) {
+  char text[32];
+  std::snprintf(text, sizeof text, t < 1e4 ? "%.0f" : "%.3g", t);
+  double value = std::strtod(text, nullptr);
+  if (value >= 1e4) std::snprintf(text, sizeof text, "%.0f", value);
+  return text;
+}
+std::string ratio(double r) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", r);
+  return text;
+}
+
+// Medians by contender of one subject and column; ours comes first.
+using Cell = std::vector<std::pair<std::string, double>>;
+
+std::vector<Cell> measure(const Subject& subject, const std::vector<Plugin>& plugins, int rounds) {
+  Ours ours(subject);
+  std::vector<std::unique_ptr<Peer>> peers;
+  std::vector<std::string> names;
+  for (const Plugin& plugin : plugins) {
+    std::unique_ptr<Peer> peer = plugin.make(subject);
+    if (peer == nullptr) continue;
+    const double off = disagreement(ours, *peer);
+    std::printf("  %-10s agrees to %.0e\n", plugin.name().c_str(), off);
+    if (!(off < kAgreement)) {
+      std::printf("  %-10s computes something else and is left out\n", plugin.name().c_str());
+      continue;
+    }
+    names.push_back(plugin.name());
+    peers.push_back(std::move(peer));
+  }
+  std::vector<std::vector<Contender>> columns(kColumns.size());
+  for (std::size_t c = 0; c < kColumns.size(); ++c) {
+    const Column& column = kColumns[c];
+    if (column.batch)
+      columns[c].push_back({"Catena", [&](int) { ours.run_batch(); }, subject.count()});
+    else
+      columns[c].push_back(
+          {"Catena", [&ours, &column](int k) { ours.run(column.task, k % kStates); }});
+    for (std::size_t p = 0; p < peers.size(); ++p)
+      if (peers[p]->can(column.task))
+        columns[c].push_back({names[p], [peer = peers[p].get(), &column](int k) {
+                                peer->run(column.task, k % kStates);
+                              }});
+  }
+  for (auto& column : columns)
+    for (Contender& x : column) x.calibrate();
+  for (int r = 0; r < rounds; ++r)
+    for (auto& column : columns)
+      for (Contender& x : column) x.sample();
+  std::vector<Cell> cells;
+  for (auto& column : columns) {
+    cells.emplace_back();
+    for (Contender& x : column) cells.back().emplace_back(x.name, median(x.samples));
+  }
+  return cells;
+}
+
+void write(const std::vector<std::string>& rows, const std::vector<std::vector<Cell>>& cells,
+           std::ostream& out) {
+  const CpuReport cpu = cpu_report();
+  out << "# Measured\n\nOne core of " << cpu.processor << ", kernels for " << cpu.used
+      << ". Medians of short samples, taken in turn in one run; ns per state. The ratio is the "
+         "time "
+         "of the fastest peer over ours. Written by `make bench`.\n\n";
+  out << "| mechanism |";
+  for (const Column& c : kColumns) out << " " << c.title << " | fastest peer | ratio |";
+  out << "\n|---|";
+  for (std::size_t c = 0; c < kColumns.size(); ++c) out << "---:|---:|---:|";
+  out << "\n";
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    out << "| " << rows[r] << " |";
+    for (const Cell& cell : cells[r]) {
+      const double own = cell.front().second;
+      out << " " << nanoseconds(own) << " |";
+      const auto best =
+          std::min_element(cell.begin() + 1, cell.end(),
+                           [](const auto& a, const auto& b) { return a.second < b.second; });
+      if (best == cell.end())
+        out << " – | – |";
+      else
+        out << " " << best->first << " " << nanoseconds(best->second) << " | "
+            << ratio(best->second / own) << " |";
+    }
+    out << "\n";
+  }
+  out << "\n## All peers\n\nns per state, and in brackets the ratio to ours.\n";
+  for (std::size_t c = 0; c < kColumns.size(); ++c) {
+    out << "\n### " << kColumns[c].title << "\n\n| mechanism | Catena |";
+    std::vector<std::string> names;
+    for (const auto& row : cells)
+      for (std::size_t k = 1; k < row[c].size(); ++k)
+        if (std::find(names.begin(), names.end(), row[c][k].first) == names.end())
+          names.push_back(row[c][k].first);
+    for (const std::string& name : names) out << " " << name << " |";
+    out << "\n|---|---:|";
+    for (std::size_t k = 0; k < names.size(); ++k) out << "---:|";
+    out << "\n";
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const double own = cells[r][c].front().second;
+      out << "| " << rows[r] << " | " << nanoseconds(own) << " |";
+      for (const std::string& name : names) {
+        const auto found = std::find_if(cells[r][c].begin(), cells[r][c].end(),
+                                        [&](const auto& x) { return x.first == name; });
+        if (found == cells[r][c].end())
+          out << " – |";
+        else
+          out << " " << nanoseconds(found->second) << " (" << ratio(found->second / own) << ") |";
+      }
+      out << "\n";
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  int rounds = 60;
+  std::string file;
+  std::vector<Plugin> plugins;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--rounds" && i + 1 < argc) {
+      rounds = std::max(1, std::atoi(argv[++i]));
+    } else if (argument == "--markdown" && i + 1 < argc) {
+      file = argv[++i];
+    } else {
+      try {
+        plugins.emplace_back(argument);
+      } catch (const Error& e) {
+        std::fprintf(stderr, "left out: %s\n", e.what());
+      }
+    }
+  }
+  const std::string models = std::string(CATENA_SOURCE_DIR) + "/models/";
+  struct Row {
+    std::string name;
+    std::function<Mechanism()> make;
+  };
+  const std::vector<Row> rows{
+      {"arm, 6 axes", [&] { return load(models + "arm6.yaml"); }},
+      {"arm, 7 axes", [&] { return load(models + "arm7.yaml"); }},
+      {"quadruped, 6 + 12", [&] { return load(models + "quadruped.yaml"); }},
+      {"humanoid, 6 + 32", humanoid},
+      {"chain of 10", [] { return chain(10); }},
+      {"chain of 100", [] { return chain(100); }},
+      {"chain of 1,000", [] { return chain(1000); }}};
+  std::vector<std::string> names;
+  std::vector<std::vector<Cell>> cells;
+  for (const Row& row : rows) {
+    std::printf("%s\n", row.name.c_str());
+    std::fflush(stdout);
+    const Subject subject(row.name, row.make(), kBatch);
+    names.push_back(row.name);
+    cells.push_back(measure(subject, plugins, rounds));
+  }
+  std::ostringstream table;
+  write(names, cells, table);
+  std::cout << "\n" << table.str();
+  if (!file.empty()) {
+    std::ofstream out(file);
+    out << table.str();
+    if (!out.flush()) throw Error("cannot write " + file);
+    std::cout << "\nWritten to " << file << "\n";
+  }
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "%s\n", e.what());
+  return 1;
+}

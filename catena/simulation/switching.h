@@ -1,0 +1,90 @@
+// Constraints that come and go while a mechanism moves: switches by time or by a function, and
+// contacts that touch down, slide, stick and lift off (loops/constraint_set.h).
+//
+// Events, all found by root finding (events.h):
+//
+//   a switch            its time, or its function
+//   a contact apart     its gap
+//   one that is closed  its normal force (it cannot pull)
+//   one that sticks     what is left to the friction cone
+//   one that slides     its slip speed, less kSlowSlip
+//
+// At a switch the velocities jump by the impulse of what is switched on; at a touch-down by an
+// impact. Both are booked as work in the audit. Which closed contacts stick is found by releasing
+// the most violated one until none is. A constraint that is switched more than kMostSwitchings
+// times within kChatterTime chatters: the run ends and names it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "catena/io/run_file.h"
+#include "catena/simulation/equations.h"
+
+namespace catena {
+
+inline constexpr int kMostSwitchings = 200;
+inline constexpr double kChatterTime = 1e-3;  // s
+// Frames that are attached must be this close, in metres and radians.
+inline constexpr double kAttachTolerance = 1e-6;
+
+class Switching {
+ public:
+  Switching(Equations& equations, const ActionSettings& actions);
+
+  bool idle() const { return equations_.constraints() == nullptr; }
+  // Switches on what is active from the start, and finds the modes of contacts.
+  void begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log);
+
+  // What must be watched with the present modes.
+  void start(double t);
+  int watches() const { return static_cast<int>(watches_.size()); }
+  bool needs_forces() const;
+  // Of watch k, after the equations were evaluated (or looked at) at t. An event is where it falls
+  // to zero.
+  double value(int k, double t);
+
+  // What happens when these watches reach zero.
+  void settle(double t, Eigen::VectorXd& y, std::span<const int> hits, std::vector<RunEvent>& log);
+  // After something else changed velocities.
+  void resolve(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log);
+
+  std::vector<double> save() const;
+  void restore(std::span<const double> saved);
+  std::size_t saved() const;
+
+ private:
+  struct Watch {
+    enum class Kind { time, function, gap, push, cone, slip };
+    Kind kind;
+    int which;  // switch or constraint
+    int sign = 1;
+    double offset = 0.0;  // of a gap: what makes it positive when a contact has just opened
+  };
+  struct Change {
+    SwitchSettings settings;
+    std::vector<int> on, off;
+    Signal when;
+    bool by_time = false;
+    bool done = false;
+  };
+  void apply(double t, Eigen::VectorXd& y, Change& change, std::vector<RunEvent>& log);
+  void touch_down(double t, Eigen::VectorXd& y, int contact, std::vector<RunEvent>& log);
+  void count(double t, int constraint);
+  State state_at(double t, const Eigen::VectorXd& y);
+
+  Equations& equations_;
+  ConstraintSet* set_;
+  std::vector<int> contacts_;
+  std::vector<int> from_start_;
+  std::vector<Change> changes_;
+  std::vector<Watch> watches_;
+  struct Count {
+    double since = -1.0;
+    int times = 0;
+  };
+  std::vector<Count> counts_;
+};
+
+}  // namespace catena

@@ -1,0 +1,89 @@
+#include "catena/trajectory/lyapunov.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <Eigen/QR>
+
+#include "catena/sensitivity/forward_derivatives.h"
+#include "catena/trajectory/variational.h"
+
+namespace catena {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+LyapunovExponents lyapunov_exponents(const Mechanism& m, const State& initial,
+                                     const VectorXd& effort, const LyapunovSettings& settings) {
+  if (!(settings.duration > 0.0) || !(settings.step > 0.0) || settings.orthogonalize < 1)
+    throw NumericalError("Lyapunov exponents need a duration and a step above zero");
+  SensitivityWorkspace w(m);
+  std::unique_ptr<Coordinates> coordinates = make_coordinates(m, initial, {});
+  if (coordinates->chart() != nullptr)
+    coordinates =
+        make_coordinates(m, initial, coordinates->chart()->independent_mask(m.freedoms()));
+  coordinates->begin(initial);
+  if (coordinates->chart() != nullptr) w.dynamics().set_chart(*coordinates->chart(), true);
+  VectorXd y(coordinates->size());
+  coordinates->pack(initial, {y.data(), static_cast<std::size_t>(y.size())});
+  State state = initial;
+  const auto span_of = [](VectorXd& x) {
+    return std::span<double>(x.data(), static_cast<std::size_t>(x.size()));
+  };
+  VectorXd dy(y.size());
+  MatrixXd a;
+  const auto evaluate = [&](VectorXd at) {
+    coordinates->unpack(span_of(at), state);
+    const ForwardDerivatives& f = forward_dynamics_derivatives(m, state, effort, w);
+    a = system_matrix(m, state, f.dq, f.dv, w);
+    coordinates->rate(state, f.acceleration, span_of(dy));
+  };
+  evaluate(y);
+  const Index size = a.rows();
+  const Index count = settings.exponents > 0 ? std::min<Index>(settings.exponents, size) : size;
+  MatrixXd s = MatrixXd::Identity(size, count);
+  VectorXd sum = VectorXd::Zero(count), half = VectorXd::Zero(count);
+  const double h = settings.step;
+  const auto steps =
+      static_cast<std::int64_t>(std::llround((settings.settle + settings.duration) / h));
+  const auto settled = static_cast<std::int64_t>(std::llround(settings.settle / h));
+  double counted = 0.0, counted_half = 0.0;
+  for (std::int64_t i = 0; i < steps; ++i) {
+    evaluate(y);
+    const VectorXd k1 = dy;
+    const MatrixXd s1 = a * s;
+    evaluate(y + 0.5 * h * k1);
+    const VectorXd k2 = dy;
+    const MatrixXd s2 = a * (s + 0.5 * h * s1);
+    evaluate(y + 0.5 * h * k2);
+    const VectorXd k3 = dy;
+    const MatrixXd s3 = a * (s + 0.5 * h * s2);
+    evaluate(y + h * k3);
+    y += h / 6.0 * (k1 + 2.0 * (k2 + k3) + dy);
+    s += h / 6.0 * (s1 + 2.0 * (s2 + s3) + a * (s + h * s3));
+    coordinates->unpack(span_of(y), state);
+    coordinates->pack(state, span_of(y));
+    coordinates->accepted(state);
+    if ((i + 1) % settings.orthogonalize != 0 && i + 1 != steps) continue;
+    const Eigen::HouseholderQR<MatrixXd> qr(s);
+    const MatrixXd r = qr.matrixQR().topRows(count).triangularView<Eigen::Upper>();
+    s = qr.householderQ() * MatrixXd::Identity(size, count);
+    if (i < settled) continue;
+    for (Index k = 0; k < count; ++k) sum[k] += std::log(std::abs(r(k, k)));
+    counted = h * static_cast<double>(i + 1 - settled);
+    if (2 * (i - settled) < steps - settled) {
+      half = sum;
+      counted_half = counted;
+    }
+  }
+  LyapunovExponents out;
+  out.exponents = sum / counted;
+  const VectorXd first = half / counted_half;
+  const VectorXd second = (sum - half) / (counted - counted_half);
+  out.spread = 0.5 * (second - first).cwiseAbs();
+  out.final_state = state;
+  return out;
+}
+
+}  // namespace catena

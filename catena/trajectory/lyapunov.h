@@ -1,0 +1,29 @@
+// Lyapunov exponents of a motion with constant efforts: growth rates of small deviations, largest
+// first, by Gram-Schmidt (QR) along the variational equations, Runge-Kutta 4 on both (Benettin et
+// al.; the digest of text 002, part G, asks for them).
+#pragma once
+
+#include <Eigen/Core>
+
+#include "catena/model/mechanism.h"
+
+namespace catena {
+
+struct LyapunovSettings {
+  double duration = 100.0;
+  double step = 1e-3;
+  double settle = 0.0;     // time that passes before anything is counted
+  int orthogonalize = 10;  // steps between factorizations
+  int exponents = 0;       // how many; 0: all
+};
+struct LyapunovExponents {
+  Eigen::VectorXd exponents;  // 1/s
+  // Half the difference between those of the two halves of the motion: how far they have settled.
+  Eigen::VectorXd spread;
+  State final_state;
+};
+LyapunovExponents lyapunov_exponents(const Mechanism& mechanism, const State& initial,
+                                     const Eigen::VectorXd& effort,
+                                     const LyapunovSettings& settings = {});
+
+}  // namespace catena

@@ -1,0 +1,149 @@
+#include "catena/trajectory/problem.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "catena/base/error.h"
+
+namespace catena {
+
+void InputValues::set_zero(int n) {
+  for (Eigen::VectorXd* x : {&effort, &position, &velocity, &acceleration}) x->setZero(n);
+}
+
+void CostGradient::set_zero(int n) {
+  for (Eigen::VectorXd* x : {&q, &v, &acceleration, &effort}) x->setZero(n);
+}
+
+SplineInput::SplineInput(const Mechanism& m, double duration, std::vector<Spline> splines)
+    : duration_(duration), splines_(std::move(splines)) {
+  if (!(duration > 0.0)) throw NumericalError("a spline needs a duration above zero");
+  for (const Spline& s : splines_) {
+    if (s.freedom < 0 || s.freedom >= m.freedoms())
+      throw NumericalError("a spline moves freedom " + std::to_string(s.freedom) +
+                           ", which does not exist");
+    const std::string& name = m.velocity_names()[static_cast<std::size_t>(s.freedom)];
+    if (s.degree < (s.motion ? 3 : 0) || s.degree > kMaxDegree || s.coefficients <= s.degree ||
+        s.held_first + s.held_last > s.coefficients)
+      throw NumericalError(
+          "the spline of '" + name + "' has degree " + std::to_string(s.degree) + " and " +
+          std::to_string(s.coefficients) +
+          " coefficients; degrees go from 0 (a motion: 3) to 7, and "
+          "every spline needs more coefficients than its degree");
+    if (s.motion && m.coordinate_of_freedom()[static_cast<std::size_t>(s.freedom)] < 0)
+      throw NumericalError("freedom '" + name +
+                           "' has no coordinate that a spline could prescribe");
+    first_.push_back(parameters_);
+    parameters_ += s.coefficients - s.held_first - s.held_last;
+    if (!s.motion) continue;
+    driven_.resize(static_cast<std::size_t>(m.freedoms()), 0);
+    driven_[static_cast<std::size_t>(s.freedom)] = 1;
+  }
+}
+
+SplineInput::Basis SplineInput::basis(const Spline& s, double t) const {
+  const int p = s.degree, spans = s.coefficients - p;
+  const double width = duration_ / spans;
+  const int span = std::clamp(static_cast<int>(std::floor(t / width)), 0, spans - 1);
+  const auto knot = [&](int i) {  // clamped: 0 and T are repeated
+    return width * std::clamp(i - p, 0, spans);
+  };
+  const int i = span + p;
+  // Functions of every degree up to p (Cox and de Boor); d + 1 of degree d.
+  double n[kMaxDegree + 1][kMaxDegree + 1] = {};
+  n[0][0] = 1.0;
+  for (int d = 1; d <= p; ++d)
+    for (int k = 0; k < d; ++k) {
+      const double left = knot(i - d + 1 + k), right = knot(i + 1 + k);
+      const double share = n[d - 1][k] / (right - left);
+      n[d][k] += (right - t) * share;
+      n[d][k + 1] += (t - left) * share;
+    }
+  // Derivatives of functions of degree d from those of degree d − 1: d (N_left / Δ − N_right / Δ).
+  const auto differentiate = [&](const double* lower, int d, double* result) {
+    for (int k = 0; k < d; ++k) {
+      const double share = d * lower[k] / (knot(i + 1 + k) - knot(i - d + 1 + k));
+      result[k] -= share;
+      result[k + 1] += share;
+    }
+  };
+  Basis b;
+  b.first = span;
+  for (int k = 0; k <= p; ++k) b.values[0][k] = n[p][k];
+  if (p >= 1) differentiate(n[p - 1], p, b.values[1]);
+  if (p >= 2) {
+    double slope[kMaxDegree + 1] = {};
+    differentiate(n[p - 2], p - 1, slope);
+    differentiate(slope, p, b.values[2]);
+  }
+  return b;
+}
+
+void SplineInput::evaluate(double t, const Eigen::VectorXd& parameters, InputValues& values) const {
+  for (std::size_t i = 0; i < splines_.size(); ++i) {
+    const Spline& s = splines_[i];
+    const Basis b = basis(s, t);
+    double sum[3] = {};
+    for (int k = 0; k <= s.degree; ++k) {
+      const int c = b.first + k;
+      const double x = c < s.held_first ? s.first
+                       : c >= s.coefficients - s.held_last
+                           ? s.last
+                           : parameters[first_[i] + c - s.held_first];
+      for (int order = 0; order < 3; ++order) sum[order] += x * b.values[order][k];
+    }
+    if (s.motion) {
+      values.position[s.freedom] += sum[0];
+      values.velocity[s.freedom] += sum[1];
+      values.acceleration[s.freedom] += sum[2];
+    } else {
+      values.effort[s.freedom] += sum[0];
+    }
+  }
+}
+
+void SplineInput::adjoint(double t, const Eigen::VectorXd&, const InputValues& bar,
+                          Eigen::VectorXd& gradient) const {
+  for (std::size_t i = 0; i < splines_.size(); ++i) {
+    const Spline& s = splines_[i];
+    const Basis b = basis(s, t);
+    for (int k = 0; k <= s.degree; ++k) {
+      const int c = b.first + k;
+      if (c < s.held_first || c >= s.coefficients - s.held_last) continue;
+      gradient[first_[i] + c - s.held_first] +=
+          s.motion ? b.values[0][k] * bar.position[s.freedom] +
+                         b.values[1][k] * bar.velocity[s.freedom] +
+                         b.values[2][k] * bar.acceleration[s.freedom]
+                   : b.values[0][k] * bar.effort[s.freedom];
+    }
+  }
+}
+
+double QuadraticCost::running(const CostPoint& p, CostGradient* g) const {
+  double sum = 0.0;
+  for (Eigen::Index i = 0; i < effort_weight.size(); ++i) {
+    if (effort_weight[i] == 0.0) continue;
+    sum += 0.5 * effort_weight[i] * p.effort[i] * p.effort[i];
+    if (g != nullptr) g->effort[i] += effort_weight[i] * p.effort[i];
+  }
+  return sum;
+}
+
+double QuadraticCost::terminal(const CostPoint& p, CostGradient* g) const {
+  double sum = 0.0;
+  for (Eigen::Index i = 0; i < position_weight.size(); ++i) {
+    const int c = m_.coordinate_of_freedom()[static_cast<std::size_t>(i)];
+    if (position_weight[i] == 0.0 || c < 0) continue;
+    const double off = p.state.q[c] - (position_target.size() > 0 ? position_target[i] : 0.0);
+    sum += position_weight[i] * off * off;
+    if (g != nullptr) g->q[i] += 2.0 * position_weight[i] * off;
+  }
+  for (Eigen::Index i = 0; i < velocity_weight.size(); ++i) {
+    const double off = p.state.v[i] - (velocity_target.size() > 0 ? velocity_target[i] : 0.0);
+    sum += velocity_weight[i] * off * off;
+    if (g != nullptr) g->v[i] += 2.0 * velocity_weight[i] * off;
+  }
+  return sum;
+}
+
+}  // namespace catena

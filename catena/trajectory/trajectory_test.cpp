@@ -1,0 +1,293 @@
+// Gradients along motions: the numbers of the digest of Sohl & Bobrow (TS1, TS2), differences of
+// the computed cost, forward against adjoint, discrete against continuous; what a gradient costs;
+// Lyapunov exponents of motions whose exponents are known.
+#include <chrono>
+#include <cmath>
+#include <numbers>
+
+#include <gtest/gtest.h>
+
+#include "catena/dynamics/closed_cases.h"
+#include "catena/model/configuration.h"
+#include "catena/trajectory/lyapunov.h"
+#include "catena/trajectory/sensitivity.h"
+
+namespace catena {
+namespace {
+
+using Eigen::VectorXd;
+
+// Unit rods in the plane; `parents` as in the digest.
+Mechanism rods(const std::vector<int>& parents) {
+  MechanismBuilder b("rods");
+  b.set_gravity({0.0, -9.81, 0.0});
+  for (std::size_t i = 0; i < parents.size(); ++i) {
+    b.add_body("b" + std::to_string(i), rod(1.0, 1.0));
+    HingeSettings hinge;
+    if (parents[i] >= 0) hinge.frame_on_parent = shift(1, 0, 0);
+    b.add_hinge("q" + std::to_string(i + 1),
+                parents[i] < 0 ? kWorld : "b" + std::to_string(parents[i]), "b" + std::to_string(i),
+                hinge);
+  }
+  return b.finish();
+}
+
+// Terminal weights of 1000 on q1 = π/2 and q̇1 = 0, and ½ ∫ τ² of the driven joints.
+QuadraticCost acrobot_cost(const Mechanism& m) {
+  QuadraticCost cost(m);
+  const int n = m.freedoms();
+  cost.effort_weight = VectorXd::Ones(n);
+  cost.effort_weight[0] = 0.0;
+  cost.position_weight = cost.velocity_weight = VectorXd::Zero(n);
+  cost.position_weight[0] = cost.velocity_weight[0] = 1000.0;
+  cost.position_target = VectorXd::Zero(n);
+  cost.position_target[0] = std::numbers::pi / 2.0;
+  return cost;
+}
+
+SplineInput::Spline motion_spline(int freedom, int coefficients) {
+  return {.freedom = freedom,
+          .motion = true,
+          .degree = 3,
+          .coefficients = coefficients,
+          .held_first = 2,
+          .held_last = 2};
+}
+
+void expect_relative(const VectorXd& found, const VectorXd& expected, double relative) {
+  ASSERT_EQ(found.size(), expected.size());
+  EXPECT_LT((found - expected).lpNorm<Eigen::Infinity>(),
+            relative * std::max(1.0, expected.lpNorm<Eigen::Infinity>()))
+      << found.transpose() << "\n"
+      << expected.transpose();
+}
+
+TEST(Trajectory, AcrobotOfTheDigest) {
+  const Mechanism m = rods({-1, 0});
+  const SplineInput input(m, 3.0, {motion_spline(1, 12)});
+  const QuadraticCost cost = acrobot_cost(m);
+  const ParameterSet parameters(m, {"body.b1.mass", "gravity.y"});
+  TrajectorySettings settings{.duration = 3.0};
+  settings.integrator.step = 3.0 / 1800;
+  TrajectorySensitivity along(m, input, cost, settings, &parameters);
+  State start = m.default_state();
+  start.q[0] = -1.0;
+  const VectorXd p = vector({0.5, -1, 1.5, -0.5, 1, -1.5, 0.8, -0.3});
+  const TrajectoryGradient g = along.gradient(start, p);
+  // The digest integrates ∫ τ² by Simpson's rule on the nodes, we with the weights of the method:
+  // both of fourth order, and its numbers move by 4e-9 from N = 360 to N = 1800.
+  EXPECT_NEAR(g.cost, 13088.3344632841, 1e-8 * 13088.0);
+  EXPECT_NEAR(g.final_state.q[0], -1.694568743163, 1e-11);
+  EXPECT_NEAR(g.final_state.v[0], -1.556696922474, 1e-11);
+  expect_relative(g.input,
+                  vector({-444.30066782, -374.54302600, 217.14807541, 289.42650005, 246.07144482,
+                          -365.43445870, -476.64255025, -415.31911057}),
+                  1e-8);
+  // The rod's mass with its central inertia held; gravity.y is −g.
+  EXPECT_NEAR(g.mechanism[0], -1311.792533, 1e-5);
+  EXPECT_NEAR(g.mechanism[1], -1393.469881, 1e-5);
+  EXPECT_NEAR(g.initial_q[0], 7743.515459, 1e-4);
+  const ForwardSensitivity f = along.forward(start, p);
+  expect_relative(f.q.row(0).transpose(),
+                  vector({0.0208739605, 0.0092002871, -0.0154440614, -0.0318875179, -0.0185222613,
+                          0.0505013616, 0.0577450521, 0.0377399171}),
+                  1e-9);
+  expect_relative(f.v.row(0).transpose(),
+                  vector({0.0988622226, 0.1010597443, -0.0365867833, -0.0256693906, -0.0400115482,
+                          0.0109240296, 0.0317770030, 0.0540552577}),
+                  1e-9);
+}
+
+TEST(Trajectory, BranchedAcrobotOfTheDigest) {
+  const Mechanism m = rods({-1, 0, 0});
+  const SplineInput input(m, 2.5, {motion_spline(1, 10), motion_spline(2, 10)});
+  const QuadraticCost cost = acrobot_cost(m);
+  TrajectorySettings settings{.duration = 2.5};
+  settings.integrator.step = 2.5 / 1400;
+  TrajectorySensitivity along(m, input, cost, settings);
+  State start = m.default_state();
+  start.q[0] = -1.0;
+  const TrajectoryGradient g =
+      along.gradient(start, vector({0.5, -1, 1.5, -0.5, 1, -0.7, -0.4, 0.9, -1.2, 0.6, -0.8, 0.3}));
+  EXPECT_NEAR(g.cost, 6662.8571119316, 1e-8 * 6662.0);
+  expect_relative(
+      g.input,
+      vector({74.20114740, 67.63820861, -46.23970068, -23.54000172, -1.73488037, -41.45697575,
+              55.17963117, 180.45213327, 171.04427872, -25.45680851, -155.42788611, -90.81534621}),
+      1e-7);
+}
+
+// The gradient of the cost as it is computed, with coarse steps, against its own differences of
+// order four: rounding 1e-16 · cost / step.
+void expect_gradient(const Mechanism& m, const State& start, const TrajectoryInput& input,
+                     const TrajectoryCost& cost, TrajectorySettings settings, const VectorXd& p,
+                     double tolerance, double step = 1e-3) {
+  TrajectorySensitivity along(m, input, cost, settings);
+  const TrajectoryGradient g = along.gradient(start, p);
+  EXPECT_NEAR(g.cost, along.simulate(start, p), 1e-12 * std::abs(g.cost));
+  VectorXd expected(p.size());
+  for (Eigen::Index k = 0; k < p.size(); ++k) {
+    const auto at = [&](double e) {
+      VectorXd x = p;
+      x[k] += e;
+      return along.simulate(start, x);
+    };
+    expected[k] = (8.0 * (at(step) - at(-step)) - (at(2 * step) - at(-2 * step))) / (12.0 * step);
+  }
+  expect_relative(g.input, expected, tolerance);
+}
+
+SplineInput effort_splines(const Mechanism& m, double duration, int coefficients) {
+  std::vector<SplineInput::Spline> splines;
+  for (int i = 0; i < m.freedoms(); ++i)
+    splines.push_back({.freedom = i, .degree = 2, .coefficients = coefficients});
+  return SplineInput(m, duration, splines);
+}
+
+QuadraticCost full_cost(const Mechanism& m) {
+  QuadraticCost cost(m);
+  cost.effort_weight = VectorXd::Constant(m.freedoms(), 0.3);
+  cost.position_weight = VectorXd::Constant(m.freedoms(), 2.0);
+  cost.velocity_weight = VectorXd::Constant(m.freedoms(), 1.0);
+  cost.velocity_target = VectorXd::Constant(m.freedoms(), 0.1);
+  return cost;
+}
+
+// A free body with a ball and a hinge on it: quaternions, brought back to length one at every step.
+TEST(Trajectory, QuaternionsAreTransposedToo) {
+  MechanismBuilder b("flyer");
+  b.add_body("hub", body(3.0, {0.1, 0.0, 0.05}, {0.4, 0.5, 0.6}));
+  b.add_body("arm", body(1.0, {0.3, 0.0, 0.0}, {0.05, 0.1, 0.1}));
+  b.add_body("tip", body(0.5, {0.1, 0.1, 0.0}, {0.02, 0.02, 0.03}));
+  b.add_hinge("base", kWorld, "hub", {.type = HingeType::free});
+  b.add_hinge("ball", "hub", "arm",
+              {.type = HingeType::spherical, .frame_on_parent = shift(0.2, 0, 0)});
+  b.add_hinge("turn", "arm", "tip", {.frame_on_parent = shift(0.5, 0, 0)});
+  const Mechanism m = b.finish();
+  const State start{random_position(m, 3), random_vector(m.freedoms(), 4)};
+  const SplineInput input = effort_splines(m, 0.4, 4);
+  TrajectorySettings settings{.duration = 0.4};
+  settings.integrator.step = 0.05;  // coarse on purpose
+  const VectorXd p = random_vector(input.parameters(), 5);
+  expect_gradient(m, start, input, full_cost(m), settings, p, 1e-9);
+  settings.integrator.method = Method::euler;
+  expect_gradient(m, start, input, full_cost(m), settings, p, 1e-9);
+  // Checkpoints change nothing.
+  settings.integrator = {.method = Method::rk4, .step = 0.01};
+  const QuadraticCost cost = full_cost(m);
+  const TrajectoryGradient all = TrajectorySensitivity(m, input, cost, settings).gradient(start, p);
+  settings.kept_states = 5;
+  const TrajectoryGradient few = TrajectorySensitivity(m, input, cost, settings).gradient(start, p);
+  EXPECT_EQ((all.input - few.input).norm(), 0.0);
+  // By the initial velocity and the initial position.
+  const double e = 1e-4;
+  for (int k = 0; k < m.freedoms(); ++k) {
+    TrajectorySensitivity along(m, input, cost, settings);
+    const auto at = [&](double x, bool position) {
+      State s = start;
+      VectorXd d = VectorXd::Zero(m.freedoms());
+      d[k] = x;
+      if (position)
+        s.q = integrate(m, s.q, d);
+      else
+        s.v += d;
+      return along.simulate(s, p);
+    };
+    for (const bool position : {false, true}) {
+      const double slope = (8.0 * (at(e, position) - at(-e, position)) -
+                            (at(2 * e, position) - at(-2 * e, position))) /
+                           (12.0 * e);
+      EXPECT_NEAR((position ? all.initial_q : all.initial_v)[k], slope,
+                  1e-8 * std::max(1.0, std::abs(slope)));
+    }
+  }
+}
+
+TEST(Trajectory, ClosedMechanism) {
+  const Mechanism m = four_bar();
+  const State start = four_bar_state(m, 0.7, 1.3);
+  const SplineInput input = effort_splines(m, 0.5, 5);
+  TrajectorySettings settings{.duration = 0.5};
+  settings.integrator.step = 0.02;
+  expect_gradient(m, start, input, full_cost(m), settings, random_vector(input.parameters(), 5),
+                  1e-8);
+}
+
+TEST(Trajectory, ContinuousAdjointAgreesWithTheDiscreteOne) {
+  const Mechanism m = rods({-1, 0, 1});
+  const State start{vector({0.3, -0.4, 0.8}), vector({0.5, 0.2, -0.6})};
+  const SplineInput input = effort_splines(m, 0.8, 6);
+  const QuadraticCost cost = full_cost(m);
+  const VectorXd p = random_vector(input.parameters(), 5);
+  TrajectorySettings settings{.duration = 0.8};
+  settings.integrator.step = 1e-3;
+  const TrajectoryGradient discrete =
+      TrajectorySensitivity(m, input, cost, settings).gradient(start, p);
+  settings.integrator = {
+      .method = Method::dop853, .relative_tolerance = 1e-11, .absolute_tolerance = 1e-12};
+  const TrajectoryGradient continuous =
+      TrajectorySensitivity(m, input, cost, settings).gradient(start, p);
+  EXPECT_NEAR(continuous.cost, discrete.cost, 1e-9 * discrete.cost);
+  // Splines of degree two have kinks in their slope: order three at the knots, h³ = 1e-9.
+  expect_relative(continuous.input, discrete.input, 1e-7);
+  expect_relative(continuous.initial_v, discrete.initial_v, 1e-7);
+}
+
+// 200 parameters: at most six simulations.
+TEST(Trajectory, AGradientCostsLessThanSixSimulations) {
+  const Mechanism m = rods({-1, 0, 1, 2, 3, 4, 5});
+  const SplineInput input = effort_splines(m, 1.0, 29);  // 203 parameters
+  ASSERT_GE(input.parameters(), 200);
+  const QuadraticCost cost = full_cost(m);
+  TrajectorySettings settings{.duration = 1.0};
+  settings.integrator.step = 2e-3;
+  TrajectorySensitivity along(m, input, cost, settings);
+  const State start = m.default_state();
+  const VectorXd p = 0.1 * random_vector(input.parameters(), 5);
+  const auto seconds = [](const auto& f) {
+    const auto start_time = std::chrono::steady_clock::now();
+    f();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_time).count();
+  };
+  double simulation = kInfinity, gradient = kInfinity;
+  for (int i = 0; i < 8; ++i) {
+    simulation = std::min(simulation, seconds([&] { along.simulate(start, p); }));
+    gradient = std::min(gradient, seconds([&] { along.gradient(start, p); }));
+  }
+  printf("    gradient of %d parameters: %.2f simulations\n", input.parameters(),
+         gradient / simulation);
+  EXPECT_LT(gradient, 6.0 * simulation);
+}
+
+// A damped oscillator: both exponents are −c / 2m.
+TEST(Lyapunov, DampedOscillator) {
+  MechanismBuilder b("oscillator");
+  b.set_gravity({0, 0, 0});
+  b.add_body("block", body(2.0, {}, {1, 1, 1}));
+  HingeSettings slide{.type = HingeType::prismatic, .axes = {{1, 0, 0}}};
+  slide.freedoms = {{.damping = 1.0, .stiffness = 50.0}};
+  b.add_hinge("slide", kWorld, "block", slide);
+  const Mechanism m = b.finish();
+  const LyapunovExponents l = lyapunov_exponents(m, {vector({0.3}), vector({0.0})}, vector({0.0}),
+                                                 {.duration = 60.0, .step = 5e-3});
+  // Over a finite time T each is off by at most ln(5) / T: lengths in phase space, measured in
+  // metres and metres per second, swing by a factor of the frequency, 5 rad/s.
+  EXPECT_NEAR(l.exponents[0], -0.25, std::log(5.0) / 60.0);
+  EXPECT_NEAR(l.exponents.sum(), -0.5, 1e-6);  // the divergence of the flow
+}
+
+// A double pendulum thrown high is chaotic; the exponents of a Hamiltonian motion come in pairs ±λ.
+TEST(Lyapunov, DoublePendulum) {
+  const Mechanism m = rods({-1, 0});
+  const LyapunovExponents l =
+      lyapunov_exponents(m, {vector({1.2, 0.8}), vector({0.0, 0.0})}, vector({0.0, 0.0}),
+                         {.duration = 40.0, .step = 1e-3});
+  EXPECT_GT(l.exponents[0], 0.5);
+  // Runge-Kutta 4 does not keep volumes: h⁴ times derivatives of the violent motion, 1.6e-4 at h =
+  // 2e-3.
+  EXPECT_NEAR(l.exponents.sum(), 0.0, 1e-4);
+  EXPECT_NEAR(l.exponents[0] + l.exponents[3], 0.0, 0.15);
+}
+
+}  // namespace
+}  // namespace catena
