@@ -91,8 +91,8 @@ TreeConstraints::Columns TreeConstraints::make_columns(int node_a, int node_b,
   return c;
 }
 
-ColumnTable TreeConstraints::Columns::table() {
-  ColumnTable t;
+ConstraintColumns TreeConstraints::Columns::table() {
+  ConstraintColumns t;
   t.entries = static_cast<int>(nodes.size());
   t.lanes = lanes;
   t.node = nodes.data();
