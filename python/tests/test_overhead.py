@@ -57,10 +57,12 @@ def test_batch():
     arguments = (mechanism, q, v, effort, workspace)
     inside = catena._catena._time_batch_forward_dynamics
     cpp = python = float("inf")
-    for _ in range(60):
+    for i in range(600):  # more rounds only where others disturb
         cpp = min(cpp, inside(*arguments, out))
         start = time.perf_counter()
         catena.batch_forward_dynamics(*arguments, out=out)
         python = min(python, time.perf_counter() - start)
+        if i >= 60 and python < 1.05 * cpp:
+            break
     print(f"10,000 states: C++ {1e3 * cpp:.2f} ms, from Python {1e3 * python:.2f} ms")
     assert python < 1.05 * cpp
