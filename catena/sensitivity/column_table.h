@@ -71,7 +71,7 @@ struct RotorColumn {
 
 // Six (turning: three) arrays of `stride` numbers each, one after the other.
 template <class Scalar>
-struct ColumnTable {
+struct DerivativeTable {
   int stride = 0;
   Scalar* twist = nullptr;
   Scalar* rate = nullptr;
@@ -93,7 +93,7 @@ struct ColumnTable {
 // Pointers are to padded matrices: column k starts at k · pattern.stride.
 struct ColumnKernels {
   const char* isa = "";
-  // `scratch` is a Scratch<double>, `columns` a ColumnTable<double>.
+  // `scratch` is a Scratch<double>, `columns` a DerivativeTable<double>.
   void (*columns)(const SweepModel&, const SweepInput&, bool placed, void* scratch,
                   void* columns) = nullptr;
   // ∂τ/∂q, ∂τ/∂v and M of the tree.

@@ -102,7 +102,7 @@ inline SymMat3<Scalar> rate_of_inertia(const SpatialInertia<Scalar>& i, const Tw
 template <class Scalar>
 inline void move_column_node(const SweepModel& model, int n, const Scalar* q, const Scalar* v,
                              const Scalar* a, bool placed, const Scratch<Scalar>& s,
-                             const ColumnTable<Scalar>& c) {
+                             const DerivativeTable<Scalar>& c) {
   const Node& node = model.nodes[n];
   ColumnNode<Scalar>& own = c.nodes[n];
   const NodeScratch<Scalar>& w = s.nodes[n];
@@ -198,7 +198,7 @@ inline void move_column_node(const SweepModel& model, int n, const Scalar* q, co
 
 // What is outboard of node n has come together: the rest of its columns.
 template <class Scalar>
-inline void finish_columns(const SweepModel& model, int n, const ColumnTable<Scalar>& c) {
+inline void finish_columns(const SweepModel& model, int n, const DerivativeTable<Scalar>& c) {
   const Node& node = model.nodes[n];
   const ColumnNode<Scalar>& own = c.nodes[n];
   const int stride = c.stride;
@@ -240,7 +240,7 @@ inline void finish_columns(const SweepModel& model, int n, const ColumnTable<Sca
 template <class Scalar>
 void column_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, const Scalar* a,
                    const Scalar* external, bool placed, const Scratch<Scalar>& s,
-                   const ColumnTable<Scalar>& c) {
+                   const DerivativeTable<Scalar>& c) {
   if (!placed) sincos_of_all(q, model.coordinates, s.sine, s.cosine);
   for (int n = 0; n < model.node_count; ++n) {
     move_column_node(model, n, q, v, a, placed, s, c);

@@ -131,7 +131,7 @@ WrenchDerivatives external_wrench_derivatives(const Mechanism& mechanism, const 
   const Eigen::VectorXd none = Eigen::VectorXd::Zero(n);
   inverse_dynamics_derivatives(mechanism, still, none, w);
   const BodyPlace& body = mechanism.bodies()[static_cast<std::size_t>(where.body)];
-  const ColumnTable<double>& c = w.columns();
+  const DerivativeTable<double>& c = w.columns();
   Eigen::MatrixXd effort = Eigen::MatrixXd::Zero(n, 6);
   if (body.node >= 0) {
     const ColumnNode<double>& node = c.nodes[body.node];

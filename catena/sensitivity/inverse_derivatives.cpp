@@ -29,7 +29,7 @@ void compute_tree_matrices(const State& state, std::span<const ExternalWrench> e
 
 void tree_effort(const SweepInput& in, SensitivityWorkspace& w, Eigen::VectorXd& effort) {
   const Mechanism& m = w.mechanism();
-  const ColumnTable<double>& c = w.columns();
+  const DerivativeTable<double>& c = w.columns();
   effort.resize(m.freedoms());
   for (std::size_t n = 0; n < m.nodes().size(); ++n)
     for (int k = 0; k < m.nodes()[n].freedoms; ++k) {

@@ -146,7 +146,7 @@ struct SpotRows {
 SpotRows rows_of(const Mechanism& m, const Spot& spot, const Pieces& pieces,
                  const SensitivityWorkspace& w) {
   const Index n = m.freedoms();
-  const ColumnTable<double>& c = w.columns();
+  const DerivativeTable<double>& c = w.columns();
   MatrixXd shift = MatrixXd::Zero(3, n), swing = MatrixXd::Zero(3, n);
   if (spot.node >= 0) {
     const ColumnNode<double>& body = c.nodes[spot.node];
@@ -248,7 +248,7 @@ Plant linearize(const Mechanism& m, const OperatingPoint& point, const Linearize
     // The generalized effort of a unit load is the (angular or linear) Jacobian's row.
     const BodyPlace& body = m.bodies()[static_cast<std::size_t>(m.body_index(d.name))];
     VectorXd effort = VectorXd::Zero(m.freedoms());
-    const ColumnTable<double>& c = w.columns();
+    const DerivativeTable<double>& c = w.columns();
     for (int i = body.node; i >= 0; i = m.nodes()[static_cast<std::size_t>(i)].parent) {
       const Node& node = m.nodes()[static_cast<std::size_t>(i)];
       const Vec3d at = c.nodes[body.node].pose * body.X_node_body.translation;

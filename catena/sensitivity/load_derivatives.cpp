@@ -25,7 +25,7 @@ struct PointMotion {
   Vec3d velocity;
 };
 
-PointMotion motion_of(const ColumnTable<double>& c, const PointPlace& at) {
+PointMotion motion_of(const DerivativeTable<double>& c, const PointPlace& at) {
   PointMotion p;
   p.node = at.node;
   if (at.node < 0) {
@@ -44,7 +44,7 @@ PointMotion motion_of(const ColumnTable<double>& c, const PointPlace& at) {
 Vec3d shift_of(const Twistd& s, const PointMotion& p) {
   return s.linear + cross(s.angular, p.place);
 }
-Vec3d swing_of(const ColumnTable<double>& c, int l, const Twistd& s, const PointMotion& p) {
+Vec3d swing_of(const DerivativeTable<double>& c, int l, const Twistd& s, const PointMotion& p) {
   const ColumnNode<double>& node = c.nodes[p.node];
   const Twistd change = ad(s, node.twist) + get_twist(c.rate, c.stride, l);
   return change.linear + cross(change.angular, p.place) + cross(node.twist.angular, shift_of(s, p));
@@ -56,7 +56,7 @@ template <class QEntry, class VEntry>
 void spring_entries(const SensitivityWorkspace& w, const SpringPlace& spring, QEntry q_entry,
                     VEntry v_entry) {
   const Mechanism& m = w.mechanism();
-  const ColumnTable<double>& c = w.columns();
+  const DerivativeTable<double>& c = w.columns();
   const PointMotion a = motion_of(c, spring.a), b = motion_of(c, spring.b);
   const Vec3d gap = b.position - a.position;
   const double length = norm(gap);
@@ -123,7 +123,7 @@ void wrench_entries(const SensitivityWorkspace& w, const ExternalWrench& e, QEnt
   const Mechanism& m = w.mechanism();
   const BodyPlace& body = m.bodies()[static_cast<std::size_t>(e.body)];
   if (body.node < 0) return;
-  const ColumnTable<double>& c = w.columns();
+  const DerivativeTable<double>& c = w.columns();
   const Vec3d r = c.nodes[body.node].pose * (body.X_node_body * e.point);
   each_inboard(m, body.node, [&](int l) {
     const Vec3d s = get_vec3(c.twist, c.stride, l);

@@ -17,7 +17,7 @@ inline const Lanes& lanes_at(const double* x) { return *reinterpret_cast<const L
 inline Lanes& lanes_at(double* x) { return *reinterpret_cast<Lanes*>(x); }
 
 inline void matrices_from_columns(const SweepModel& model, const MatrixPattern& pattern,
-                                  const ColumnTable<double>& c, double* by_q, double* by_v,
+                                  const DerivativeTable<double>& c, double* by_q, double* by_v,
                                   double* mass) {
   const int stride = c.stride;
   for (int k = 0; k < pattern.size; ++k) {

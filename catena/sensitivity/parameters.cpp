@@ -40,14 +40,14 @@ void each_inboard(const Mechanism& m, int node, F f) {
 }
 
 // Adds to a column what a wrench (ground axes, about the reference point) that a node needs costs.
-void spread(const Mechanism& m, const ColumnTable<double>& c, int node, const Wrenchd& wrench,
+void spread(const Mechanism& m, const DerivativeTable<double>& c, int node, const Wrenchd& wrench,
             Eigen::Ref<VectorXd> column) {
   each_inboard(m, node, [&](int k) { column[k] += dot(wrench, get_twist(c.twist, c.stride, k)); });
 }
 
 // The wrench that a body of this inertia (own frame) needs for its motion, ground axes.
 Wrenchd needed_by(const SpatialInertiad& inertia, const BodyPlace& body,
-                  const ColumnTable<double>& c) {
+                  const DerivativeTable<double>& c) {
   const ColumnNode<double>& node = c.nodes[body.node];
   const SpatialInertiad i = shift_to_parent(node.pose * body.X_node_body, inertia);
   return i * node.acceleration + cross_star(node.twist, i * node.twist);
@@ -368,7 +368,7 @@ Mechanism ParameterSet::with(const VectorXd& wanted) const {
 
 void ParameterSet::tree_column(const Parameter& p, const State& state,
                                const SensitivityWorkspace& w, Eigen::Ref<VectorXd> column) const {
-  const ColumnTable<double>& c = w.columns();
+  const DerivativeTable<double>& c = w.columns();
   const Description& d = m_.description();
   const std::size_t i = static_cast<std::size_t>(p.index);
   switch (p.kind) {
@@ -563,7 +563,7 @@ void ParameterSet::add_adjoint(const State& state, const VectorXd& multiplier,
 MatrixXd regressor(const Mechanism& m, const State& state, const VectorXd& acceleration,
                    SensitivityWorkspace& w) {
   inverse_dynamics_derivatives(m, state, acceleration, w);
-  const ColumnTable<double>& c = w.columns();
+  const DerivativeTable<double>& c = w.columns();
   MatrixXd result = MatrixXd::Zero(m.freedoms(), kInertial * static_cast<Index>(m.bodies().size()));
   for (std::size_t b = 0; b < m.bodies().size(); ++b) {
     const BodyPlace& body = m.bodies()[b];

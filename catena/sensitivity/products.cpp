@@ -115,7 +115,7 @@ void DynamicsProducts::after_dynamics(const Eigen::VectorXd& applied) {
 void DynamicsProducts::tree_product(const Eigen::VectorXd& q, const Eigen::VectorXd& v,
                                     const Eigen::VectorXd& a, Eigen::VectorXd& y) {
   const SweepModel& model = w_.dynamics().tree_model();
-  const ColumnTable<double>& c = w_.columns();
+  const DerivativeTable<double>& c = w_.columns();
   const int stride = c.stride;
   // Outward: sums over the freedoms inboard of the node's own, and its own after them.
   for (int n = 0; n < model.node_count; ++n) {
@@ -172,7 +172,7 @@ void DynamicsProducts::tree_product(const Eigen::VectorXd& q, const Eigen::Vecto
 void DynamicsProducts::tree_adjoint(const Eigen::VectorXd& x, Eigen::VectorXd& by_q,
                                     Eigen::VectorXd& by_v, Eigen::VectorXd& by_a) {
   const SweepModel& model = w_.dynamics().tree_model();
-  const ColumnTable<double>& c = w_.columns();
+  const DerivativeTable<double>& c = w_.columns();
   const int stride = c.stride;
   // Outward: Λ = Σ x S over the freedoms inboard, the node's own included.
   for (int n = 0; n < model.node_count; ++n) {

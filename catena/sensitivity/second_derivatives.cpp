@@ -22,7 +22,7 @@ using Number = Dual<double, kDirections>;
 struct DualColumns {
   explicit DualColumns(const SensitivityWorkspace& w) {
     const Mechanism& m = w.mechanism();
-    const ColumnTable<double>& plain = w.columns();
+    const DerivativeTable<double>& plain = w.columns();
     table.stride = plain.stride;
     const std::size_t length = static_cast<std::size_t>(plain.stride);
     numbers.resize(45 * length);
@@ -68,7 +68,7 @@ struct DualColumns {
     s.cosine = cosine.data();
     return s;
   }
-  ColumnTable<Number> table;
+  DerivativeTable<Number> table;
   std::vector<Number> numbers, sine, cosine, q, v, a, external;
   std::vector<ColumnNode<Number>> nodes;
   std::vector<GeneralColumns<Number>> general;
@@ -82,7 +82,7 @@ struct Three {
   MatrixXd by_q, by_v, mass;
 };
 void read_matrices(const SweepModel& model, const MatrixPattern& pattern,
-                   const ColumnTable<Number>& c, std::vector<Three>& out) {
+                   const DerivativeTable<Number>& c, std::vector<Three>& out) {
   const int n = pattern.size, stride = c.stride;
   for (Three& t : out) {
     t.by_q.setZero(n, n);

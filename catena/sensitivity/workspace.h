@@ -31,8 +31,8 @@ class SensitivityWorkspace {
   const Workspace& dynamics() const { return dynamics_; }
 
   // ---- For the algorithms of this room. ----
-  const ColumnTable<double>& columns() const { return table_; }
-  ColumnTable<double>& columns() { return table_; }
+  const DerivativeTable<double>& columns() const { return table_; }
+  DerivativeTable<double>& columns() { return table_; }
   // The zeros of the tree's matrices, and a pattern without zeros.
   const MatrixPattern& tree_pattern() const { return tree_; }
   const MatrixPattern& dense_pattern() const { return dense_; }
@@ -80,7 +80,7 @@ class SensitivityWorkspace {
   std::vector<GeneralColumns<double>> general_;
   std::vector<DriveTerm> drives_;
   std::vector<RotorColumn<double>> rotors_;
-  ColumnTable<double> table_;
+  DerivativeTable<double> table_;
   PatternStore tree_store_, dense_store_;
   MatrixPattern tree_, dense_;
   bool has_patterns_ = false;
