@@ -1,5 +1,6 @@
 // Bullet in double precision: the articulated-body algorithm of btMultiBody (forward dynamics is
 // all it has). Its links have their frames at the centre of mass, along the principal axes.
+#include <memory>
 #include <vector>
 
 #include "peer_support.h"
