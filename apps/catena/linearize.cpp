@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -32,15 +33,10 @@ Json plant_json(const Mechanism& m, const Plant& plant) {
   json["states"] = plant.states;
   json["inputs"] = plant.inputs;
   json["outputs"] = plant.outputs;
-  for (const auto& [key, matrix] : {std::pair{"A", &plant.A},
-                                    {"B", &plant.B},
-                                    {"C", &plant.C},
-                                    {"D", &plant.D},
-                                    {"M", &plant.M},
-                                    {"P1", &plant.P1},
-                                    {"P2", &plant.P2},
-                                    {"P3", &plant.P3}})
-    json[key] = rows_json(*matrix);
+  const std::pair<const char*, const Eigen::MatrixXd*> matrices[] = {
+      {"A", &plant.A}, {"B", &plant.B},   {"C", &plant.C},   {"D", &plant.D},
+      {"M", &plant.M}, {"P1", &plant.P1}, {"P2", &plant.P2}, {"P3", &plant.P3}};
+  for (const auto& [key, matrix] : matrices) json[key] = rows_json(*matrix);
   json["point"] = {{"q", by_name(m.position_names(), plant.point.state.q)},
                    {"v", by_name(m.velocity_names(), plant.point.state.v)},
                    {"effort", by_name(m.velocity_names(), plant.point.effort)},

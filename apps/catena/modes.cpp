@@ -1,4 +1,5 @@
 // catena modes: eigenvalues, frequencies, damping and shapes of the linear model about a state.
+#include <cmath>
 #include <memory>
 
 #include <fmt/format.h>

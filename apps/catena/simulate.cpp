@@ -360,7 +360,7 @@ void add_simulate(CLI::App& app) {
       "  catena simulate models/double_pendulum.yaml\n"
       "  catena simulate robot.urdf -d 5 --pd shoulder=200,20,0.5 --input elbow='2*sin(2*pi*t)'\n"
       "  catena simulate robot.urdf --motion elbow=0.3*t^2 --outputs effort.*\n"
-      "  catena simulate models/hand_over.yaml --settings models/hand_over.settings.yaml\n"
+      "  catena simulate models/hand_over.yaml --settings examples/hand_over.yaml\n"
       "  catena simulate --resume robot.run.h5\n\n"
       "Expressions know t, pi, q.NAME, v.NAME, the usual functions, step, sign and pulse;\n"
       "@FILE.csv is a table (straight lines between its points), @@FILE.csv a smooth spline.\n"

@@ -242,8 +242,16 @@ void compare(const Made& made, Tally& worst) {
   worst.dense.take(
       relative(forward_dynamics(m, state, made.c.effort, w, made.c.external, Route::dense), a));
 
-  worst.multipliers.take(relative(
-      forward_dynamics(m, state, made.c.effort, w, made.c.external, Route::multipliers), a));
+  if (w.remote_drives().empty()) {
+    const VectorXd found =
+        forward_dynamics(m, state, made.c.effort, w, made.c.external, Route::multipliers);
+    // What cannot move does so to rounding of the accelerations that the open tree would have.
+    const WideVector free = mass.ldlt().solve(applied - needed);
+    worst.multipliers.take(
+        null_space.cols() > 0
+            ? relative(found, a)
+            : static_cast<double>((found.cast<Exact>() - a).norm() / free.norm()));
+  }
 
   // Inverse dynamics at these accelerations gives back the efforts on the independent freedoms.
   const std::vector<int>& independent = w.independent();

@@ -47,7 +47,7 @@ inline void pass_columns(const Transform<double>& x, const double (&f)[6][kLanes
 // ε = e + Hᵀ F,  F_parent += Ad*⁻¹ (F − U D⁻¹ ε), for the columns F (applied wrenches) and e
 // (efforts) of a constraint.
 template <int kLanes>
-void carry_columns(const SweepModel& model, const Scratch<double>& s, const ColumnTable& t) {
+void carry_columns(const SweepModel& model, const Scratch<double>& s, const ConstraintColumns& t) {
   using std::sqrt;
   for (int e = 0; e < t.entries; ++e) {
     const int n = t.node[e];

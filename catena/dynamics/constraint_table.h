@@ -10,7 +10,7 @@ namespace catena {
 
 // Unit multipliers of one constraint (its columns) on their way to the ground. An entry is a node
 // on that way; entries stand tips first. A slot is a freedom of an entry. A column is a lane.
-struct ColumnTable {
+struct ConstraintColumns {
   int entries = 0;
   int lanes = 4;                        // 4 or 8
   const int* node = nullptr;            // by entry
@@ -26,11 +26,11 @@ inline constexpr std::uint8_t kNothingYet = 2;    // no force acts here, nor bey
 
 struct ConstraintKernels {
   // Fills `found`. After a sweep that eliminated every freedom.
-  void (*carry)(const SweepModel&, void* scratch, const ColumnTable&) = nullptr;
+  void (*carry)(const SweepModel&, void* scratch, const ConstraintColumns&) = nullptr;
   // block[i][j] += Σ a.found[slot][i] · b.found[slot][j] over the pairs of slots, row by row with
   // b's lanes as the width.
-  void (*meet)(const ColumnTable& a, const ColumnTable& b, int count, const int* slots_a,
-               const int* slots_b, double* block) = nullptr;
+  void (*meet)(const ConstraintColumns& a, const ConstraintColumns& b, int count,
+               const int* slots_a, const int* slots_b, double* block) = nullptr;
   // What the freedoms and nodes do when the hinges get these innovations (C⁻¹ ε by freedom):
   // change by freedom and by node (6 each); nodes parent first.
   void (*respond)(const SweepModel&, void* scratch, int count, const int* nodes,

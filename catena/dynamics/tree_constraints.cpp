@@ -91,8 +91,8 @@ TreeConstraints::Columns TreeConstraints::make_columns(int node_a, int node_b,
   return c;
 }
 
-ColumnTable TreeConstraints::Columns::table() {
-  ColumnTable t;
+ConstraintColumns TreeConstraints::Columns::table() {
+  ConstraintColumns t;
   t.entries = static_cast<int>(nodes.size());
   t.lanes = lanes;
   t.node = nodes.data();
@@ -241,16 +241,15 @@ void TreeConstraints::place(Workspace& w) {
 void TreeConstraints::carry(const Constraint& c, const Rows& rows, std::span<const int> freedoms,
                             Columns& columns, Workspace& w) {
   const int lanes = columns.lanes;
-  const auto put = [&](int entry, const std::array<Wrenchd, kMostRows>& on, bool add) {
+  // Two sides on one node cancel: exactly, for rounding would look like a row of its own.
+  const double share = columns.entry_a == columns.entry_b ? 0.0 : 1.0;
+  const auto put = [&](int entry, const std::array<Wrenchd, kMostRows>& on) {
     double* to = columns.force.data() + static_cast<std::ptrdiff_t>(entry) * 6 * lanes;
     for (int i = 0; i < 6; ++i)
-      for (int r = 0; r < c.rows; ++r) {
-        double& x = to[i * lanes + r];
-        x = (add ? x : 0.0) + on[index(r)][i];
-      }
+      for (int r = 0; r < c.rows; ++r) to[i * lanes + r] = share * on[index(r)][i];
   };
-  if (columns.entry_a >= 0) put(columns.entry_a, rows.on_a, false);
-  if (columns.entry_b >= 0) put(columns.entry_b, rows.on_b, columns.entry_b == columns.entry_a);
+  if (columns.entry_a >= 0) put(columns.entry_a, rows.on_a);
+  if (columns.entry_b >= 0) put(columns.entry_b, rows.on_b);
   if (!freedoms.empty()) {
     for (std::size_t k = 0; k < freedoms.size(); ++k)
       for (int r = 0; r < c.rows; ++r)

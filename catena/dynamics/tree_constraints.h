@@ -141,7 +141,7 @@ class TreeConstraints {
     int entry_a = -1, entry_b = -1;
     std::vector<int> source_slot;  // by freedom that it acts at
     int lanes = 4;
-    ColumnTable table();
+    ConstraintColumns table();
   };
   struct Constraint {
     int node_a = -1, node_b = -1;

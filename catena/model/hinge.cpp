@@ -127,8 +127,7 @@ void CustomHinge::motion_map_rate_derivative(std::span<const double> q, std::spa
     Twistd up[kMaxFreedoms], down[kMaxFreedoms];
     motion_map_rate({ahead, n}, v, {up, n});
     motion_map_rate({behind, n}, v, {down, n});
-    for (std::size_t k = 0; k < n; ++k)
-      table[level][k] = (size / (2.0 * step)) * (up[k] - down[k]);
+    for (std::size_t k = 0; k < n; ++k) table[level][k] = (size / (2.0 * step)) * (up[k] - down[k]);
   }
   double weight = 4.0;
   for (int order = 1; order < kLevels; ++order, weight *= 4.0)

@@ -21,8 +21,8 @@ inline constexpr int kMaxCoordinates = 7;
 class CustomHinge;
 void evaluate_custom(const CustomHinge& hinge, int freedoms, const double* q, const double* v,
                      double* displacement, double* map, double* bias);
-// Its variation: `map_by_q`, 6 numbers for each direction l and column m (l outermost), is ∂H_m/∂q_l;
-// `bias_by_q`, 6 for each direction, is ∂(Ḣ v)/∂q_l.
+// Its variation: `map_by_q`, 6 numbers for each direction l and column m (l outermost), is
+// ∂H_m/∂q_l; `bias_by_q`, 6 for each direction, is ∂(Ḣ v)/∂q_l.
 void differentiate_custom(const CustomHinge& hinge, int freedoms, const double* q, const double* v,
                           double* map_by_q, double* bias_by_q);
 

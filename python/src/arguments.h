@@ -89,6 +89,7 @@ class ReleaseForLong {
   }
 CATENA_PYTHON_ARGUMENT(FreedomVector);   // numbers by freedom: array or dictionary; None: zeros
 CATENA_PYTHON_ARGUMENT(PositionVector);  // a State, or q
+CATENA_PYTHON_ARGUMENT(BatchVector);     // one row for each state; None: zeros
 CATENA_PYTHON_ARGUMENT(Where);           // a Workspace that was updated, a State, or q
 CATENA_PYTHON_ARGUMENT(BodyName);        // name or index; "world" or −1: the ground
 CATENA_PYTHON_ARGUMENT(HingeName);
@@ -141,6 +142,7 @@ namespace pybind11::detail {
   }
 CATENA_PYTHON_ARGUMENT_CASTER(FreedomVector);
 CATENA_PYTHON_ARGUMENT_CASTER(PositionVector);
+CATENA_PYTHON_ARGUMENT_CASTER(BatchVector);
 CATENA_PYTHON_ARGUMENT_CASTER(Where);
 CATENA_PYTHON_ARGUMENT_CASTER(BodyName);
 CATENA_PYTHON_ARGUMENT_CASTER(HingeName);

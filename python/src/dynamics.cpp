@@ -189,9 +189,11 @@ void bind_energy(py::module_& m) {
 
 void bind_dynamics(py::module_& m) {
   bind_workspace(m);
-  bind_enum<Route>(
-      m, "Route", "How forward dynamics is computed.",
-      {{"automatic", Route::automatic}, {"recursive", Route::recursive}, {"dense", Route::dense}});
+  bind_enum<Route>(m, "Route", "How forward dynamics is computed.",
+                   {{"automatic", Route::automatic},
+                    {"recursive", Route::recursive},
+                    {"dense", Route::dense},
+                    {"multipliers", Route::multipliers}});
   m.def(
       "forward_dynamics",
       [](const Mechanism& mechanism, const NamedState& state, const FreedomVector& effort,
@@ -214,7 +216,8 @@ void bind_dynamics(py::module_& m) {
       doc("The accelerations v̇ that efforts produce, (freedoms,), rad/s² or m/s². O(N).\n\n"
           "effort: (freedoms,) or by name, N m or N; None: zero. Damping, friction, springs and "
           "gravity act by themselves. A closed mechanism must be assembled.\n"
-          "route: \"automatic\", \"recursive\" (O(N) sweeps) or \"dense\" (mass matrix, O(N³)).")
+          "route: \"automatic\", \"recursive\" (O(N) sweeps), \"dense\" (mass matrix, O(N³)) or "
+          "\"multipliers\" (of closed loops).")
           .c_str());
   m.def(
       "_time_forward_dynamics",

@@ -1,11 +1,59 @@
-// Inverse kinematics.
+// What needs both closures and dynamics: inverse kinematics, multipliers, the absolute form.
 #include "arguments.h"
 
+#include "catena/loops/absolute_form.h"
 #include "catena/loops/inverse_kinematics.h"
+#include "catena/loops/multipliers.h"
 
 namespace catena::python {
+namespace {
+
+void bind_multipliers(py::module_& m) {
+  py::class_<ConstraintRow>(m, "ConstraintRow", "One scalar constraint of a closed mechanism.")
+      .def_readonly("constraint", &ConstraintRow::constraint, "In words: \"hinge 'C'\".")
+      .def_readonly("component", &ConstraintRow::component, "In words: \"force along (0, 0, 1)\".")
+      .def_readonly("force", &ConstraintRow::force, "N or N m, on the child's side; least norm.")
+      .def_readonly("redundant", &ConstraintRow::redundant)
+      .def_readonly("undetermined", &ConstraintRow::undetermined,
+                    "Redundancy leaves its force open.")
+      .def("__repr__", [](const ConstraintRow& r) {
+        return "<ConstraintRow " + r.constraint + ", " + r.component + ": " + number(r.force) + ">";
+      });
+  using R = MultiplierReport;
+  py::class_<R>(m, "MultiplierReport", "What multiplier_dynamics() found.")
+      .def_readonly("acceleration", &R::acceleration, "(freedoms,).")
+      .def_readonly("rows", &R::rows, "list of ConstraintRow.")
+      .def_readonly("rank", &R::rank, "Independent rows.")
+      .def_readonly("reciprocal_condition", &R::reciprocal_condition)
+      .def_readonly("residual", &R::residual, "Of the closure's acceleration, 1/s².")
+      .def_property_readonly("redundant", &R::redundant, "Rows that say nothing new.");
+  m.def(
+      "multiplier_dynamics",
+      [](const Mechanism& x, const NamedState& state, const FreedomVector& effort,
+         const Wrenches& external) {
+        const Eigen::VectorXd e = read_freedoms(effort, x, "effort");
+        const std::vector<ExternalWrench> loads = read_wrenches(external, x);
+        const ReleaseForLong release(x);
+        return multiplier_dynamics(x, state.state, e, loads);
+      },
+      py::arg("mechanism"), py::arg("state"), py::arg("effort") = py::none(),
+      py::arg("external") = py::none(),
+      "Forward dynamics of a closed mechanism by multipliers, with a report on its constraints.");
+  m.def("absolute_form", &absolute_form, py::arg("mechanism"),
+        "The same bodies, each free, and every hinge a constraint between them: a Mechanism.");
+  m.def(
+      "absolute_state",
+      [](const Mechanism& x, const NamedState& state, const MechanismPointer& absolute) {
+        return NamedState{absolute, absolute_state(x, state.state, *absolute)};
+      },
+      py::arg("mechanism"), py::arg("state"), py::arg("absolute"),
+      "The State of the absolute form that is this state of the mechanism.");
+}
+
+}  // namespace
 
 void bind_loops(py::module_& m) {
+  bind_multipliers(m);
   py::class_<InverseKinematics>(m, "InverseKinematics", "What inverse_kinematics() found.")
       .def_readonly("q", &InverseKinematics::q, "(coordinates,).")
       .def_readonly("reached", &InverseKinematics::reached, "Goals and closures, to 1e-9.")

@@ -10,19 +10,32 @@ namespace {
 
 using Operator = void (*)(Workspace&, const Eigen::VectorXd&, Eigen::VectorXd&);
 
+// One number for each independent freedom (each freedom of a tree), or by name.
+Eigen::VectorXd read_independent(const FreedomVector& from, const PythonWorkspace& w) {
+  if (!from.given() || py::isinstance<py::dict>(from.value))
+    return read_freedoms(from, *w.mechanism, "x")(w.workspace.independent());
+  const Eigen::VectorXd x = to_vector(from.value);
+  const std::size_t n = w.workspace.independent().size();
+  if (static_cast<std::size_t>(x.size()) != n)
+    throw NumericalError("x has " + std::to_string(x.size()) + " entries, but there are " +
+                         std::to_string(n) + " independent freedoms");
+  return x;
+}
+
 // y = operator x, in the position of the last articulate().
 void bind_operator(py::module_& m, const char* name, Operator apply, const char* meaning) {
   m.def(
       name,
       [apply](PythonWorkspace& workspace, const FreedomVector& x, const Out& out) {
         Working working(*workspace.mechanism, &workspace);
-        read_freedoms(x, *workspace.mechanism, "x", working.input());
-        Eigen::VectorXd y(workspace.mechanism->freedoms());
-        apply(working.workspace(), working.input(), y);
+        Eigen::VectorXd y = read_independent(x, workspace);
+        apply(working.workspace(), y, y);
         return deliver(y, out);
       },
       py::arg("workspace"), py::arg("x"), py::arg("out") = py::none(),
-      (std::string(meaning) + " (freedoms,) to (freedoms,), O(N). After articulate().").c_str());
+      (std::string(meaning) +
+       " (n,) to (n,), n the independent freedoms (all of a tree), O(N). After articulate().")
+          .c_str());
 }
 
 // The same, or with mechanism and q at a prompt.
@@ -33,8 +46,10 @@ void bind_prompt(py::module_& m, const char* name,
       name,
       [apply](const Mechanism& mechanism, const PositionVector& q, const FreedomVector& x) {
         Eigen::VectorXd buffer;
-        return apply(mechanism, read_position(q, mechanism, buffer),
-                     read_freedoms(x, mechanism, "x"));
+        const Eigen::VectorXd& position = read_position(q, mechanism, buffer);
+        if (py::isinstance<py::dict>(x.value) || !x.given())
+          return apply(mechanism, position, read_freedoms(x, mechanism, "x"));
+        return apply(mechanism, position, to_vector(x.value));
       },
       py::arg("mechanism"), py::arg("q"), py::arg("x"), "The same at a prompt.");
 }
@@ -137,12 +152,12 @@ void bind_operators(py::module_& m) {
       "inverse_mass_matrix",
       [](PythonWorkspace& workspace, const Out& out) {
         Working working(*workspace.mechanism, &workspace);
-        Eigen::MatrixXd inverse(workspace.mechanism->freedoms(), workspace.mechanism->freedoms());
+        Eigen::MatrixXd inverse;
         inverse_mass_matrix(working.workspace(), inverse);
         return deliver(inverse, out);
       },
       py::arg("workspace"), py::arg("out") = py::none(),
-      "M⁻¹, (freedoms, freedoms), symmetric to the bit. After articulate().");
+      "M⁻¹, (n, n) of the independent freedoms, symmetric to the bit. After articulate().");
   m.def(
       "inverse_mass_matrix",
       [](const Mechanism& mechanism, const PositionVector& q) {

@@ -346,3 +346,15 @@ def test_four_bar_against_the_spanning_tree():
     forces.compute(state, found, effort=effort)
     at_c = forces.at("C", "ground").force
     np.testing.assert_allclose(at_c[[0, 2]], -expected[3:], rtol=1e-8)
+
+
+def test_operators_of_a_closed_mechanism():
+    bar = four_bar()
+    state = catena.assemble_near(bar, bar.default_state())
+    workspace = catena.Workspace(bar)
+    m = catena.mass_matrix(bar, state, workspace)
+    catena.articulate(bar, state, workspace)
+    np.testing.assert_allclose(catena.apply_mass_matrix(workspace, [2.0]), 2.0 * m[0], rtol=1e-12)
+    np.testing.assert_allclose(catena.inverse_mass_matrix(workspace), 1.0 / m, rtol=1e-12)
+    with pytest.raises(catena.NumericalError, match="1 independent"):
+        catena.apply_mass_matrix(workspace, [1, 2, 3])

@@ -3,7 +3,7 @@ import catena
 
 
 def test_a_few_cases(source):
-    report = catena.run_verification(source / "verification", filter="four_bar")
+    report = catena.run_verification(source / "verification", filter="slider_crank")
     assert report.cases > 0 and not report.problems
     assert report.passed
     result = report.results[0]

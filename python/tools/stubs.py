@@ -26,6 +26,8 @@ Array = npt.NDArray[np.float64]
 FreedomVector = Union[npt.ArrayLike, Mapping[str, Any], None]
 # A position: a State, or q.
 PositionVector = Union["State", npt.ArrayLike, None]
+# Numbers of many states, one row for each (B, n); None: zeros.
+BatchVector = Optional[npt.ArrayLike]
 # Where a mechanism is: an updated Workspace, a State, or q.
 Where = Union["Workspace", "State", npt.ArrayLike]
 BodyName = Union[str, int]
@@ -40,11 +42,11 @@ Pose = Union["Transform", npt.ArrayLike]
 # As an argument, as a result.
 ARRAYS = {"Vector", "Vector3", "Vector6", "Matrix", "Matrix3"}
 SAME = {
-    "FreedomVector", "PositionVector", "Where", "BodyName", "HingeName", "FrameName", "Freedoms",
+    "FreedomVector", "PositionVector", "BatchVector", "Where", "BodyName", "HingeName", "FrameName", "Freedoms",
     "Wrenches", "Pose",
 }  # fmt: skip
 PLAIN = {
-    "float": "float", "int": "int", "bool": "bool", "str": "str", "None": "None", "bytes": "bytes",
+    "float": "float", "complex": "complex", "int": "int", "bool": "bool", "str": "str", "None": "None", "bytes": "bytes",
     "object": "Any", "dict": "Mapping[str, Any]", "tuple": "Tuple[Any, ...]", "list": "List[Any]",
     "function": "Callable[..., Any]", "handle": "Any", "args": "Any", "kwargs": "Any",
     "Callable": "Callable[..., Any]", "capsule": "Any",
@@ -77,6 +79,10 @@ class Stubs:
 
     def type(self, text: str, result: bool) -> str:
         text = text.strip().replace(self.prefix, "")
+        if text == "numpy.ndarray[numpy.complex128]":
+            return "npt.NDArray[np.complex128]"
+        if text == "numpy.ndarray[bool]":
+            return "npt.NDArray[np.bool_]"
         if text.startswith("numpy.ndarray") or text in ARRAYS:
             return "Array" if result else "npt.ArrayLike"
         if text == "Out":
@@ -122,7 +128,7 @@ class Stubs:
             if has_default:
                 if default.strip() == "None" and "Optional" not in text and "None" not in text:
                     head, _, tail = text.partition(": ")
-                    known = tail in ("FreedomVector", "PositionVector", "Freedoms", "Wrenches")
+                    known = tail in ("FreedomVector", "PositionVector", "BatchVector", "Freedoms", "Wrenches")
                     text = text if known else f"{head}: Optional[{tail}]"
                 text += " = ..."
             arguments.append(text)

@@ -168,7 +168,7 @@ expect(1 OUT "" ERR "no method 'rk5'; did you mean 'rk4'"
 expect(2 OUT "" ERR "give a model FILE, or --resume RUN" RUN simulate)
 expect(2 OUT "" ERR "--input needs NAME=VALUE" RUN simulate ${models}/pendulum.yaml --input pivot)
 expect(0 OUT "work +-[0-9.]+ J by switches.*events +3\n"
-       RUN simulate ${models}/hand_over.yaml --settings ${models}/hand_over.settings.yaml -o hand.run.h5)
+       RUN simulate ${models}/hand_over.yaml --settings ${SOURCE}/examples/hand_over.yaml -o hand.run.h5)
 expect(0 OUT "." RUN simulate ${models}/four_bar.sdf -d 0.2 --form dae -o dae.run.h5 --json)
 expect(0 OUT "." RUN simulate ${models}/four_bar.sdf -d 0.2 --loops multipliers -o multipliers.run.h5)
 expect(2 OUT "" ERR "--form" RUN simulate ${models}/four_bar.sdf --form ado)

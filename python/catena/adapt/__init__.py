@@ -1,4 +1,4 @@
-"""Coordinates of other libraries: Pinocchio, Drake and MuJoCo.
+"""Coordinates of other libraries (Pinocchio, Drake, MuJoCo), and linear models for control.
 
     peer = catena.adapt.pinocchio(robot, pinocchio_model)
     q, v = peer.to_peer(state)              # for pinocchio.aba(model, data, q, v, tau)
@@ -11,11 +11,15 @@ order, or None: our order. None of these libraries is imported here.
 """
 from __future__ import annotations
 
-from typing import Any, Iterable, List, Union
+from typing import Any, Iterable, List, Tuple, Union
+
+import numpy as np
+import numpy.typing as npt
 
 from .. import _catena
 from .._catena import Mechanism, PeerCoordinates, PeerHinge
 
+Array = npt.NDArray[np.float64]
 # The other library's model, or names of its joints in their order, or None.
 Names = Any
 
@@ -84,6 +88,15 @@ def mujoco(mechanism: Mechanism, model: Names = None) -> PeerCoordinates:
         ]
         return PeerCoordinates(mechanism, "mujoco", order)
     return PeerCoordinates(mechanism, "mujoco", [] if model is None else _listed(model))
+
+
+def control(plant: _catena.Plant) -> Tuple[Array, Array, Array, Array]:
+    """(A, B, C, D) of a Plant of linearize(), as python-control and SciPy take them:
+
+        control.ss(*catena.adapt.control(plant))
+        scipy.signal.StateSpace(*catena.adapt.control(plant))
+    """
+    return plant.A, plant.B, plant.C, plant.D
 
 
 def _our_name(mechanism: Mechanism, name: str, floating: bool) -> str:

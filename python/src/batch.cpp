@@ -1,0 +1,295 @@
+// Many states at once: (B, n) arrays in and out, without copies where they are float64 in rows.
+#include "catena/dynamics/batch.h"
+
+#include <chrono>
+
+#include "arguments.h"
+
+namespace catena::python {
+namespace {
+
+struct PythonBatchWorkspace {
+  PythonBatchWorkspace(MechanismPointer of, int threads)
+      : mechanism(std::move(of)), workspace(*mechanism, {.threads = threads}) {}
+  MechanismPointer mechanism;
+  BatchWorkspace workspace;
+  std::atomic<bool> busy{false};
+};
+
+// The workspace given, or one made for the call; refuses a second thread.
+class BatchUse {
+ public:
+  BatchUse(const MechanismPointer& mechanism, PythonBatchWorkspace* given) : given_(given) {
+    if (given_ == nullptr) {
+      own_ = std::make_unique<PythonBatchWorkspace>(mechanism, 0);
+      given_ = own_.get();
+    }
+    if (given_->mechanism != mechanism)
+      throw Error("this BatchWorkspace was made for another mechanism");
+    if (given_->busy.exchange(true, std::memory_order_acquire))
+      throw Error("this BatchWorkspace is in use by another thread; give every thread its own");
+  }
+  ~BatchUse() { given_->busy.store(false, std::memory_order_release); }
+  BatchUse(const BatchUse&) = delete;
+  BatchUse& operator=(const BatchUse&) = delete;
+  BatchWorkspace& workspace() { return given_->workspace; }
+
+  // Raises if states failed in a workspace that the caller cannot ask.
+  void finish() {
+    if (own_ == nullptr || own_->workspace.failures() == 0) return;
+    const auto reports = own_->workspace.reports();
+    for (std::size_t i = 0; i < reports.size(); ++i)
+      if (reports[i].status != BatchStatus::ok)
+        throw NumericalError(std::to_string(own_->workspace.failures()) + " of " +
+                             std::to_string(reports.size()) + " states failed; the first is " +
+                             std::to_string(i) + ": " +
+                             own_->workspace.message(static_cast<Eigen::Index>(i)) +
+                             " (give a BatchWorkspace to have the others)");
+  }
+
+ private:
+  std::unique_ptr<PythonBatchWorkspace> own_;
+  PythonBatchWorkspace* given_;
+};
+
+using Map = Eigen::Map<const RowMatrix, 0, Eigen::OuterStride<>>;
+using MutableMap = Eigen::Map<RowMatrix, 0, Eigen::OuterStride<>>;
+
+// An argument (B, n); None: zeros for all states.
+class Rows {
+ public:
+  Rows(const BatchVector& from, py::ssize_t states, int columns, const char* what) {
+    if (!from.given()) {
+      array_ = py::array_t<double>({states, static_cast<py::ssize_t>(columns)});
+      std::fill_n(array_.mutable_data(), array_.size(), 0.0);
+      return;
+    }
+    // Rows may be further apart than their length; anything else is copied.
+    if (py::isinstance<py::array_t<double>>(from.value)) {
+      array_ = py::reinterpret_borrow<py::array_t<double>>(from.value);
+      const py::ssize_t size = static_cast<py::ssize_t>(sizeof(double));
+      if (array_.ndim() == 2 &&
+          (array_.strides(1) != size || array_.strides(0) < 0 || array_.strides(0) % size != 0))
+        array_ = numbers(from.value);
+    } else {
+      array_ = numbers(from.value);
+    }
+    if (array_.ndim() != 2 || array_.shape(1) != columns ||
+        (states >= 0 && array_.shape(0) != states))
+      throw NumericalError(std::string(what) + " has the shape " + shape_text(array_) + ", but (" +
+                           (states >= 0 ? std::to_string(states) : std::string("B")) + ", " +
+                           std::to_string(columns) + ") is needed");
+  }
+  py::ssize_t states() const { return array_.shape(0); }
+  Map map() const {
+    return {array_.data(), array_.shape(0), array_.shape(1),
+            Eigen::OuterStride<>(array_.strides(0) / static_cast<py::ssize_t>(sizeof(double)))};
+  }
+
+ private:
+  py::array_t<double> array_;
+};
+
+// `out`, or a new array.
+py::array_t<double> result_rows(const Out& out, py::ssize_t states, py::ssize_t columns) {
+  if (!out.given()) return py::array_t<double>({states, columns});
+  if (!py::isinstance<py::array_t<double>>(out.value))
+    throw py::value_error("out must be a float64 array");
+  auto a = py::reinterpret_borrow<py::array_t<double>>(out.value);
+  if (!has_shape(a, states, columns) || !a.writeable() ||
+      a.strides(1) != static_cast<py::ssize_t>(sizeof(double)) || a.strides(0) < 0)
+    throw py::value_error("out must be a writeable array of shape (" + std::to_string(states) +
+                          ", " + std::to_string(columns) + ") in rows, not " + shape_text(a));
+  return a;
+}
+
+MutableMap map_of(py::array_t<double>& a) {
+  return {a.mutable_data(), a.shape(0), a.shape(1),
+          Eigen::OuterStride<>(a.strides(0) / static_cast<py::ssize_t>(sizeof(double)))};
+}
+
+using Call = void (*)(const Mechanism&, const BatchIn&, const BatchIn&, const BatchIn&,
+                      BatchWorkspace&, BatchOut, const BatchWrenches*);
+
+void bind_call(py::module_& m, const char* name, Call call, const char* input, const char* doc) {
+  m.def(
+      name,
+      [call, input](const MechanismPointer& mechanism, const BatchVector& q, const BatchVector& v,
+                    const BatchVector& given, PythonBatchWorkspace* workspace, const Out& out) {
+        const int n = mechanism->freedoms();
+        const Rows positions(q, -1, mechanism->coordinates(), "q");
+        const Rows velocities(v, positions.states(), n, "v");
+        const Rows inputs(given, positions.states(), n, input);
+        py::array_t<double> result = result_rows(out, positions.states(), n);
+        BatchUse use(mechanism, workspace);
+        {
+          const Map a = positions.map(), b = velocities.map(), c = inputs.map();
+          MutableMap y = map_of(result);
+          const py::gil_scoped_release release;
+          call(*mechanism, a, b, c, use.workspace(), y, nullptr);
+        }
+        use.finish();
+        return result;
+      },
+      py::arg("mechanism"), py::arg("q"), py::arg("v") = py::none(), py::arg(input) = py::none(),
+      py::arg("workspace") = py::none(), py::arg("out") = py::none(), doc);
+}
+
+}  // namespace
+
+void bind_batch(py::module_& m) {
+  using W = PythonBatchWorkspace;
+  py::class_<W>(m, "BatchWorkspace",
+                "Scratch for batches of any size. After a call it tells which states failed: their "
+                "rows are NaN.\n\nthreads: 0: as many as the processor has.")
+      .def(py::init<MechanismPointer, int>(), py::arg("mechanism"), py::arg("threads") = 0)
+      .def_property_readonly("mechanism", [](const W& w) { return w.mechanism; })
+      .def_property_readonly("threads", [](const W& w) { return w.workspace.threads(); })
+      .def_property_readonly(
+          "lanes", [](const W& w) { return w.workspace.lanes(); }, "States in a SIMD pack.")
+      .def_property_readonly(
+          "failures", [](const W& w) { return static_cast<std::int64_t>(w.workspace.failures()); },
+          "Of the last call: how many states.")
+      .def_property_readonly(
+          "failed",
+          [](const W& w) {
+            const auto reports = w.workspace.reports();
+            py::array_t<bool> result(static_cast<py::ssize_t>(reports.size()));
+            for (std::size_t i = 0; i < reports.size(); ++i)
+              result.mutable_data()[i] = reports[i].status != BatchStatus::ok;
+            return result;
+          },
+          "(B,), bool, of the last call.")
+      .def(
+          "message",
+          [](const W& w, std::int64_t state) {
+            if (state < 0 || state >= static_cast<std::int64_t>(w.workspace.reports().size()))
+              throw NameError("the last batch had no state " + std::to_string(state));
+            return w.workspace.message(static_cast<Eigen::Index>(state));
+          },
+          py::arg("state"), "What is wrong with a state, in a sentence; empty: nothing.")
+      .def(
+          "set_chart",
+          [](W& w, const Chart& chart, bool pinned) { w.workspace.set_chart(chart, pinned); },
+          py::arg("chart"), py::arg("pinned") = false, "As in Workspace.")
+      .def_property_readonly(
+          "independent", [](const W& w) { return w.workspace.independent(); },
+          "list of int: independent freedoms, indices into v.");
+  bind_call(m, "batch_forward_dynamics", batch_forward_dynamics, "effort",
+            "The accelerations (B, freedoms) of B states: q (B, coordinates), v and effort (B, "
+            "freedoms), None: zeros. A row depends on its own state alone, to the bit, whatever "
+            "the number of threads. States that cannot be evaluated have NaN in their rows, and "
+            "the workspace tells why; without one they raise NumericalError.");
+  bind_call(m, "batch_inverse_dynamics", batch_inverse_dynamics, "acceleration",
+            "The efforts (B, freedoms) of B states with given accelerations; as "
+            "batch_forward_dynamics.");
+  m.def(
+      "_time_batch_forward_dynamics",
+      [](const MechanismPointer& mechanism, const BatchVector& q, const BatchVector& v,
+         const BatchVector& effort, PythonBatchWorkspace* workspace, const Out& out) {
+        const int n = mechanism->freedoms();
+        const Rows a(q, -1, mechanism->coordinates(), "q"), b(v, a.states(), n, "v"),
+            c(effort, a.states(), n, "effort");
+        py::array_t<double> result = result_rows(out, a.states(), n);
+        BatchUse use(mechanism, workspace);
+        MutableMap y = map_of(result);
+        const auto start = std::chrono::steady_clock::now();
+        batch_forward_dynamics(*mechanism, a.map(), b.map(), c.map(), use.workspace(), y);
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      },
+      py::arg("mechanism"), py::arg("q"), py::arg("v"), py::arg("effort"), py::arg("workspace"),
+      py::arg("out"), "Seconds in C++, for the benchmark of the bindings.");
+  m.def(
+      "batch_hybrid_dynamics",
+      [](const MechanismPointer& mechanism, const BatchVector& q, const BatchVector& v,
+         const Freedoms& motion_driven, const BatchVector& effort, const BatchVector& acceleration,
+         PythonBatchWorkspace* workspace) {
+        const int n = mechanism->freedoms();
+        const Rows positions(q, -1, mechanism->coordinates(), "q");
+        const py::ssize_t states = positions.states();
+        const Rows velocities(v, states, n, "v"), efforts(effort, states, n, "effort"),
+            accelerations(acceleration, states, n, "acceleration");
+        std::vector<std::uint8_t> mask = read_mask(motion_driven, *mechanism);
+        mask.resize(static_cast<std::size_t>(n), 0);
+        py::array_t<double> found_a({states, static_cast<py::ssize_t>(n)});
+        py::array_t<double> found_e({states, static_cast<py::ssize_t>(n)});
+        BatchUse use(mechanism, workspace);
+        {
+          const Map a = positions.map(), b = velocities.map();
+          const BatchHybridInput input{mask, efforts.map(), accelerations.map()};
+          MutableMap y = map_of(found_a), z = map_of(found_e);
+          const py::gil_scoped_release release;
+          batch_hybrid_dynamics(*mechanism, a, b, input, use.workspace(), y, z);
+        }
+        use.finish();
+        return std::make_pair(found_a, found_e);
+      },
+      py::arg("mechanism"), py::arg("q"), py::arg("v"), py::arg("motion_driven"),
+      py::arg("effort") = py::none(), py::arg("acceleration") = py::none(),
+      py::arg("workspace") = py::none(),
+      "(accelerations, efforts), each (B, freedoms). The same freedoms are motion-driven in all "
+      "states.");
+  m.def(
+      "batch_mass_matrix",
+      [](const MechanismPointer& mechanism, const BatchVector& q, PythonBatchWorkspace* workspace) {
+        const Rows positions(q, -1, mechanism->coordinates(), "q");
+        const py::ssize_t states = positions.states();
+        BatchUse use(mechanism, workspace);
+        LaneArray triangles;
+        {
+          const Map a = positions.map();
+          const py::gil_scoped_release release;
+          batch_mass_matrix(*mechanism, a, use.workspace(), triangles);
+        }
+        use.finish();
+        // n (n + 1) / 2 numbers of each state.
+        py::ssize_t n = 0;
+        while (triangle_size(n) < triangles.count()) ++n;
+        py::array_t<double> result({states, n, n});
+        double* y = result.mutable_data();
+        for (py::ssize_t s = 0; s < states; ++s)
+          for (py::ssize_t i = 0; i < n; ++i)
+            for (py::ssize_t j = 0; j < n; ++j) *y++ = triangles(s, triangle_index(i, j));
+        return result;
+      },
+      py::arg("mechanism"), py::arg("q"), py::arg("workspace") = py::none(),
+      "Mass matrices (B, n, n) of B positions; n are the freedoms, of a closed mechanism the "
+      "independent ones.");
+  m.def(
+      "batch_kinematics",
+      [](const MechanismPointer& mechanism, const BatchVector& q, const BatchVector& v,
+         PythonBatchWorkspace* workspace) {
+        const Rows positions(q, -1, mechanism->coordinates(), "q");
+        const py::ssize_t states = positions.states();
+        const Rows velocities(v, states, mechanism->freedoms(), "v");
+        const py::ssize_t bodies = static_cast<py::ssize_t>(mechanism->bodies().size());
+        py::array_t<double> rows({states, bodies * 12}), twists({states, bodies * 6});
+        BatchUse use(mechanism, workspace);
+        {
+          const Map a = positions.map(), b = velocities.map();
+          MutableMap y = map_of(rows), z = map_of(twists);
+          const py::gil_scoped_release release;
+          batch_kinematics(*mechanism, a, b, use.workspace(), y, z);
+        }
+        use.finish();
+        py::array_t<double> poses({states, bodies, py::ssize_t{4}, py::ssize_t{4}});
+        const double* from = rows.data();
+        double* to = poses.mutable_data();
+        for (py::ssize_t k = 0; k < states * bodies; ++k, from += 12, to += 16) {
+          for (int i = 0; i < 3; ++i) {
+            std::copy(from + 3 * i, from + 3 * i + 3, to + 4 * i);
+            to[4 * i + 3] = from[9 + i];
+            to[12 + i] = 0.0;
+          }
+          to[15] = 1.0;
+        }
+        return std::make_pair(
+            poses, py::array_t<double>(twists.reshape({states, bodies, py::ssize_t{6}})));
+      },
+      py::arg("mechanism"), py::arg("q"), py::arg("v") = py::none(),
+      py::arg("workspace") = py::none(),
+      "(poses (B, bodies, 4, 4), twists (B, bodies, 6)): X_ground_body of every body and the twist "
+      "about its origin in its own axes.");
+}
+
+}  // namespace catena::python

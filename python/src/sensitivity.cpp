@@ -1,0 +1,471 @@
+// Derivatives of the dynamics, linear models, equilibria and modes.
+#include <complex>
+
+#include "arguments.h"
+#include <pybind11/complex.h>
+
+#include "catena/sensitivity/derivative_check.h"
+#include "catena/sensitivity/equilibrium.h"
+#include "catena/sensitivity/forward_derivatives.h"
+#include "catena/sensitivity/inverse_derivatives.h"
+#include "catena/sensitivity/linearize.h"
+#include "catena/sensitivity/modes.h"
+#include "catena/sensitivity/parameters.h"
+#include "catena/sensitivity/products.h"
+
+namespace catena::python {
+namespace {
+
+struct PythonSensitivityWorkspace {
+  explicit PythonSensitivityWorkspace(MechanismPointer of)
+      : mechanism(std::move(of)), workspace(*mechanism) {}
+  MechanismPointer mechanism;
+  SensitivityWorkspace workspace;
+  std::atomic<bool> busy{false};
+};
+
+class SensitivityUse {
+ public:
+  SensitivityUse(const MechanismPointer& mechanism, PythonSensitivityWorkspace* given)
+      : given_(given) {
+    if (given_ == nullptr) {
+      own_ = std::make_unique<PythonSensitivityWorkspace>(mechanism);
+      given_ = own_.get();
+    }
+    if (given_->mechanism != mechanism)
+      throw Error("this SensitivityWorkspace was made for another mechanism");
+    if (given_->busy.exchange(true, std::memory_order_acquire))
+      throw Error(
+          "this SensitivityWorkspace is in use by another thread; give every thread its own");
+  }
+  ~SensitivityUse() { given_->busy.store(false, std::memory_order_release); }
+  SensitivityUse(const SensitivityUse&) = delete;
+  SensitivityUse& operator=(const SensitivityUse&) = delete;
+  SensitivityWorkspace& workspace() { return given_->workspace; }
+
+ private:
+  std::unique_ptr<PythonSensitivityWorkspace> own_;
+  PythonSensitivityWorkspace* given_;
+};
+
+// A Plant that knows its mechanism.
+struct NamedPlant {
+  MechanismPointer mechanism;
+  Plant plant;
+  LinearizeSettings settings;
+};
+
+OperatingPoint point_of(const Mechanism& m, const NamedState& state, const FreedomVector& effort,
+                        const FreedomVector& acceleration, const Wrenches& external) {
+  return {state.state, read_freedoms(effort, m, "effort"),
+          read_freedoms(acceleration, m, "acceleration"), read_wrenches(external, m)};
+}
+
+py::array_t<std::complex<double>> complex_vector(const Eigen::VectorXcd& x) {
+  py::array_t<std::complex<double>> result(x.size());
+  std::copy(x.data(), x.data() + x.size(), result.mutable_data());
+  return result;
+}
+
+void bind_derivatives(py::module_& m) {
+  py::class_<InverseDerivatives>(
+      m, "InverseDerivatives",
+      "Of inverse dynamics; rows: efforts, columns: directions. Freedoms "
+      "of a tree, independent freedoms of a closed mechanism.")
+      .def_readonly("dq", &InverseDerivatives::dq, "(n, n), along tangent directions.")
+      .def_readonly("dv", &InverseDerivatives::dv, "(n, n).")
+      .def_readonly("da", &InverseDerivatives::da, "(n, n): the mass matrix.");
+  py::class_<ForwardDerivatives>(m, "ForwardDerivatives", "Of forward dynamics.")
+      .def_readonly("acceleration", &ForwardDerivatives::acceleration, "(freedoms,).")
+      .def_readonly("dq", &ForwardDerivatives::dq, "(n, n), along tangent directions.")
+      .def_readonly("dv", &ForwardDerivatives::dv, "(n, n).")
+      .def_readonly("deffort", &ForwardDerivatives::deffort, "(n, freedoms).");
+  using H = HybridDerivatives;
+  py::class_<H>(m, "HybridDerivatives",
+                "Of hybrid dynamics; the input of a motion-driven freedom is its acceleration.")
+      .def_readonly("result", &H::result)
+      .def_readonly("acceleration_dq", &H::acceleration_dq)
+      .def_readonly("acceleration_dv", &H::acceleration_dv)
+      .def_readonly("acceleration_dinput", &H::acceleration_dinput)
+      .def_readonly("effort_dq", &H::effort_dq)
+      .def_readonly("effort_dv", &H::effort_dv)
+      .def_readonly("effort_dinput", &H::effort_dinput);
+  using W = PythonSensitivityWorkspace;
+  py::class_<W>(m, "SensitivityWorkspace", "Scratch for derivatives. One for each thread.")
+      .def(py::init<MechanismPointer>(), py::arg("mechanism"))
+      .def_property_readonly("mechanism", [](const W& w) { return w.mechanism; })
+      .def(
+          "set_chart",
+          [](W& w, const Chart& chart, bool pinned) {
+            w.workspace.dynamics().set_chart(chart, pinned);
+          },
+          py::arg("chart"), py::arg("pinned") = false, "As in Workspace.")
+      .def_property_readonly(
+          "independent", [](const W& w) { return w.workspace.dynamics().independent(); },
+          "list of int: independent freedoms, indices into v.");
+  m.def(
+      "inverse_dynamics_derivatives",
+      [](const MechanismPointer& x, const NamedState& state, const FreedomVector& acceleration,
+         W* workspace, const Wrenches& external) {
+        SensitivityUse use(x, workspace);
+        const Eigen::VectorXd a = read_freedoms(acceleration, *x, "acceleration");
+        const std::vector<ExternalWrench> loads = read_wrenches(external, *x);
+        const ReleaseForLong release(*x);
+        return InverseDerivatives(
+            inverse_dynamics_derivatives(*x, state.state, a, use.workspace(), loads));
+      },
+      py::arg("mechanism"), py::arg("state"), py::arg("acceleration") = py::none(),
+      py::arg("workspace") = py::none(), py::arg("external") = py::none(),
+      "How efforts change with position, velocity and acceleration: analytic, no step size. "
+      "Directions of q are tangent directions: integrate(q, ε e_k).");
+  m.def(
+      "forward_dynamics_derivatives",
+      [](const MechanismPointer& x, const NamedState& state, const FreedomVector& effort,
+         W* workspace, const Wrenches& external) {
+        SensitivityUse use(x, workspace);
+        const Eigen::VectorXd e = read_freedoms(effort, *x, "effort");
+        const std::vector<ExternalWrench> loads = read_wrenches(external, *x);
+        const ReleaseForLong release(*x);
+        return ForwardDerivatives(
+            forward_dynamics_derivatives(*x, state.state, e, use.workspace(), loads));
+      },
+      py::arg("mechanism"), py::arg("state"), py::arg("effort") = py::none(),
+      py::arg("workspace") = py::none(), py::arg("external") = py::none(),
+      "How accelerations change with position, velocity and effort: analytic, no step size.");
+  m.def(
+      "hybrid_dynamics_derivatives",
+      [](const MechanismPointer& x, const NamedState& state, const Freedoms& motion_driven,
+         const FreedomVector& effort, const FreedomVector& acceleration, W* workspace,
+         const Wrenches& external) {
+        SensitivityUse use(x, workspace);
+        HybridInput input;
+        input.motion_driven = read_mask(motion_driven, *x);
+        input.motion_driven.resize(static_cast<std::size_t>(x->freedoms()), 0);
+        input.effort = read_freedoms(effort, *x, "effort");
+        input.acceleration = read_freedoms(acceleration, *x, "acceleration");
+        return HybridDerivatives(hybrid_dynamics_derivatives(
+            *x, state.state, input, use.workspace(), read_wrenches(external, *x)));
+      },
+      py::arg("mechanism"), py::arg("state"), py::arg("motion_driven"),
+      py::arg("effort") = py::none(), py::arg("acceleration") = py::none(),
+      py::arg("workspace") = py::none(), py::arg("external") = py::none(),
+      "Derivatives of hybrid_dynamics().");
+  py::class_<DerivativeCheck>(m, "DerivativeCheck")
+      .def_readonly("quantity", &DerivativeCheck::quantity)
+      .def_readonly("error", &DerivativeCheck::error)
+      .def_readonly("entry", &DerivativeCheck::entry)
+      .def_readonly("where", &DerivativeCheck::where);
+  py::class_<DerivativeReport>(m, "DerivativeReport")
+      .def_readonly("checks", &DerivativeReport::checks, "list of DerivativeCheck.")
+      .def_readonly("states", &DerivativeReport::states)
+      .def_readonly("skipped", &DerivativeReport::skipped)
+      .def_readonly("worst", &DerivativeReport::worst);
+  m.def(
+      "check_derivatives",
+      [](const Mechanism& x, int states, std::uint64_t seed) {
+        const py::gil_scoped_release release;
+        return check_derivatives(x, states, seed);
+      },
+      py::arg("mechanism"), py::arg("states") = 10, py::arg("seed") = 1,
+      "Every derivative of a mechanism against differences, at random states.");
+}
+
+void bind_plants(py::module_& m) {
+  using P = NamedPlant;
+  py::class_<P>(
+      m, "Plant",
+      "A linear model δẋ = A δx + B δu, δy = C δx + D δu, x = (q, v), and of second order "
+      "M δv̇ = P2 δq + P1 δv + P3 δu. δq are tangent directions of the (independent) "
+      "freedoms.")
+      .def_property_readonly(
+          "A", [](const P& p) { return p.plant.A; }, "(2n, 2n).")
+      .def_property_readonly(
+          "B", [](const P& p) { return p.plant.B; }, "(2n, inputs).")
+      .def_property_readonly(
+          "C", [](const P& p) { return p.plant.C; }, "(outputs, 2n).")
+      .def_property_readonly(
+          "D", [](const P& p) { return p.plant.D; }, "(outputs, inputs).")
+      .def_property_readonly(
+          "M", [](const P& p) { return p.plant.M; }, "(n, n).")
+      .def_property_readonly(
+          "P1", [](const P& p) { return p.plant.P1; }, "(n, n).")
+      .def_property_readonly(
+          "P2", [](const P& p) { return p.plant.P2; }, "(n, n).")
+      .def_property_readonly(
+          "P3", [](const P& p) { return p.plant.P3; }, "(n, inputs).")
+      .def_property_readonly(
+          "states", [](const P& p) { return p.plant.states; }, "list of str.")
+      .def_property_readonly(
+          "inputs", [](const P& p) { return p.plant.inputs; }, "list of str.")
+      .def_property_readonly(
+          "outputs", [](const P& p) { return p.plant.outputs; }, "list of str.")
+      .def_property_readonly(
+          "freedoms", [](const P& p) { return p.plant.freedoms; },
+          "list of int: the independent freedoms that the states are.")
+      .def_property_readonly("mechanism", [](const P& p) { return p.mechanism; })
+      .def_property_readonly(
+          "state",
+          [](const P& p) {
+            return NamedState{p.mechanism, p.plant.point.state};
+          },
+          "The State it is about.")
+      .def_property_readonly(
+          "effort", [](const P& p) { return p.plant.point.effort; }, "(freedoms,), there.")
+      .def_property_readonly(
+          "acceleration", [](const P& p) { return p.plant.acceleration; }, "(freedoms,), there.")
+      .def_property_readonly(
+          "residual", [](const P& p) { return p.plant.residual; }, "The largest acceleration.")
+      .def_property_readonly(
+          "speed", [](const P& p) { return p.plant.speed; }, "The largest.")
+      .def("__repr__", [](const P& p) {
+        return "<Plant of '" + p.mechanism->name() + "': " + std::to_string(p.plant.A.rows()) +
+               " states, " + std::to_string(p.plant.B.cols()) + " inputs, " +
+               std::to_string(p.plant.C.rows()) + " outputs>";
+      });
+  m.def(
+      "linearize",
+      [](const MechanismPointer& x, const NamedState& state, const FreedomVector& effort,
+         const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+         const Freedoms& motion_driven, const FreedomVector& acceleration,
+         const Wrenches& external) {
+        NamedPlant result{x, {}, {inputs, outputs, read_mask(motion_driven, *x)}};
+        const OperatingPoint point = point_of(*x, state, effort, acceleration, external);
+        const py::gil_scoped_release release;
+        result.plant = linearize(*x, point, result.settings);
+        return result;
+      },
+      py::arg("mechanism"), py::arg("state"), py::arg("effort") = py::none(), py::kw_only(),
+      py::arg("inputs") = std::vector<std::string>{},
+      py::arg("outputs") = std::vector<std::string>{}, py::arg("motion_driven") = py::none(),
+      py::arg("acceleration") = py::none(), py::arg("external") = py::none(),
+      "The Plant about any state, equilibrium or not: analytic.\n\n"
+      "inputs: freedoms (their efforts; accelerations of motion_driven ones), \"force.BODY.x\", "
+      "\"moment.BODY.z\"; all efforts unless given.\n"
+      "outputs: \"q.NAME\", \"v.NAME\", \"a.NAME\", \"effort.NAME\", \"position.FRAME.x\", "
+      "\"velocity.FRAME.x\"; all states unless given.");
+  py::class_<Perturbation>(m, "Perturbation")
+      .def_readonly("A", &Perturbation::A)
+      .def_readonly("B", &Perturbation::B)
+      .def_readonly("difference_A", &Perturbation::difference_A, "Relative, Frobenius.")
+      .def_readonly("difference_B", &Perturbation::difference_B, "Relative, Frobenius.");
+  m.def(
+      "linearize_by_perturbation",
+      [](const P& p, double step) {
+        return linearize_by_perturbation(*p.mechanism, p.plant, p.settings, step);
+      },
+      py::arg("plant"), py::arg("step") = 1e-5,
+      "A and B by central differences of the nonlinear model, for comparison.");
+  m.def(
+      "displaced",
+      [](const MechanismPointer& x, const NamedState& state, const std::vector<int>& freedoms,
+         const Eigen::VectorXd& dq, const Eigen::VectorXd& dv) {
+        return NamedState{x, displaced(*x, state.state, freedoms, dq, dv)};
+      },
+      py::arg("mechanism"), py::arg("state"), py::arg("freedoms"), py::arg("dq"), py::arg("dv"),
+      "The State moved by dq along the tangent directions of independent freedoms, and dv; a "
+      "closed "
+      "mechanism stays closed.");
+  m.def(
+      "decoupling_gains",
+      [](const P& p, const Eigen::VectorXd& frequency, const Eigen::VectorXd& damping) {
+        DecouplingGains gains = decoupling_gains(p.plant, frequency, damping);
+        return std::make_pair(std::move(gains.position), std::move(gains.velocity));
+      },
+      py::arg("plant"), py::arg("frequency"), py::arg("damping"),
+      "(position, velocity): gains of δu = -position δq - velocity δv that give each freedom this "
+      "frequency (rad/s) and damping ratio.");
+}
+
+void bind_modes(py::module_& m) {
+  py::class_<Mode>(m, "Mode", "A real eigenvalue, or a conjugate pair.")
+      .def_readonly("eigenvalue", &Mode::eigenvalue, "1/s.")
+      .def_readonly("frequency", &Mode::frequency, "|λ|, rad/s.")
+      .def_readonly("damping", &Mode::damping, "-Re λ / |λ|.")
+      .def_readonly("multiplicity", &Mode::multiplicity, "2 for a pair.")
+      .def_property_readonly(
+          "shape", [](const Mode& x) { return complex_vector(x.shape); },
+          "(n,), complex: positions, the largest entry made 1.");
+  bind_enum<Stability>(m, "Stability", "Of a linear model.",
+                       {{"stable", Stability::stable},
+                        {"marginal", Stability::marginal},
+                        {"unstable", Stability::unstable}});
+  py::class_<ModalAnalysis>(m, "ModalAnalysis")
+      .def_readonly("modes", &ModalAnalysis::modes, "list of Mode, by frequency.")
+      .def_readonly("stability", &ModalAnalysis::stability)
+      .def_readonly("growth", &ModalAnalysis::growth, "1/s, the largest real part.")
+      .def_readonly("tolerance", &ModalAnalysis::tolerance);
+  m.def(
+      "modes", [](const NamedPlant& p) { return modes(p.plant); }, py::arg("plant"),
+      "Eigenvalues, frequencies, damping and shapes of a Plant, and its stability.");
+  m.def(
+      "modes", [](const Eigen::MatrixXd& a) { return modes(a); }, py::arg("A"),
+      "The same of a matrix (n, n).");
+  using E = std::pair<MechanismPointer, Equilibrium>;
+  struct NamedEquilibrium : E {};
+  py::class_<NamedEquilibrium>(m, "Equilibrium", "What find_equilibrium() found.")
+      .def_property_readonly("found", [](const NamedEquilibrium& e) { return e.second.found; })
+      .def_property_readonly("state",
+                             [](const NamedEquilibrium& e) {
+                               return NamedState{e.first, e.second.state};
+                             })
+      .def_property_readonly(
+          "effort", [](const NamedEquilibrium& e) { return e.second.effort; },
+          "(freedoms,): the given ones, and those of held freedoms.")
+      .def_property_readonly(
+          "unbalanced", [](const NamedEquilibrium& e) { return e.second.unbalanced; },
+          "(freedoms,): efforts that are missing.")
+      .def_property_readonly("residual",
+                             [](const NamedEquilibrium& e) { return e.second.residual; })
+      .def_property_readonly(
+          "modes", [](const NamedEquilibrium& e) { return e.second.modes; }, "ModalAnalysis there.")
+      .def_property_readonly(
+          "reason", [](const NamedEquilibrium& e) { return e.second.reason; },
+          "What cannot be balanced, in words.");
+  m.def(
+      "find_equilibrium",
+      [](const MechanismPointer& x, const NamedState& guess, const FreedomVector& effort,
+         const Freedoms& held, const Wrenches& external) {
+        const OperatingPoint point = point_of(*x, guess, effort, {}, external);
+        EquilibriumSettings settings;
+        settings.held = read_mask(held, *x);
+        const py::gil_scoped_release release;
+        return NamedEquilibrium{{x, find_equilibrium(*x, point, settings)}};
+      },
+      py::arg("mechanism"), py::arg("guess"), py::arg("effort") = py::none(), py::kw_only(),
+      py::arg("held") = py::none(), py::arg("external") = py::none(),
+      "A position near a closed guess in which nothing accelerates. held: freedoms that keep their "
+      "position and take the effort they need.");
+}
+
+struct PythonParameters {
+  PythonParameters(MechanismPointer of, std::vector<std::string> names)
+      : mechanism(std::move(of)), parameters(*mechanism, std::move(names)), workspace(*mechanism) {}
+  MechanismPointer mechanism;
+  ParameterSet parameters;
+  SensitivityWorkspace workspace;
+};
+
+void bind_parameters(py::module_& m) {
+  using P = PythonParameters;
+  py::class_<P>(m, "ParameterSet",
+                "Parameters of a mechanism by name (\"body.link.mass\", \"hinge.elbow.damping\", "
+                "\"gravity.z\", ...), and derivatives by them. all_names() lists them.")
+      .def(py::init<MechanismPointer, std::vector<std::string>>(), py::arg("mechanism"),
+           py::arg("names"))
+      .def_property_readonly(
+          "names", [](const P& p) { return p.parameters.names(); }, "list of str.")
+      .def(
+          "values", [](const P& p) { return p.parameters.values(); }, "(p,), as they are.")
+      .def(
+          "with_values",
+          [](const P& p, const Eigen::VectorXd& values) { return p.parameters.with(values); },
+          py::arg("values"), "The Mechanism with other values (p,). (`with` in C++.)")
+      .def(
+          "effort_derivatives",
+          [](P& p, const NamedState& state, const FreedomVector& acceleration,
+             const Wrenches& external) {
+            return p.parameters.effort_derivatives(
+                state.state, read_freedoms(acceleration, *p.mechanism, "acceleration"), p.workspace,
+                read_wrenches(external, *p.mechanism));
+          },
+          py::arg("state"), py::arg("acceleration") = py::none(), py::arg("external") = py::none(),
+          "(n, p): ∂effort/∂p of inverse dynamics at this acceleration.")
+      .def(
+          "acceleration_derivatives",
+          [](P& p, const NamedState& state, const FreedomVector& effort, const Wrenches& external) {
+            return p.parameters.acceleration_derivatives(
+                state.state, read_freedoms(effort, *p.mechanism, "effort"), p.workspace,
+                read_wrenches(external, *p.mechanism));
+          },
+          py::arg("state"), py::arg("effort") = py::none(), py::arg("external") = py::none(),
+          "(n, p): ∂v̇/∂p of forward dynamics at this effort.")
+      .def_static("all_names", &ParameterSet::all_names, py::arg("mechanism"),
+                  "Of every kind, for listing.");
+  m.def(
+      "regressor",
+      [](const MechanismPointer& x, const NamedState& state, const FreedomVector& acceleration) {
+        SensitivityWorkspace workspace(*x);
+        return regressor(*x, state.state, read_freedoms(acceleration, *x, "acceleration"),
+                         workspace);
+      },
+      py::arg("mechanism"), py::arg("state"), py::arg("acceleration") = py::none(),
+      "(n, 10 · bodies): effort = regressor @ inertial_parameters + what elements need; for "
+      "identification by least squares.");
+  m.def("inertial_parameters", &inertial_parameters, py::arg("mechanism"),
+        "(10 · bodies,): mass, mass · centre, inertia about the origin (xx, xy, xz, yy, yz, zz) of "
+        "each body.");
+}
+
+struct PythonProducts {
+  explicit PythonProducts(MechanismPointer of) : mechanism(std::move(of)), products(*mechanism) {}
+  MechanismPointer mechanism;
+  DynamicsProducts products;
+};
+
+void bind_products(py::module_& m) {
+  using P = PythonProducts;
+  const auto gradient = [](const DynamicsGradient& g) {
+    return std::make_tuple(g.q, g.v, g.effort);
+  };
+  py::class_<P>(m, "DynamicsProducts",
+                "Products of vectors with the derivatives of the dynamics in O(N): no matrix is "
+                "formed. evaluate() first. Vectors are over the independent freedoms (all of a "
+                "tree), efforts over all.")
+      .def(py::init<MechanismPointer>(), py::arg("mechanism"))
+      .def(
+          "evaluate",
+          [](P& p, const NamedState& state, const FreedomVector& effort, const Wrenches& external) {
+            return p.products.evaluate(state.state, read_freedoms(effort, *p.mechanism, "effort"),
+                                       read_wrenches(external, *p.mechanism));
+          },
+          py::arg("state"), py::arg("effort") = py::none(), py::arg("external") = py::none(),
+          "Forward dynamics at this point: accelerations (freedoms,).")
+      .def(
+          "evaluate_inverse",
+          [](P& p, const NamedState& state, const FreedomVector& acceleration,
+             const Wrenches& external) {
+            p.products.evaluate_inverse(state.state,
+                                        read_freedoms(acceleration, *p.mechanism, "acceleration"),
+                                        read_wrenches(external, *p.mechanism));
+          },
+          py::arg("state"), py::arg("acceleration") = py::none(), py::arg("external") = py::none(),
+          "The point of given accelerations; the products are then those of inverse dynamics.")
+      .def(
+          "forward_product",
+          [](P& p, const Eigen::VectorXd& dq, const Eigen::VectorXd& dv,
+             const Eigen::VectorXd& deffort) {
+            return p.products.forward_product(dq, dv, deffort);
+          },
+          py::arg("dq"), py::arg("dv"), py::arg("deffort"), "δv̇ along one direction, (n,).")
+      .def(
+          "forward_adjoint",
+          [gradient](P& p, const Eigen::VectorXd& w) {
+            return gradient(p.products.forward_adjoint(w));
+          },
+          py::arg("w"), "(by q, by v, by effort): the gradient of wᵀ v̇.")
+      .def(
+          "inverse_product",
+          [](P& p, const Eigen::VectorXd& dq, const Eigen::VectorXd& dv,
+             const Eigen::VectorXd& dacceleration) {
+            return p.products.inverse_product(dq, dv, dacceleration);
+          },
+          py::arg("dq"), py::arg("dv"), py::arg("dacceleration"), "δeffort, (n,).")
+      .def(
+          "inverse_adjoint",
+          [gradient](P& p, const Eigen::VectorXd& w) {
+            return gradient(p.products.inverse_adjoint(w));
+          },
+          py::arg("w"), "(by q, by v, by acceleration): the gradient of wᵀ effort.");
+}
+
+}  // namespace
+
+void bind_sensitivity(py::module_& m) {
+  bind_parameters(m);
+  bind_products(m);
+  bind_derivatives(m);
+  bind_plants(m);
+  bind_modes(m);
+}
+
+}  // namespace catena::python

@@ -1,0 +1,146 @@
+"""Derivatives and linear models, against differences of the dynamics and closed forms."""
+import numpy as np
+import pytest
+
+import catena
+from conftest import MODELS, four_bar, pendulum, random_state
+
+# Central differences of order four with steps h: truncation h⁴ and rounding 1e-16/h, both times the
+# derivatives' own scale, some hundred.
+STEP, AGREE = 1e-3, 1e-6
+
+
+def derivative(f):
+    """Of f at zero."""
+    return (8 * (f(STEP) - f(-STEP)) - (f(2 * STEP) - f(-2 * STEP))) / (12 * STEP)
+
+
+def check(found, expected):
+    scale = max(1.0, np.max(np.abs(expected)))
+    np.testing.assert_allclose(found, expected, atol=AGREE * scale)
+
+
+def test_forward(tree):
+    state = random_state(tree)
+    n = tree.freedoms
+    effort = catena.random_vector(n, 9)
+    d = catena.forward_dynamics_derivatives(tree, state, effort)
+    np.testing.assert_allclose(
+        d.acceleration, catena.forward_dynamics(tree, state, effort), rtol=1e-12
+    )
+    for k in (0, n // 2, n - 1):
+        unit = np.eye(n)[k]
+        moved = lambda e: catena.State(tree, catena.integrate(tree, state, e * unit), state.v)  # noqa: B023,E731
+        check(d.dq[:, k], derivative(lambda e: catena.forward_dynamics(tree, moved(e), effort)))
+        faster = lambda e: catena.State(tree, state.q, state.v + e * unit)  # noqa: B023,E731
+        check(d.dv[:, k], derivative(lambda e: catena.forward_dynamics(tree, faster(e), effort)))
+    check(d.deffort, np.linalg.inv(catena.mass_matrix(tree, state)))
+
+
+def test_inverse(tree):
+    state = random_state(tree)
+    n = tree.freedoms
+    a = catena.random_vector(n, 9)
+    workspace = catena.SensitivityWorkspace(tree)
+    d = catena.inverse_dynamics_derivatives(tree, state, a, workspace)
+    k = n - 1
+    unit = np.eye(n)[k]
+    moved = lambda e: catena.State(tree, catena.integrate(tree, state, e * unit), state.v)  # noqa: E731
+    check(d.dq[:, k], derivative(lambda e: catena.inverse_dynamics(tree, moved(e), a)))
+    check(d.da, catena.mass_matrix(tree, state))
+
+
+def test_linear_pendulum():
+    mechanism = pendulum()
+    inertia = 0.3 + 2.0 * 0.75**2
+    frequency = np.sqrt(2.0 * 9.81 * 0.75 / inertia)
+    plant = catena.linearize(mechanism, mechanism.default_state())
+    np.testing.assert_allclose(plant.A, [[0, 1], [-(frequency**2), 0]], atol=1e-12)
+    np.testing.assert_allclose(plant.B, [[0], [1 / inertia]], atol=1e-14)
+    mode = catena.modes(plant).modes[0]
+    assert mode.frequency == pytest.approx(frequency, rel=1e-12)
+    assert catena.modes(plant).stability == catena.Stability.marginal
+    assert catena.modes([[0, 1], [1, 0]]).stability == catena.Stability.unstable
+    compared = catena.linearize_by_perturbation(plant)
+    assert compared.difference_A < 1e-6 and compared.difference_B < 1e-6
+    position, velocity = catena.decoupling_gains(plant, [3.0], [0.7])
+    closed = plant.A - plant.B @ np.hstack([position, velocity])
+    np.testing.assert_allclose(np.abs(np.linalg.eigvals(closed)), 3.0, rtol=1e-12)
+
+
+def test_control_arrays():
+    arm = catena.load(MODELS / "arm6.yaml")
+    plant = catena.linearize(arm, random_state(arm), inputs=["elbow"], outputs=["q.elbow", "v.lift"])
+    a, b, c, d = catena.adapt.control(plant)
+    assert a.shape == (12, 12) and b.shape == (12, 1) and c.shape == (2, 12) and d.shape == (2, 1)
+    assert all(x.dtype == np.float64 and x.flags.c_contiguous for x in (a, b, c, d))
+    with pytest.raises(catena.UnknownNameError, match="elbow"):
+        catena.linearize(arm, random_state(arm), inputs=["elbwo"])
+
+
+def test_equilibrium():
+    mechanism = pendulum()
+    guess = catena.State(mechanism, [0.4])
+    found = catena.find_equilibrium(mechanism, guess)
+    assert found.found and abs(found.state["pivot"]) < 1e-8
+    held = catena.find_equilibrium(mechanism, guess, held=["pivot"])
+    assert held.effort[0] == pytest.approx(2.0 * 9.81 * 0.75 * np.sin(0.4), rel=1e-12)
+    pushed = catena.find_equilibrium(mechanism, guess, {"pivot": 5.0})
+    assert np.sin(pushed.state["pivot"]) == pytest.approx(5.0 / (2.0 * 9.81 * 0.75), rel=1e-9)
+
+
+def test_closed():
+    bar = four_bar()
+    state = catena.assemble_near(bar, bar.default_state())
+    plant = catena.linearize(bar, state)
+    assert plant.A.shape == (2, 2)  # one independent freedom
+    compared = catena.linearize_by_perturbation(plant)
+    assert compared.difference_A < 1e-6
+    report = catena.check_derivatives(bar, states=2)
+    assert report.worst < 1e-7
+
+
+def test_products_are_those_with_the_matrices(tree):
+    state = random_state(tree)
+    n = tree.freedoms
+    effort = catena.random_vector(n, 9)
+    d = catena.forward_dynamics_derivatives(tree, state, effort)
+    products = catena.DynamicsProducts(tree)
+    np.testing.assert_allclose(products.evaluate(state, effort), d.acceleration, rtol=1e-10)
+    dq, dv, de, w = (catena.random_vector(n, k) for k in (1, 2, 3, 4))
+    expected = d.dq @ dq + d.dv @ dv + d.deffort @ de
+    np.testing.assert_allclose(
+        products.forward_product(dq, dv, de), expected, atol=1e-9 * np.max(np.abs(expected))
+    )
+    by_q, by_v, by_effort = products.forward_adjoint(w)
+    for found, matrix in ((by_q, d.dq), (by_v, d.dv), (by_effort, d.deffort)):
+        np.testing.assert_allclose(found, matrix.T @ w, atol=1e-9 * np.max(np.abs(matrix)))
+
+
+def test_parameters(tree):
+    state = random_state(tree)
+    a = catena.random_vector(tree.freedoms, 5)
+    body = tree.bodies[-1].name
+    names = [f"body.{body}.mass", f"body.{body}.com.x", "gravity.z"]
+    parameters = catena.ParameterSet(tree, names)
+    found = parameters.effort_derivatives(state, a)
+    values = parameters.values()
+    for k in range(3):
+
+        def effort(e):
+            other = parameters.with_values(values + e * np.eye(3)[k])  # noqa: B023
+            return catena.inverse_dynamics(other, catena.State(other, state.q, state.v), a)
+
+        check(found[:, k], derivative(effort))
+    assert names[0] in catena.ParameterSet.all_names(tree)
+    with pytest.raises(catena.UnknownNameError, match="mass"):
+        catena.ParameterSet(tree, [f"body.{body}.mas"])
+
+
+def test_regressor():
+    """Without damping, friction, springs and drives efforts are linear in the inertias."""
+    arm = catena.load(MODELS / "tree10.yaml")
+    state = random_state(arm)
+    a = catena.random_vector(arm.freedoms, 5)
+    found = catena.regressor(arm, state, a) @ catena.inertial_parameters(arm)
+    np.testing.assert_allclose(found, catena.inverse_dynamics(arm, state, a), atol=1e-9)
