@@ -1,5 +1,6 @@
 // Bullet in double precision: the articulated-body algorithm of btMultiBody (forward dynamics is
 // all it has). Its links have their frames at the centre of mass, along the principal axes.
+#include <memory>
 #include <vector>
 
 #include "peer_support.h"
@@ -114,8 +115,8 @@ class Bullet final : public Peer {
       multibody_->addJointTorque(link(i), effort[static_cast<std::size_t>(places_.v[k])]);
       multibody_->addLinkForce(link(i), bt(Vector3d(bodies_[k].mass * gravity_)));
     }
-    multibody_->computeAccelerationsArticulatedBodyAlgorithmMultiDof(0.0, numbers_, vectors_,
-                                                                     matrices_);
+    multibody_->computeAccelerationsArticulatedBodyAlgorithmMultiDof(
+        0.0, numbers_, vectors_, matrices_, false, false, false);
   }
 
   bool result(Task task, double* numbers) const override {

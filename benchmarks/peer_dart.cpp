@@ -3,7 +3,11 @@
 #include <vector>
 
 #include "peer_support.h"
-#include <dart/dynamics/dynamics.hpp>
+#include <dart/dynamics/BodyNode.hpp>
+#include <dart/dynamics/FreeJoint.hpp>
+#include <dart/dynamics/PrismaticJoint.hpp>
+#include <dart/dynamics/RevoluteJoint.hpp>
+#include <dart/dynamics/Skeleton.hpp>
 
 namespace {
 

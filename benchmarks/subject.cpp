@@ -69,10 +69,24 @@ std::vector<PeerBody> plain_bodies(const Mechanism& m) {
   return result;
 }
 
+// Without rotors, damping, friction and stiffness, which not every peer has.
+Mechanism without_elements(const Mechanism& m) {
+  if (!m.springs().empty()) throw Error("'" + m.name() + "': the benchmark knows no springs");
+  MechanismBuilder builder = m.edit();
+  for (const Hinge& hinge : m.description().hinges) {
+    HingeSettings& settings = builder.hinge(hinge.name);
+    settings.drive.reset();
+    settings.freedoms.clear();
+  }
+  return builder.finish();
+}
+
 }  // namespace
 
 Subject::Subject(std::string subject_name, Mechanism m, int states)
-    : name(std::move(subject_name)), mechanism(std::move(m)), bodies(plain_bodies(mechanism)) {
+    : name(std::move(subject_name)),
+      mechanism(without_elements(m)),
+      bodies(plain_bodies(mechanism)) {
   const int n = mechanism.freedoms();
   q.resize(states, mechanism.coordinates());
   v.resize(states, n);
@@ -139,10 +153,6 @@ Mechanism humanoid() {
                               .center_of_mass = {0.0, 0.0, 0.05},
                               .inertia = SymMat3d::diagonal(0.08, 0.06, 0.07)});
   builder.add_hinge("pelvis", kWorld, "pelvis", {.type = HingeType::free});
-  add("waist_yaw", "pelvis", {0, 0, 0.1}, z, 2.0, {0, 0, 0.05});
-  add("waist_pitch", "waist_yaw", {0, 0, 0.05}, y, 18.0, {0, 0, 0.4});
-  add("neck_pitch", "waist_pitch", {0, 0, 0.42}, y, 1.0, {0, 0, 0.05});
-  add("head", "neck_pitch", {0, 0, 0.05}, z, 4.0, {0, 0, 0.2});
   for (const double side : {1.0, -1.0}) {
     const std::string s = side > 0.0 ? "left_" : "right_";
     add(s + "hip_yaw", "pelvis", {0, 0.1 * side, 0}, z, 1.5, {0, 0, -0.03});
@@ -151,6 +161,14 @@ Mechanism humanoid() {
     add(s + "knee", s + "hip_pitch", {0, 0, -0.4}, y, 4.0, {0, 0, -0.4});
     add(s + "ankle_pitch", s + "knee", {0, 0, -0.4}, y, 0.5, {0, 0, -0.03});
     add(s + "ankle_roll", s + "ankle_pitch", none, x, 1.2, {0.08, 0, -0.05});
+  }
+  // A whole limb after the other: some libraries want the bodies of a subtree in one stretch.
+  add("waist_yaw", "pelvis", {0, 0, 0.1}, z, 2.0, {0, 0, 0.05});
+  add("waist_pitch", "waist_yaw", {0, 0, 0.05}, y, 18.0, {0, 0, 0.4});
+  add("neck_pitch", "waist_pitch", {0, 0, 0.42}, y, 1.0, {0, 0, 0.05});
+  add("head", "neck_pitch", {0, 0, 0.05}, z, 4.0, {0, 0, 0.2});
+  for (const double side : {1.0, -1.0}) {
+    const std::string s = side > 0.0 ? "left_" : "right_";
     add(s + "shoulder_pitch", "waist_pitch", {0, 0.2 * side, 0.38}, y, 1.0, {0, 0.03 * side, 0});
     add(s + "shoulder_roll", s + "shoulder_pitch", {0, 0.04 * side, 0}, x, 1.0, {0, 0, -0.03});
     add(s + "shoulder_yaw", s + "shoulder_roll", none, z, 2.0, {0, 0, -0.28});

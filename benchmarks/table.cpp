@@ -1,6 +1,9 @@
 // One table: Catena and the peers that are installed, on the same models and states in one run.
 //
-//   table [--rounds N] [--markdown FILE] [PLUGIN.so ...]
+//   table [--rounds N] [--peers-up-to FREEDOMS] [--markdown FILE] [PLUGIN.so ...]
+//
+// Peers are left out of larger mechanisms (300 freedoms unless said otherwise): some keep scratch
+// that grows with the cube of the freedoms, 32 GB at 1,000.
 //
 // Every contender takes a short sample (some 50 µs) in turn, round after round, so that whatever
 // the machine does else meets all of them alike; the figure is the median. Before anything is timed
@@ -167,11 +170,13 @@ std::string ratio(double r) {
 // Medians by contender of one subject and column; ours comes first.
 using Cell = std::vector<std::pair<std::string, double>>;
 
-std::vector<Cell> measure(const Subject& subject, const std::vector<Plugin>& plugins, int rounds) {
+std::vector<Cell> measure(const Subject& subject, const std::vector<Plugin>& plugins, int rounds,
+                          int peers_up_to) {
   Ours ours(subject);
   std::vector<std::unique_ptr<Peer>> peers;
   std::vector<std::string> names;
   for (const Plugin& plugin : plugins) {
+    if (subject.mechanism.freedoms() > peers_up_to) break;
     std::unique_ptr<Peer> peer = plugin.make(subject);
     if (peer == nullptr) continue;
     const double off = disagreement(ours, *peer);
@@ -269,13 +274,15 @@ void write(const std::vector<std::string>& rows, const std::vector<std::vector<C
 }  // namespace
 
 int main(int argc, char** argv) try {
-  int rounds = 60;
+  int rounds = 60, peers_up_to = 300;
   std::string file;
   std::vector<Plugin> plugins;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "--rounds" && i + 1 < argc) {
       rounds = std::max(1, std::atoi(argv[++i]));
+    } else if (argument == "--peers-up-to" && i + 1 < argc) {
+      peers_up_to = std::atoi(argv[++i]);
     } else if (argument == "--markdown" && i + 1 < argc) {
       file = argv[++i];
     } else {
@@ -306,7 +313,7 @@ int main(int argc, char** argv) try {
     std::fflush(stdout);
     const Subject subject(row.name, row.make(), kBatch);
     names.push_back(row.name);
-    cells.push_back(measure(subject, plugins, rounds));
+    cells.push_back(measure(subject, plugins, rounds, peers_up_to));
   }
   std::ostringstream table;
   write(names, cells, table);
