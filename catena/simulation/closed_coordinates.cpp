@@ -26,8 +26,8 @@ constexpr double kSettled = 1e-14;
 constexpr double kRounding = 1e-15;
 // Nearer than this to a singular position interpolation is better than what is found in place. How
 // far aside its first points are at first, and at most, in radians or metres.
-constexpr double kNearSingular = 1e-3;
-constexpr double kAside = 1e-2;
+constexpr double kNearSingular = 3e-4;
+constexpr double kAside = 5e-3;
 constexpr double kMostAside = 0.1;
 // The value at 0 of the cubic through four points: their places, in units of the distance, and
 // weights. Its error is a sixth of the fourth derivative times the fourth power of the distance.
