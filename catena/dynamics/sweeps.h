@@ -117,8 +117,7 @@ inline void place_node(const SweepModel& model, const Node& node, int n, const S
 
 // The velocity of a node that is placed; returns its bias acceleration.
 template <class Scalar>
-inline Twist<Scalar> turn_node(const Node& node, int n, const Scalar* v,
-                               const Scratch<Scalar>& s) {
+inline Twist<Scalar> turn_node(const Node& node, int n, const Scalar* v, const Scratch<Scalar>& s) {
   NodeScratch<Scalar>& w = s.nodes[n];
   const Scalar zero(0.0);
   if (!is_about_or_along_z(node)) {

@@ -139,7 +139,8 @@ TEST(Models, CountsAndMasses) {
                              {"slider_crank.yaml", 3, 3, 1, 5, 6.0},
                              {"geared_joint.yaml", 2, 2, 1, 1, 2.3},
                              {"differential.yaml", 5, 5, 1, 2, 6.2},
-                             {"spacecraft.yaml", 3, 10, 0, 0, 1620.0}};
+                             {"spacecraft.yaml", 3, 10, 0, 0, 1620.0},
+                             {"hand_over.yaml", 6, 16, 0, 0, 20 + 2 * (3 + 2) + 4}};
   for (const Expected& expected : models) {
     SCOPED_TRACE(expected.file);
     const Mechanism m = load(model(expected.file));
@@ -159,7 +160,7 @@ TEST(Models, EveryFileIsTested) {
   int files = 0;
   for (const auto& file : std::filesystem::directory_iterator(model("")))
     if (file.path().extension() == ".yaml") ++files;
-  EXPECT_EQ(files, 15);
+  EXPECT_EQ(files, 16);
 }
 
 // The hinges cut in the closed models, and their start on the closure: the pins meet.

@@ -281,15 +281,42 @@ TEST(CustomHinge, SixFreedomsThatAreNotOrthonormal) {
   EXPECT_EQ(m.position_names()[5], "six.6");
 }
 
-TEST(CustomHinge, OtherScalarsSayThatTheyCannot) {
+// Dual numbers carry the derivatives of what the user's functions give; against differences of it.
+TEST(CustomHinge, DualNumbersDifferentiateIt) {
   const Mechanism m = one_hinge(Random().hinge(HingeType::custom), false);
   using D = Dual<double, 1>;
-  const D q[2] = {D(0.1), D(0.2)}, v[2] = {D(0.0), D(0.0)};
+  const double dq[2] = {1.0, -0.5}, dv[2] = {0.3, 0.7};
+  D q[2] = {D(0.1), D(0.2)}, v[2] = {D(0.6), D(-0.4)};
+  for (int k = 0; k < 2; ++k) {
+    q[k].derivative[0] = dq[k];
+    v[k].derivative[0] = dv[k];
+  }
   HingeMotion<D> motion;
   evaluate_hinge(m.nodes()[0], m.screws().data(), m.customs()[0], q, v, motion);
-  EXPECT_TRUE(std::isnan(motion.bias[0].value));
-  EXPECT_TRUE(std::isnan(motion.map[1][3].value));
-  EXPECT_TRUE(std::isnan(motion.displacement.translation.x.value));
+  constexpr double kStep = 1e-5;
+  HingeMotion<double> side[2];
+  for (int i = 0; i < 2; ++i) {
+    const double h = i == 0 ? -kStep : kStep;
+    const double at[2] = {0.1 + h * dq[0], 0.2 + h * dq[1]};
+    const double rate[2] = {0.6 + h * dv[0], -0.4 + h * dv[1]};
+    evaluate_hinge(m.nodes()[0], m.screws().data(), m.customs()[0], at, rate, side[i]);
+  }
+  const auto expect_rate = [&](const D& found, double before, double after) {
+    EXPECT_NEAR(found.derivative[0], (after - before) / (2.0 * kStep), 1e-8);
+    EXPECT_NEAR(found.value, 0.5 * (before + after), 1e-8);
+  };
+  for (int i = 0; i < 6; ++i) {
+    expect_rate(motion.bias[i], side[0].bias[i], side[1].bias[i]);
+    for (int k = 0; k < 2; ++k) expect_rate(motion.map[k][i], side[0].map[k][i], side[1].map[k][i]);
+  }
+  for (int i = 0; i < 3; ++i) {
+    expect_rate(motion.displacement.translation[i], side[0].displacement.translation[i],
+                side[1].displacement.translation[i]);
+    for (int j = 0; j < 3; ++j)
+      expect_rate(motion.displacement.rotation.matrix.m[i][j],
+                  side[0].displacement.rotation.matrix.m[i][j],
+                  side[1].displacement.rotation.matrix.m[i][j]);
+  }
 }
 
 // A wrong sign in H, or in its rate.

@@ -32,8 +32,8 @@ class Ode {
   // The first entries of y, which error control watches. The rest are integrals of them.
   virtual int controlled() const { return size(); }
   virtual void rate(double t, const Eigen::VectorXd& y, Eigen::VectorXd& dy) = 0;
-  // How far rounding may have moved an entry of the last rate(), where that is more than usual: error
-  // control must not ask for better.
+  // How far rounding may have moved an entry of the last rate(), where that is more than usual:
+  // error control must not ask for better.
   virtual double noise() const { return 0.0; }
   // Moves y back to its manifold after an accepted step to t, by no more than the error of a step.
   virtual void project(double /*t*/, Eigen::VectorXd& /*y*/) {}

@@ -25,11 +25,10 @@ SplineInput::SplineInput(const Mechanism& m, double duration, std::vector<Spline
     const std::string& name = m.velocity_names()[static_cast<std::size_t>(s.freedom)];
     if (s.degree < (s.motion ? 3 : 0) || s.degree > kMaxDegree || s.coefficients <= s.degree ||
         s.held_first + s.held_last > s.coefficients)
-      throw NumericalError(
-          "the spline of '" + name + "' has degree " + std::to_string(s.degree) + " and " +
-          std::to_string(s.coefficients) +
-          " coefficients; degrees go from 0 (a motion: 3) to 7, and "
-          "every spline needs more coefficients than its degree");
+      throw NumericalError("the spline of '" + name + "' has degree " + std::to_string(s.degree) +
+                           " and " + std::to_string(s.coefficients) +
+                           " coefficients; degrees go from 0 (a motion: 3) to 7, and "
+                           "every spline needs more coefficients than its degree");
     if (s.motion && m.coordinate_of_freedom()[static_cast<std::size_t>(s.freedom)] < 0)
       throw NumericalError("freedom '" + name +
                            "' has no coordinate that a spline could prescribe");

@@ -923,6 +923,7 @@ class Method:
     adams: ClassVar[Method]
     bdf: ClassVar[Method]
     arkode: ClassVar[Method]
+    ida: ClassVar[Method]
     rk4: ClassVar[Method]
     euler: ClassVar[Method]
     ab2: ClassVar[Method]
