@@ -1,61 +1,13 @@
-// No call of this room allocates once its workspace exists: malloc is counted.
-//
-// The test executable's malloc stands before the C library's. Not under sanitizers, which have
-// their own.
-#include <atomic>
+// No call of this room allocates once its workspace exists.
 #include <memory>
 
-#include <malloc.h>
-
+#include "catena/base/allocation_counter.h"
 #include "catena/dynamics/batch_test_support.h"
 #include "catena/dynamics/closed_cases.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define CATENA_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \
-    __has_feature(thread_sanitizer)
-#define CATENA_SANITIZED 1
-#endif
-#endif
-
-#if defined(__GLIBC__) && !defined(CATENA_SANITIZED)
-namespace {
-std::atomic<long> allocations{0};
-}
-
-extern "C" {
-void* __libc_malloc(std::size_t);
-void* __libc_calloc(std::size_t, std::size_t);
-void* __libc_realloc(void*, std::size_t);
-void* __libc_memalign(std::size_t, std::size_t);
-void* malloc(std::size_t size) {
-  ++allocations;
-  return __libc_malloc(size);
-}
-void* calloc(std::size_t count, std::size_t size) {
-  ++allocations;
-  return __libc_calloc(count, size);
-}
-void* realloc(void* block, std::size_t size) {
-  ++allocations;
-  return __libc_realloc(block, size);
-}
-void* aligned_alloc(std::size_t alignment, std::size_t size) {
-  ++allocations;
-  return __libc_memalign(alignment, size);
-}
-}
-
+#ifdef CATENA_COUNTS_ALLOCATIONS
 namespace catena::test {
 namespace {
-
-template <class Call>
-long allocations_of(Call call) {
-  const long before = allocations;
-  call();
-  return allocations - before;
-}
 
 TEST(Allocations, AreCounted) {
   std::unique_ptr<int> block;

@@ -123,6 +123,24 @@ std::vector<ExternalWrench> wrenches_of(const BatchWrenches* external, Eigen::In
   return result;
 }
 
+// Rows of results for all states: in packs by `packed`, or one at a time by `single`.
+template <class Single, class Packed, class Spoil>
+void fill_rows(const Mechanism& mechanism, const BatchIn& q, std::span<const std::uint8_t> driven,
+               const BatchInput& in, Inside& s, Single single, Packed packed, Spoil spoil) {
+  if (!have_chart(mechanism, q, driven, s)) return refuse_all(q, s, spoil);
+  s.begin(q.rows());
+  if (s.goes_singly())
+    s.run_singly(q.rows(), single, spoil);
+  else
+    s.run_rows(
+        q.rows(), in,
+        [&](Inside::Slot& slot, const std::ptrdiff_t* rows) {
+          return packed(rows, slot.memory.data());
+        },
+        spoil);
+  s.end();
+}
+
 }  // namespace
 
 void batch_forward_dynamics(const Mechanism& mechanism, const BatchIn& q, const BatchIn& v,
@@ -135,26 +153,18 @@ void batch_forward_dynamics(const Mechanism& mechanism, const BatchIn& q, const 
   const RowsOut out = rows_out("acceleration", acceleration, states, mechanism.freedoms());
   add_wrenches(mechanism, external, states, s, in);
   const auto spoil = [&](Eigen::Index i) { acceleration.row(i).setConstant(kNaN); };
-  if (!have_chart(mechanism, q, {}, s)) return refuse_all(q, s, spoil);
-  s.begin(states);
-  if (s.goes_singly())
-    s.run_singly(
-        states,
-        [&](Workspace& w, Eigen::Index i) {
-          acceleration.row(i) =
-              forward_dynamics(mechanism, state_of(q, v, i), effort.row(i).transpose(), w,
-                               wrenches_of(external, i))
-                  .transpose();
-        },
-        spoil);
-  else
-    s.run_rows(
-        states, in,
-        [&](Inside::Slot& slot, const std::ptrdiff_t* rows) {
-          return s.kernels->forward(s.model, in, rows, slot.memory.data(), out);
-        },
-        spoil);
-  s.end();
+  fill_rows(
+      mechanism, q, {}, in, s,
+      [&](Workspace& w, Eigen::Index i) {
+        acceleration.row(i) =
+            forward_dynamics(mechanism, state_of(q, v, i), effort.row(i).transpose(), w,
+                             wrenches_of(external, i))
+                .transpose();
+      },
+      [&](const std::ptrdiff_t* rows, auto* memory) {
+        return s.kernels->forward(s.model, in, rows, memory, out);
+      },
+      spoil);
 }
 
 void batch_inverse_dynamics(const Mechanism& mechanism, const BatchIn& q, const BatchIn& v,
@@ -167,26 +177,18 @@ void batch_inverse_dynamics(const Mechanism& mechanism, const BatchIn& q, const 
   const RowsOut out = rows_out("effort", effort, states, mechanism.freedoms());
   add_wrenches(mechanism, external, states, s, in);
   const auto spoil = [&](Eigen::Index i) { effort.row(i).setConstant(kNaN); };
-  if (!have_chart(mechanism, q, {}, s)) return refuse_all(q, s, spoil);
-  s.begin(states);
-  if (s.goes_singly())
-    s.run_singly(
-        states,
-        [&](Workspace& w, Eigen::Index i) {
-          effort.row(i) =
-              inverse_dynamics(mechanism, state_of(q, v, i), acceleration.row(i).transpose(), w,
-                               wrenches_of(external, i))
-                  .transpose();
-        },
-        spoil);
-  else
-    s.run_rows(
-        states, in,
-        [&](Inside::Slot& slot, const std::ptrdiff_t* rows) {
-          return s.kernels->inverse(s.model, in, rows, slot.memory.data(), out);
-        },
-        spoil);
-  s.end();
+  fill_rows(
+      mechanism, q, {}, in, s,
+      [&](Workspace& w, Eigen::Index i) {
+        effort.row(i) =
+            inverse_dynamics(mechanism, state_of(q, v, i), acceleration.row(i).transpose(), w,
+                             wrenches_of(external, i))
+                .transpose();
+      },
+      [&](const std::ptrdiff_t* rows, auto* memory) {
+        return s.kernels->inverse(s.model, in, rows, memory, out);
+      },
+      spoil);
 }
 
 void batch_hybrid_dynamics(const Mechanism& mechanism, const BatchIn& q, const BatchIn& v,
@@ -208,29 +210,21 @@ void batch_hybrid_dynamics(const Mechanism& mechanism, const BatchIn& q, const B
     acceleration.row(i).setConstant(kNaN);
     effort.row(i).setConstant(kNaN);
   };
-  if (!have_chart(mechanism, q, input.motion_driven, s)) return refuse_all(q, s, spoil);
-  s.begin(states);
-  if (s.goes_singly())
-    s.run_singly(
-        states,
-        [&](Workspace& w, Eigen::Index i) {
-          HybridInput one{{input.motion_driven.begin(), input.motion_driven.end()},
-                          input.effort.row(i).transpose(),
-                          input.acceleration.row(i).transpose()};
-          HybridResult found;
-          hybrid_dynamics(mechanism, state_of(q, v, i), one, w, found, wrenches_of(external, i));
-          acceleration.row(i) = found.acceleration.transpose();
-          effort.row(i) = found.effort.transpose();
-        },
-        spoil);
-  else
-    s.run_rows(
-        states, in,
-        [&](Inside::Slot& slot, const std::ptrdiff_t* rows) {
-          return s.kernels->hybrid(s.model, in, rows, slot.memory.data(), out_a, out_e);
-        },
-        spoil);
-  s.end();
+  fill_rows(
+      mechanism, q, input.motion_driven, in, s,
+      [&](Workspace& w, Eigen::Index i) {
+        HybridInput one{{input.motion_driven.begin(), input.motion_driven.end()},
+                        input.effort.row(i).transpose(),
+                        input.acceleration.row(i).transpose()};
+        HybridResult found;
+        hybrid_dynamics(mechanism, state_of(q, v, i), one, w, found, wrenches_of(external, i));
+        acceleration.row(i) = found.acceleration.transpose();
+        effort.row(i) = found.effort.transpose();
+      },
+      [&](const std::ptrdiff_t* rows, auto* memory) {
+        return s.kernels->hybrid(s.model, in, rows, memory, out_a, out_e);
+      },
+      spoil);
 }
 
 namespace {

@@ -1,35 +1,12 @@
-// Derivatives of trees, and products, allocate nothing after their first call: malloc is counted,
-// as in dynamics/allocation_test.cpp.
-#include <atomic>
-
+// Derivatives of trees, and products, allocate nothing after their first call: malloc is counted.
 #include <gtest/gtest.h>
 
+#include "catena/base/allocation_counter.h"
 #include "catena/model/builder.h"
 #include "catena/model/configuration.h"
 #include "catena/sensitivity/products.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define CATENA_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \
-    __has_feature(thread_sanitizer)
-#define CATENA_SANITIZED 1
-#endif
-#endif
-
-#if defined(__GLIBC__) && !defined(CATENA_SANITIZED)
-namespace {
-std::atomic<long> allocations{0};
-}
-
-extern "C" {
-void* __libc_malloc(std::size_t);
-void* malloc(std::size_t size) {
-  ++allocations;
-  return __libc_malloc(size);
-}
-}
-
+#ifdef CATENA_COUNTS_ALLOCATIONS
 namespace catena {
 namespace {
 
@@ -62,11 +39,8 @@ TEST(Allocations, DerivativesMakeNone) {
     products.forward_adjoint(x);
   };
   all();
-  const long before = allocations;
-  all();
-  EXPECT_EQ(allocations - before, 0);
-  Eigen::VectorXd counted(7);  // that the count works
-  EXPECT_GT(allocations, before);
+  EXPECT_EQ(test::allocations_of(all), 0);
+  EXPECT_GT(test::allocations_of([] { Eigen::VectorXd counted(7); }), 0);  // that the count works
 }
 
 }  // namespace
