@@ -36,6 +36,10 @@ set(catena_package_HDF5_pkgconfig hdf5-serial)
 set(catena_package_SUNDIALS_find SUNDIALS)
 set(catena_package_SUNDIALS_target catena_third_party::sundials)
 
+set(catena_package_IPOPT_find IPOPT)
+set(catena_package_IPOPT_target catena_third_party::ipopt)
+set(catena_package_IPOPT_pkgconfig ipopt)
+
 set(catena_package_CLI11_find CLI11)
 set(catena_package_CLI11_target CLI11::CLI11)
 
@@ -91,6 +95,28 @@ macro(_catena_find_sundials)
   endif()
 endmacro()
 
+# IPOPT has no CMake package; its headers need to be told that <cstddef> exists (before 3.13).
+macro(_catena_find_ipopt)
+  find_path(CATENA_IPOPT_INCLUDE IpTNLP.hpp PATH_SUFFIXES coin coin-or)
+  find_library(CATENA_IPOPT_LIBRARY NAMES ipopt)
+  mark_as_advanced(CATENA_IPOPT_INCLUDE CATENA_IPOPT_LIBRARY)
+  if(CATENA_IPOPT_INCLUDE AND CATENA_IPOPT_LIBRARY)
+    set(IPOPT_FOUND TRUE)
+    if(NOT TARGET catena_third_party::ipopt)
+      add_library(catena_third_party::ipopt UNKNOWN IMPORTED GLOBAL)
+      set_target_properties(catena_third_party::ipopt PROPERTIES
+        IMPORTED_LOCATION ${CATENA_IPOPT_LIBRARY}
+        INTERFACE_INCLUDE_DIRECTORIES ${CATENA_IPOPT_INCLUDE}
+        INTERFACE_COMPILE_DEFINITIONS HAVE_CSTDDEF)
+    endif()
+  else()
+    set(IPOPT_FOUND FALSE)
+    if("REQUIRED" IN_LIST ARGN)
+      message(FATAL_ERROR "catena: IPOPT was not found (Debian: coinor-libipopt-dev)")
+    endif()
+  endif()
+endmacro()
+
 # Finds the package; QUIET when a third argument says so. Sets <result> to TRUE or FALSE.
 function(catena_find_package name result)
   if(NOT DEFINED catena_package_${name}_find)
@@ -105,6 +131,8 @@ function(catena_find_package name result)
     set(httplib_FOUND ${catena_httplib_FOUND})
   elseif(name STREQUAL "SUNDIALS")
     _catena_find_sundials(${ARGN})
+  elseif(name STREQUAL "IPOPT")
+    _catena_find_ipopt(${ARGN})
   else()
     find_package(${catena_package_${name}_find} ${ARGN})
   endif()

@@ -36,6 +36,7 @@ void add_simulate(CLI::App& app);
 void add_verify(CLI::App& app);
 void add_report(CLI::App& app);
 void add_view(CLI::App& app);
+void add_optimize(CLI::App& app);
 void add_plot(CLI::App& app);
 void add_compare(CLI::App& app);
 

@@ -13,11 +13,15 @@
 
 namespace catena {
 
-// A function of time, or of time and state. Give one of the three.
+// A function of time, or of time and state. Give one of the four.
 struct SignalSettings {
   std::string expression = {};  // expression.h
   std::string table = {};       // a CSV file
   std::function<double(double t, const State& state)> function = {};
+  // Of time alone, with derivatives; `corners`, ascending, are where it or one of them jumps. Up to
+  // a corner it is asked for times before it alone.
+  std::function<Jet(double t)> jet = {};
+  std::vector<double> corners = {};
 
   std::string column = {};  // of the table
   Interpolation interpolation = Interpolation::linear;

@@ -159,6 +159,8 @@ using Json = nlohmann::ordered_json;
 
 Json to_json(const SignalSettings& s) { return signal_json(s); }
 
+bool in_code(const SignalSettings& s) { return s.function || s.jet; }
+
 Json to_json(const Vec3d& a) { return Json::array({a.x, a.y, a.z}); }
 
 }  // namespace
@@ -252,13 +254,14 @@ std::string settings_json(const SimulationSettings& s, const Mechanism& mechanis
   Json inputs = Json::object(), controllers = Json::object(), motions = Json::object(),
        events = Json::object(), restitutions = Json::object(), external = Json::array();
   for (const InputSettings& input : a.inputs)
-    if (!input.signal.function) inputs[input.freedom].push_back(to_json(input.signal));
+    if (!in_code(input.signal)) inputs[input.freedom].push_back(to_json(input.signal));
   for (const ControllerSettings& c : a.controllers)
     controllers[c.freedom] = {
         {"kp", c.kp}, {"kd", c.kd}, {"ki", c.ki}, {"target", to_json(c.target)}};
-  for (const MotionSettings& motion : a.motions) motions[motion.freedom] = to_json(motion.signal);
+  for (const MotionSettings& motion : a.motions)
+    if (!in_code(motion.signal)) motions[motion.freedom] = to_json(motion.signal);
   for (const EventSettings& event : a.events)
-    if (!event.signal.function)
+    if (!in_code(event.signal))
       events[event.name] = {
           {"when", to_json(event.signal)},
           {"direction", kDirections[static_cast<std::size_t>(event.direction + 1)]},

@@ -1,14 +1,18 @@
 #include "catena/simulation/signal.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace catena {
 
 Signal::Signal(const SignalSettings& settings, const Mechanism& mechanism, const std::string& what,
                bool time_only)
-    : function_(settings.function), hold_(settings.interpolation == Interpolation::hold) {
+    : function_(settings.function),
+      jet_(settings.jet),
+      corners_(settings.corners),
+      hold_(settings.interpolation == Interpolation::hold) {
   const int given = (settings.expression.empty() ? 0 : 1) + (settings.table.empty() ? 0 : 1) +
-                    (settings.function ? 1 : 0);
+                    (settings.function ? 1 : 0) + (settings.jet ? 1 : 0);
   if (given != 1)
     throw Error(what + ": needs one of an expression, a table and a function, not " +
                 std::to_string(given));
@@ -40,20 +44,25 @@ double Signal::value(double t, const State& state) const {
   if (constant_) return *constant_;
   if (expression_) return expression_->value(t, state);
   if (table_) return table_->at(inside(t)).value;
-  return function_(t, state);
+  return jet_ ? jet_(inside(t)).value : function_(t, state);
 }
 
 Jet Signal::jet(double t) const {
   if (constant_) return {*constant_, 0.0, 0.0};
+  if (jet_) return jet_(inside(t));
   return table_ ? table_->at(inside(t)) : expression_->jet(t);
 }
 
 void Signal::start(double t, const State& state) {
   if (expression_) expression_->set_switches(t, state);
   if (table_) corner_ = table_->next_corner(t);
+  if (jet_) {
+    const auto next = std::upper_bound(corners_.begin(), corners_.end(), t);
+    corner_ = next == corners_.end() ? std::numeric_limits<double>::infinity() : *next;
+  }
 }
 
-bool Signal::jumps() const { return table_ && hold_; }
+bool Signal::jumps() const { return (table_ || jet_) && hold_; }
 
 void Signal::switch_arguments(double t, const State& state, std::span<double> arguments) const {
   if (expression_) expression_->switch_arguments(t, state, arguments);

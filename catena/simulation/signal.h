@@ -20,7 +20,8 @@ class Signal {
 
   // Takes the side of every jump that holds at t and just after it.
   void start(double t, const State& state);
-  // Where the table has its next corner after start(); `jumps()`: it is not continuous there.
+  // Where the table or function has its next corner after start(); `jumps()`: it is not continuous
+  // there.
   double next_corner() const { return corner_; }
   bool jumps() const;
 
@@ -35,6 +36,8 @@ class Signal {
   std::optional<Expression> expression_;
   std::optional<Table> table_;
   std::function<double(double, const State&)> function_;
+  std::function<Jet(double)> jet_;
+  std::vector<double> corners_;
   double corner_ = std::numeric_limits<double>::infinity();
   bool hold_ = false;
 };

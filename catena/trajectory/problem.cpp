@@ -40,40 +40,13 @@ SplineInput::SplineInput(const Mechanism& m, double duration, std::vector<Spline
   }
 }
 
-SplineInput::Basis SplineInput::basis(const Spline& s, double t) const {
-  const int p = s.degree, spans = s.coefficients - p;
-  const double width = duration_ / spans;
-  const int span = std::clamp(static_cast<int>(std::floor(t / width)), 0, spans - 1);
-  const auto knot = [&](int i) {  // clamped: 0 and T are repeated
-    return width * std::clamp(i - p, 0, spans);
-  };
-  const int i = span + p;
-  // Functions of every degree up to p (Cox and de Boor); d + 1 of degree d.
-  double n[kMaxDegree + 1][kMaxDegree + 1] = {};
-  n[0][0] = 1.0;
-  for (int d = 1; d <= p; ++d)
-    for (int k = 0; k < d; ++k) {
-      const double left = knot(i - d + 1 + k), right = knot(i + 1 + k);
-      const double share = n[d - 1][k] / (right - left);
-      n[d][k] += (right - t) * share;
-      n[d][k + 1] += (t - left) * share;
-    }
-  // Derivatives of functions of degree d from those of degree d − 1: d (N_left / Δ − N_right / Δ).
-  const auto differentiate = [&](const double* lower, int d, double* result) {
-    for (int k = 0; k < d; ++k) {
-      const double share = d * lower[k] / (knot(i + 1 + k) - knot(i - d + 1 + k));
-      result[k] -= share;
-      result[k + 1] += share;
-    }
-  };
-  Basis b;
-  b.first = span;
-  for (int k = 0; k <= p; ++k) b.values[0][k] = n[p][k];
-  if (p >= 1) differentiate(n[p - 1], p, b.values[1]);
-  if (p >= 2) {
-    double slope[kMaxDegree + 1] = {};
-    differentiate(n[p - 2], p - 1, slope);
-    differentiate(slope, p, b.values[2]);
+SplineBasis SplineInput::basis(const Spline& s, double t) const {
+  const double u = t / duration_;
+  SplineBasis b =
+      spline_basis(s.degree, s.coefficients, spline_span(s.degree, s.coefficients, u), u);
+  for (int k = 0; k <= s.degree; ++k) {
+    b.values[1][k] /= duration_;
+    b.values[2][k] /= duration_ * duration_;
   }
   return b;
 }
@@ -81,7 +54,7 @@ SplineInput::Basis SplineInput::basis(const Spline& s, double t) const {
 void SplineInput::evaluate(double t, const Eigen::VectorXd& parameters, InputValues& values) const {
   for (std::size_t i = 0; i < splines_.size(); ++i) {
     const Spline& s = splines_[i];
-    const Basis b = basis(s, t);
+    const SplineBasis b = basis(s, t);
     double sum[3] = {};
     for (int k = 0; k <= s.degree; ++k) {
       const int c = b.first + k;
@@ -105,7 +78,7 @@ void SplineInput::adjoint(double t, const Eigen::VectorXd&, const InputValues& b
                           Eigen::VectorXd& gradient) const {
   for (std::size_t i = 0; i < splines_.size(); ++i) {
     const Spline& s = splines_[i];
-    const Basis b = basis(s, t);
+    const SplineBasis b = basis(s, t);
     for (int k = 0; k <= s.degree; ++k) {
       const int c = b.first + k;
       if (c < s.held_first || c >= s.coefficients - s.held_last) continue;

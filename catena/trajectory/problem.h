@@ -9,6 +9,7 @@
 #include <Eigen/Core>
 
 #include "catena/model/mechanism.h"
+#include "catena/trajectory/bspline.h"
 
 namespace catena {
 
@@ -37,7 +38,7 @@ class TrajectoryInput {
 // coefficients, spline after spline. (Text 001, section 5.)
 class SplineInput final : public TrajectoryInput {
  public:
-  static constexpr int kMaxDegree = 7;
+  static constexpr int kMaxDegree = kMaxSplineDegree;
   struct Spline {
     int freedom = 0;
     bool motion = false;  // of position, else of effort
@@ -58,12 +59,8 @@ class SplineInput final : public TrajectoryInput {
                Eigen::VectorXd& gradient) const override;
 
  private:
-  // Values of the degree + 1 basis functions that are not zero at t, with two derivatives.
-  struct Basis {
-    int first = 0;  // of them
-    double values[3][kMaxDegree + 1] = {};
-  };
-  Basis basis(const Spline& spline, double t) const;
+  // With derivatives by time.
+  SplineBasis basis(const Spline& spline, double t) const;
   double duration_;
   std::vector<Spline> splines_;
   std::vector<int> first_;  // parameter of each spline

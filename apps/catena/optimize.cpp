@@ -1,0 +1,183 @@
+// catena optimize: the motion that costs least, from a problem file to a run.
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "apps/catena/commands.h"
+#include "apps/catena/output.h"
+#include "apps/catena/progress.h"
+#include "catena/base/text.h"
+#include "catena/io/yaml.h"
+#include "catena/optimal/optimal_run.h"
+#include "catena/optimal/problem_file.h"
+
+namespace catena::app {
+namespace {
+
+struct Options {
+  std::string problem, out, warm, result;
+  std::optional<double> time_limit, tolerance, spread;
+  std::optional<int> starts, iterations;
+  std::optional<std::uint64_t> seed;
+  std::optional<std::string> solver;
+  bool json = false, quiet = false, no_run = false;
+};
+
+std::string human(const MotionProblem& p, const OptimalMotion& r) {
+  std::string text = fmt::format(
+      "{}\n"
+      "cost              {:.10g} (guess: {})\n",
+      r.message, r.cost, std::isnan(r.guess_cost) ? "no motion" : pretty(r.guess_cost));
+  Table parts({{"of which"}, {"", true}});
+  for (std::size_t i = 0; i < r.part_names.size(); ++i)
+    parts.add({r.part_names[i], fmt::format("{:.10g}", r.parts[static_cast<Eigen::Index>(i)])});
+  if (r.part_names.size() > 1) text += parts.text(2);
+  text += fmt::format("on a finer grid   {:.10g} ({:+.1e})\n", r.refined_cost,
+                      (r.refined_cost - r.cost) / std::max(std::abs(r.cost), 1e-300));
+  text += fmt::format("duration          {:.8g} s\n", r.duration);
+  if (r.violation > 0.0)
+    text += fmt::format("conditions        kept to {:.1e}{}\n", r.violation,
+                        r.worst.empty() ? "" : " (" + r.worst + ")");
+  text += fmt::format("gradient          {:.1e}\n", r.stationarity);
+  text +=
+      fmt::format("search            {} with {} unknowns: {} iterations, {} motions, {:.3g} s\n",
+                  r.solver == Solver::ipopt ? "ipopt" : "levenberg-marquardt", r.variables.size(),
+                  r.iterations, r.evaluations, r.wall_time);
+  Table table({{"at the end"}, {"position", true}, {"velocity", true}});
+  const Mechanism& m = *p.mechanism;
+  for (int i = 0; i < m.freedoms(); ++i) {
+    const int c = m.coordinate_of_freedom()[static_cast<std::size_t>(i)];
+    table.add({m.velocity_names()[static_cast<std::size_t>(i)],
+               c < 0 ? "" : fmt::format("{:.9g}", r.final_state.q[c]),
+               fmt::format("{:.9g}", r.final_state.v[i])});
+  }
+  text += table.text(2);
+  if (!r.minima.empty() && (r.minima.size() > 1 || r.minima[0].starts > 1)) {
+    Table minima({{"minimum"}, {"starts", true}});
+    for (const Minimum& x : r.minima)
+      minima.add({fmt::format("{:.9g}", x.cost), std::to_string(x.starts)});
+    text += minima.text(2);
+  }
+  return text;
+}
+
+void optimize(const Options& o) {
+  ProblemFile file = read_problem_file(o.problem);
+  for (const Diagnostic& d : file.mechanism->warnings()) fmt::print(stderr, "{}\n", d.text());
+  SolverSettings& s = file.solver;
+  if (o.time_limit) s.time_limit = *o.time_limit;
+  if (o.tolerance) s.tolerance = *o.tolerance;
+  if (o.spread) s.spread = *o.spread;
+  if (o.starts) s.starts = *o.starts;
+  if (o.iterations) s.iterations = *o.iterations;
+  if (o.seed) s.seed = *o.seed;
+  if (o.solver)
+    for (std::size_t i = 0; i < solver_names().size(); ++i)
+      if (solver_names()[i] == *o.solver) s.solver = static_cast<Solver>(i);
+  if (!o.warm.empty()) warm_start(o.warm, file.problem);
+
+  // A line for each iteration on a terminal; Ctrl-C ends the search with the best motion so far.
+  Progress interrupts(1.0, false);
+  const bool table = !o.quiet && isatty(STDERR_FILENO) != 0;
+  int lines = 0;
+  s.progress = [&](const SolverProgress& p) {
+    if (table) {
+      if (lines++ % 25 == 0)
+        fmt::print(stderr, "{:>5} {:>5} {:>16} {:>10} {:>10} {:>10} {:>8}\n", "start", "iter",
+                   "cost", "violation", "gradient", "step", "motions");
+      fmt::print(stderr, "{:>5} {:>5} {:>16.9g} {:>10.2e} {:>10.2e} {:>10.2e} {:>8}\n", p.start + 1,
+                 p.iteration, p.cost, p.violation, p.stationarity, p.step, p.evaluations);
+    }
+    return !interrupts.interrupted();
+  };
+  const OptimalMotion motion = solve(file.problem, s);
+  const std::string result = result_json(file.problem, motion);
+
+  // What was found is kept, converged or not.
+  std::string text = o.json ? result + "\n" : human(file.problem, motion);
+  if (!o.result.empty()) write_text(result + "\n", o.result);
+  if (!o.no_run) {
+    std::string out = o.out;
+    if (out.empty()) out = std::filesystem::path(o.problem).stem().string() + ".run.h5";
+    std::unique_ptr<Recorder> recorder;
+    if (out.ends_with(".csv")) {
+      recorder = std::make_unique<CsvRecorder>(out);
+    } else {
+      RunHeader header;
+      header.kind = "optimization";
+      header.model_yaml = write_yaml(file.mechanism->description());
+      header.model_path = file.model_path;
+      Json settings;
+      settings["problem"] = o.problem;
+      settings["result"] = Json::parse(result);
+      header.settings_json = settings.dump();
+      recorder = std::make_unique<RunRecorder>(out, std::move(header), true);
+    }
+    const Replay replay = record_motion(file.problem, motion, *recorder);
+    if (!o.json) {
+      text +=
+          fmt::format("simulated again   ends {:.1e} away (dop853 at 1e-10)\n", replay.difference);
+      if (!replay.with_guess) text += "guess             cannot be simulated; not recorded\n";
+      text += fmt::format("output            {} ({} rows)\n", out, replay.result.rows);
+    }
+  }
+  write_text(text, "");
+  if (!motion.converged) {
+    fmt::print(stderr, "catena optimize: {}{}\n", motion.message,
+               motion.feasible ? "; the best motion found was kept"
+                               : "; the motion that was kept breaks conditions");
+    throw Failed();
+  }
+}
+
+}  // namespace
+
+void add_optimize(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("optimize", "Find the motion of a mechanism that costs least");
+  const auto options = std::make_shared<Options>();
+  Options& o = *options;
+  command->add_option("problem", o.problem, "The problem (YAML; docs/optimize.md)")
+      ->type_name("PROBLEM")
+      ->required();
+  command
+      ->add_option("-o,--output", o.out,
+                   "The run to write, guess beside optimum: HDF5, or a table if it ends in .csv "
+                   "(default: PROBLEM.run.h5 here)")
+      ->type_name("RUN");
+  command->add_option("--result", o.result, "Write the result as JSON too")->type_name("FILE");
+  command
+      ->add_option("--warm", o.warm,
+                   "Begin where a run of catena optimize or a result in JSON ended")
+      ->type_name("FILE");
+  command->add_option("--solver", o.solver, "auto, lm (Levenberg-Marquardt) or ipopt")
+      ->check(CLI::IsMember(solver_names()));
+  command
+      ->add_option("--time-limit", o.time_limit, "Stop with the best motion after this long, in s")
+      ->type_name("S");
+  command->add_option("--iterations", o.iterations, "At most so many (default: 500)")
+      ->type_name("N");
+  command->add_option("--tolerance", o.tolerance, "Relative, of the cost (default: 1e-9)")
+      ->type_name("X");
+  command->add_option("--starts", o.starts, "Search from so many points and list the minima")
+      ->type_name("N");
+  command->add_option("--seed", o.seed, "Of the further starts (default: 1)")->type_name("N");
+  command
+      ->add_option("--spread", o.spread,
+                   "How far the further starts are from the guess (default: 1)")
+      ->type_name("X");
+  command->add_flag("--no-run", o.no_run, "Write no run");
+  command->add_flag("--json", o.json, "For machines");
+  command->add_flag("-q,--quiet", o.quiet, "No table of the iterations");
+  command->footer(
+      "Writes the best motion as a run: catena report, view and plot show it, guess.q.* beside "
+      "q.*.\nExits with 1 if the search ends without an optimum; the best motion is written all "
+      "the "
+      "same.\nThe result is a local optimum: try --starts 20.");
+  command->callback([options] { optimize(*options); });
+}
+
+}  // namespace catena::app

@@ -1,0 +1,39 @@
+// One start of one solver, and the best point that it has seen: what the solvers share.
+#pragma once
+
+#include <chrono>
+
+#include "catena/optimal/solve.h"
+
+namespace catena {
+
+struct Attempt {
+  Attempt(Transcription& t, const SolverSettings& s) : problem(t), settings(s) {}
+
+  Transcription& problem;
+  const SolverSettings& settings;
+  std::chrono::steady_clock::time_point deadline;
+  int start = 0;
+
+  // Feasible points by their cost, others by their violation.
+  Eigen::VectorXd best;
+  double best_cost = std::numeric_limits<double>::infinity();
+  double best_violation = std::numeric_limits<double>::infinity();
+  void offer(const Eigen::VectorXd& x, double cost, double violation);
+
+  SolverEnd end = SolverEnd::failed;
+  std::string message;
+  double stationarity = 0.0;
+  int iterations = 0;
+  std::int64_t evaluations = 0;
+
+  bool late() const { return std::chrono::steady_clock::now() >= deadline; }
+};
+
+// `penalty` > 0: conditions and bounds on the path are costs penalty · off², however roughly; the
+// last point is returned.
+Eigen::VectorXd levenberg_marquardt(Attempt& attempt, const Eigen::VectorXd& from,
+                                    double penalty = 0.0);
+void ipopt(Attempt& attempt, const Eigen::VectorXd& from);
+
+}  // namespace catena

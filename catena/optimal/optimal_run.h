@@ -1,0 +1,23 @@
+// An optimal motion as a run: the simulator moves the mechanism again with the splines that were
+// found, by its own integrator (an independent check of the transcription), and records it like any
+// other motion. The motion of the guess stands beside it in columns guess.q.NAME, guess.v.NAME and
+// guess.effort.NAME.
+#pragma once
+
+#include "catena/optimal/solve.h"
+#include "catena/simulation/simulate.h"
+
+namespace catena {
+
+// What drives the mechanism: the motions and inputs of these variables.
+SimulationSettings replay_settings(const MotionProblem& problem, const Eigen::VectorXd& variables);
+
+struct Replay {
+  SimulationResult result;
+  // Largest difference of a final coordinate or velocity from the transcription's.
+  double difference = 0.0;
+  bool with_guess = false;  // false: no motion could be computed from the guess
+};
+Replay record_motion(const MotionProblem& problem, const OptimalMotion& motion, Recorder& recorder);
+
+}  // namespace catena

@@ -1,0 +1,332 @@
+#include "catena/optimal/problem_file.h"
+
+#include <cmath>
+#include <filesystem>
+
+#include "catena/io/load.h"
+#include "catena/io/text_file.h"
+#include "catena/io/yaml_values.h"
+#include "catena/optimal/resolve.h"
+#include "catena/simulation/constraint_values.h"
+#include "catena/simulation/state_values.h"
+
+namespace catena {
+namespace {
+
+using yaml::Entry;
+using yaml::Values;
+
+const std::vector<std::string> kTypes{"effort", "motion"};
+const std::vector<std::string> kLimits{"ignore", "model"};
+const std::vector<std::string> kHessians{"auto", "gauss-newton", "limited-memory"};
+
+class ProblemReader {
+ public:
+  ProblemReader(Values& values, const Mechanism& m, std::string folder)
+      : values_(values), m_(m), folder_(std::move(folder)) {}
+
+  void read(const yaml::Node& node, MotionProblem& p, SolverSettings& solver) {
+    StateInput input = default_input(m_);
+    with(node, "start", [&](const Entry& e) { read_state(values_, *e.value, m_, input); });
+    if (values_.errors() == 0) close_loops(m_, input);
+    p.start = input.state;
+    with(node, "duration", [&](const Entry& e) { duration(*e.value, p.duration); });
+    each(node, "controls", [&](const Entry& e) { p.controls.push_back(control(e)); });
+    if (node.find("controls") == nullptr)
+      values_.error(node.line, "needs controls: the freedoms whose motion or effort is sought");
+    with(node, "final", [&](const Entry& e) { final_conditions(*e.value, p); });
+    with(node, "bounds", [&](const Entry& e) {
+      by_quantity(*e.value, [&](const Entry& b, Quantity q) {
+        PathBound bound{b.key, q};
+        if (interval(*b.value, bound.lower, bound.upper, true)) p.bounds.push_back(bound);
+      });
+    });
+    with(node, "limits", [&](const Entry& e) {
+      std::size_t index = 0;
+      if (values_.choice(*e.value, kLimits, index)) p.model_limits = index == 1;
+    });
+    with(node, "grid", [&](const Entry& e) {
+      static const std::vector<std::string> kKeys{"steps", "points", "parts"};
+      if (!values_.map(*e.value, "a map with steps, points, parts")) return;
+      values_.unknown_keys(*e.value, kKeys);
+      integer(*e.value, "steps", p.grid.steps);
+      integer(*e.value, "points", p.grid.points);
+      integer(*e.value, "parts", p.grid.parts);
+    });
+    if (node.find("cost") == nullptr)
+      for (const ControlSettings& c : p.controls) p.effort_cost(c.freedom);
+    with(node, "cost", [&](const Entry& e) { cost(*e.value, p); });
+    with(node, "solver", [&](const Entry& e) { solver_settings(*e.value, solver); });
+  }
+
+ private:
+  template <class F>
+  void with(const yaml::Node& node, const char* key, F f) {
+    if (const Entry* entry = node.find(key)) {
+      const Values::Within within(values_, key);
+      f(*entry);
+    }
+  }
+  // Of a map by name; the names are freedoms unless `any`.
+  template <class F>
+  void each(const yaml::Node& node, const char* key, F f, bool any = false) {
+    with(node, key, [&](const Entry& map) {
+      if (!values_.map(*map.value, "a map by name")) return;
+      for (const Entry& entry : map.value->entries) {
+        const Values::Within within(values_, entry.key);
+        if (any || known(entry)) f(entry);
+      }
+    });
+  }
+  bool known(const Entry& entry) {
+    try {
+      freedom_index(m_, entry.key);
+      return true;
+    } catch (const Error& e) {
+      values_.error(entry.line, e.what());
+      return false;
+    }
+  }
+  void number(const yaml::Node& node, const char* key, double& to) {
+    with(node, key,
+         [&](const Entry& e) { values_.number(*e.value, to, yaml::Range::infinite_allowed); });
+  }
+  void integer(const yaml::Node& node, const char* key, int& to) {
+    with(node, key, [&](const Entry& e) { values_.integer(*e.value, to); });
+  }
+  // One number (a value; with `symmetric` ± that) or two.
+  bool interval(const yaml::Node& node, double& lower, double& upper, bool symmetric) {
+    if (node.is_list()) {
+      double both[2] = {};
+      if (!values_.numbers(node, both, yaml::Range::infinite_allowed)) return false;
+      lower = both[0];
+      upper = both[1];
+      return true;
+    }
+    double x = 0.0;
+    if (!values_.number(node, x)) return false;
+    lower = symmetric ? -x : x;
+    upper = x;
+    return true;
+  }
+  template <class F>
+  void by_quantity(const yaml::Node& node, F f, bool points = false) {
+    std::vector<std::string> keys{"q", "v", "effort", "acceleration"};
+    if (points) keys.emplace_back("points");
+    if (!values_.map(node, "a map with q, v, effort")) return;
+    values_.unknown_keys(node, keys);
+    const Quantity all[] = {Quantity::position, Quantity::velocity, Quantity::effort,
+                            Quantity::acceleration};
+    for (std::size_t i = 0; i < 4; ++i)
+      each(node, keys[i].c_str(), [&](const Entry& e) { f(e, all[i]); });
+  }
+
+  void duration(const yaml::Node& node, DurationSettings& d) {
+    if (!node.is_map()) {
+      double x = d.guess;
+      if (values_.number(node, x)) d = DurationSettings(x);
+      return;
+    }
+    static const std::vector<std::string> kKeys{"guess", "between"};
+    values_.unknown_keys(node, kKeys);
+    with(node, "between", [&](const Entry& e) {
+      double both[2] = {};
+      if (values_.numbers(*e.value, both)) d = {0.5 * (both[0] + both[1]), both[0], both[1]};
+    });
+    if (node.find("between") == nullptr)
+      values_.error(node.line, "needs `between: [least, greatest]`, or one number that it is");
+    number(node, "guess", d.guess);
+  }
+
+  ControlSettings control(const Entry& e) {
+    static const std::vector<std::string> kKeys{"type", "degree", "coefficients", "guess"};
+    ControlSettings c;
+    c.freedom = e.key;
+    if (!values_.map(*e.value, "a map with type, degree, coefficients, guess")) return c;
+    values_.unknown_keys(*e.value, kKeys);
+    if (e.value->find("type") == nullptr)
+      values_.error(e.value->line, "needs a type: motion (a spline of its position) or effort");
+    with(*e.value, "type", [&](const Entry& type) {
+      std::size_t index = 0;
+      if (values_.choice(*type.value, kTypes, index)) c.motion = index == 1;
+    });
+    integer(*e.value, "degree", c.degree);
+    integer(*e.value, "coefficients", c.coefficients);
+    with(*e.value, "guess", [&](const Entry& guess) {
+      if (guess.value->is_list())
+        values_.number_or_list(*guess.value, c.guess.coefficients);
+      else
+        c.guess.signal = read_signal(values_, *guess.value, folder_);
+    });
+    return c;
+  }
+
+  void final_conditions(const yaml::Node& node, MotionProblem& p) {
+    by_quantity(
+        node,
+        [&](const Entry& e, Quantity q) {
+          FinalBound f{e.key, q};
+          if (interval(*e.value, f.lower, f.upper, false)) p.final_bounds.push_back(f);
+        },
+        true);
+    each(
+        node, "points", [&](const Entry& e) { point(e, *e.value, 0.0, p); }, true);
+  }
+  // [x, y, z]; a null leaves a coordinate out.
+  void point(const Entry& e, const yaml::Node& node, double weight, MotionProblem& p) {
+    FinalPoint f;
+    f.frame = e.key;
+    f.weight = weight;
+    if (!values_.list(node, "a position [x, y, z]") || node.entries.size() != 3) {
+      values_.mismatch(node, "a position [x, y, z] (~ leaves one out)");
+      return;
+    }
+    for (int i = 0; i < 3; ++i) {
+      const yaml::Node& x = *node.entries[static_cast<std::size_t>(i)].value;
+      f.coordinate[i] = !x.is_null();
+      if (f.coordinate[i]) values_.number(x, f.position[i]);
+    }
+    p.final_points.push_back(f);
+  }
+
+  void cost(const yaml::Node& node, MotionProblem& p) {
+    static const std::vector<std::string> kKeys{"effort",   "acceleration", "rate",
+                                                "tracking", "final",        "time"};
+    if (!values_.map(node, "a map with effort, acceleration, rate, tracking, final, time")) return;
+    values_.unknown_keys(node, kKeys);
+    const auto weighted = [&](const char* key, auto add) {
+      const Entry* entry = node.find(key);
+      if (entry != nullptr && !entry->value->is_map()) {  // one for all controls
+        const Values::Within within(values_, key);
+        double w = 0.0;
+        if (values_.number(*entry->value, w))
+          for (const ControlSettings& c : p.controls) add(c.freedom, w);
+        return;
+      }
+      each(node, key, [&](const Entry& e) {
+        double w = 0.0;
+        if (values_.number(*e.value, w)) add(e.key, w);
+      });
+    };
+    weighted("effort", [&](const std::string& name, double w) { p.effort_cost(name, w); });
+    weighted("acceleration", [&](const std::string& name, double w) {
+      p.running_costs.push_back({name, Quantity::acceleration, w, {}});
+    });
+    weighted("rate", [&](const std::string& name, double w) { p.rate_costs.push_back({name, w}); });
+    with(node, "tracking", [&](const Entry& e) {
+      by_quantity(*e.value, [&](const Entry& t, Quantity q) {
+        static const std::vector<std::string> kTrackingKeys{"reference", "weight"};
+        RunningCost r{t.key, q, 1.0, {}};
+        if (!values_.map(*t.value, "a map with reference and weight")) return;
+        values_.unknown_keys(*t.value, kTrackingKeys);
+        number(*t.value, "weight", r.weight);
+        with(*t.value, "reference",
+             [&](const Entry& x) { r.reference = read_signal(values_, *x.value, folder_); });
+        p.running_costs.push_back(std::move(r));
+      });
+    });
+    with(node, "final", [&](const Entry& e) {
+      static const std::vector<std::string> kFinalKeys{"target", "weight"};
+      by_quantity(
+          *e.value,
+          [&](const Entry& t, Quantity q) {
+            FinalCost f{t.key, q};
+            if (!values_.map(*t.value, "a map with target and weight")) return;
+            values_.unknown_keys(*t.value, kFinalKeys);
+            number(*t.value, "target", f.target);
+            number(*t.value, "weight", f.weight);
+            p.final_costs.push_back(f);
+          },
+          true);
+      each(
+          *e.value, "points",
+          [&](const Entry& t) {
+            if (!values_.map(*t.value, "a map with target and weight")) return;
+            values_.unknown_keys(*t.value, kFinalKeys);
+            double weight = 1.0;
+            number(*t.value, "weight", weight);
+            const Entry* target = t.value->find("target");
+            if (target == nullptr)
+              values_.error(t.line, "needs a target: [x, y, z]");
+            else
+              point(t, *target->value, weight, p);
+          },
+          true);
+    });
+    number(node, "time", p.time_weight);
+  }
+
+  void solver_settings(const yaml::Node& node, SolverSettings& s) {
+    static const std::vector<std::string> kKeys{"method",      "hessian",    "tolerance",
+                                                "feasibility", "iterations", "time_limit",
+                                                "starts",      "seed",       "spread"};
+    if (!values_.map(node, "a map of settings of the solver")) return;
+    values_.unknown_keys(node, kKeys);
+    const auto choice = [&](const char* key, const std::vector<std::string>& words, auto set) {
+      with(node, key, [&](const Entry& e) {
+        std::size_t index = 0;
+        if (values_.choice(*e.value, words, index)) set(index);
+      });
+    };
+    choice("method", solver_names(), [&](std::size_t i) { s.solver = static_cast<Solver>(i); });
+    choice("hessian", kHessians, [&](std::size_t i) { s.hessian = static_cast<HessianModel>(i); });
+    number(node, "tolerance", s.tolerance);
+    number(node, "feasibility", s.feasibility);
+    number(node, "time_limit", s.time_limit);
+    number(node, "spread", s.spread);
+    integer(node, "iterations", s.iterations);
+    integer(node, "starts", s.starts);
+    int seed = static_cast<int>(s.seed);
+    integer(node, "seed", seed);
+    s.seed = static_cast<std::uint64_t>(seed);
+  }
+
+  Values& values_;
+  const Mechanism& m_;
+  std::string folder_;
+};
+
+}  // namespace
+
+ProblemFile read_problem_file(const std::string& path) {
+  std::vector<Diagnostic> diagnostics;
+  const std::optional<std::string> text = read_text_file(path, diagnostics);
+  if (!text) throw ModelError(std::move(diagnostics));
+  return read_problem_text(*text, path);
+}
+
+ProblemFile read_problem_text(const std::string& text, const std::string& file_name) {
+  static const std::vector<std::string> kKeys{"model", "start",  "duration", "controls", "final",
+                                              "cost",  "bounds", "limits",   "grid",     "solver"};
+  std::vector<Diagnostic> diagnostics;
+  const yaml::Tree tree = yaml::parse(text, file_name, diagnostics);
+  const auto fail = [&] {
+    for (const Diagnostic& d : diagnostics)
+      if (d.severity == Severity::error) throw ModelError(diagnostics);
+  };
+  fail();
+  Values values(file_name, diagnostics);
+  const std::string folder = std::filesystem::path(file_name).parent_path().string();
+  std::string model;
+  if (tree.root == nullptr || !tree.root->is_map()) {
+    values.error(1, "a problem is a map with model, duration, controls, ...");
+  } else {
+    values.unknown_keys(*tree.root, kKeys);
+    if (const Entry* entry = tree.root->find("model"))
+      values.text(*entry->value, model);
+    else
+      values.error(tree.root->line, "needs a model: the file of the mechanism");
+  }
+  fail();
+  const std::string path = (std::filesystem::path(folder) / model).lexically_normal().string();
+  auto mechanism = std::make_unique<Mechanism>(load(path));
+  MotionProblem problem(*mechanism);
+  SolverSettings solver;
+  ProblemReader(values, *mechanism, folder).read(*tree.root, problem, solver);
+  fail();
+  for (const std::string& mistake : mistakes(problem)) values.error(tree.root->line, mistake);
+  fail();
+  return {std::move(mechanism), path, std::move(problem), solver};
+}
+
+}  // namespace catena

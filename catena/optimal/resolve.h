@@ -1,0 +1,24 @@
+// From the names of a motion problem to numbers: what its inspection and its transcription share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "catena/optimal/problem.h"
+#include "catena/simulation/equations.h"
+
+namespace catena {
+
+const char* word(Quantity quantity);
+bool signal_given(const SignalSettings& signal);
+// −1: there is no such freedom.
+int freedom_or(const Mechanism& mechanism, const std::string& name);
+// The bounds of the problem and those that the model's limits are.
+std::vector<PathBound> all_bounds(const MotionProblem& problem);
+// The spline of a control, its ends held as start and final conditions say.
+SplineControl control_of(const MotionProblem& problem, const ControlSettings& control, int freedom);
+std::vector<SplineControl> controls_of(const MotionProblem& problem);
+// The free coefficients of a control at which the search begins.
+Eigen::VectorXd guess_of(const MotionProblem& problem, const SplineControls& splines, int control);
+
+}  // namespace catena

@@ -1,0 +1,116 @@
+// Transcription: a motion problem as a nonlinear program in finitely many numbers,
+//
+//   minimize J(x)   subject to   lower <= x <= upper,   c_lower <= c(x) <= c_upper,
+//
+// x being the free coefficients of the controls and, if it is free, the duration. J is a sum of
+// squares and linear terms, so that JᵀJ of the residuals (Gauss and Newton) stands for its Hessian
+// matrix. All derivatives are exact for the computed numbers (trajectory/rollout.h).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "catena/optimal/problem.h"
+#include "catena/simulation/signal.h"
+
+namespace catena {
+
+struct Evaluation {
+  double cost = 0.0;
+  Eigen::VectorXd parts;        // of the cost, as cost_names() says
+  Eigen::VectorXd constraints;  // c
+  Eigen::VectorXd gradient;     // of the cost
+  Eigen::MatrixXd hessian;      // Gauss and Newton
+  Eigen::MatrixXd jacobian;     // of c
+};
+
+class Transcription {
+ public:
+  // Throws Error with all mistakes of the problem.
+  explicit Transcription(const MotionProblem& problem);
+
+  const MotionProblem& problem() const { return problem_; }
+  const SplineControls& controls() const { return *controls_; }
+  int variables() const { return static_cast<int>(guess_.size()); }
+  const Eigen::VectorXd& guess() const { return guess_; }
+  const Eigen::VectorXd& lower() const { return lower_; }
+  const Eigen::VectorXd& upper() const { return upper_; }
+  bool bounded() const;  // some variable is
+  int constraints() const { return static_cast<int>(rows_.size()); }
+  const Eigen::VectorXd& constraint_lower() const { return row_lower_; }
+  const Eigen::VectorXd& constraint_upper() const { return row_upper_; }
+  // "velocity of 'elbow' at 0.35 s".
+  std::string constraint_name(int i, double duration) const;
+  const std::vector<std::string>& cost_names() const { return cost_names_; }
+  bool least_squares() const { return problem_.time_weight == 0.0; }
+  double duration(const Eigen::VectorXd& x) const;
+  // How far c and x leave their bounds, the most of all.
+  double violation(const Eigen::VectorXd& x, const Eigen::VectorXd& c, int* worst = nullptr) const;
+
+  enum class Want { values, derivatives };
+  // False: no motion can be computed with these numbers; failure() says why.
+  bool evaluate(const Eigen::VectorXd& x, Want want, Evaluation& out);
+  const std::string& failure() const { return failure_; }
+  // The motion itself, on a grid that is this many times as fine.
+  void visit(const Eigen::VectorXd& x, const Rollout::Visitor& visitor, int finer = 1);
+  // Cost on a grid twice as fine: what the quadrature hides. NaN if it cannot be computed.
+  double refined_cost(const Eigen::VectorXd& x);
+
+ private:
+  struct Term {  // ½ weight (x − reference)² under the integral
+    Quantity quantity = Quantity::effort;
+    int freedom = 0, coordinate = -1;
+    int control = -1;  // the rate of this one instead
+    double weight = 1.0;
+    std::optional<Signal> reference;
+    const CustomCost* custom = nullptr;
+  };
+  struct Final {  // weight (x − target)²; weight 0: a row of the constraints
+    Quantity quantity = Quantity::position;
+    int freedom = -1, coordinate = -1;
+    int body = -1, axis = 0;  // of a point
+    Vec3d point = {};
+    double target = 0.0, weight = 0.0;
+    std::string name;
+  };
+  struct Row {
+    int final = -1;  // else a bound on the path
+    Quantity quantity = Quantity::position;
+    int freedom = 0, coordinate = -1;
+    double u = 0.0;
+  };
+  struct Path {
+    Quantity quantity;
+    int freedom, coordinate;
+    double lower, upper;
+  };
+
+  void make_guess();
+  void make_terms();
+  void make_rows();
+  double value(const Path& path, const MotionPoint& point) const;
+  void row(Quantity quantity, int freedom, const MotionColumns& columns,
+           Eigen::Ref<Eigen::RowVectorXd> to) const;
+  // Residual and its row over all columns of the rollout, of a running term.
+  double residual(Term& term, const MotionPoint& point, Eigen::RowVectorXd* gradient) const;
+  double final_value(const Final& f, const MotionPoint& point, Eigen::RowVectorXd* gradient) const;
+
+  MotionProblem problem_;
+  std::unique_ptr<SplineControls> controls_;
+  std::unique_ptr<Rollout> rollout_;
+  Eigen::VectorXd guess_, lower_, upper_;
+  std::vector<Term> terms_;
+  std::vector<Final> finals_;
+  std::vector<Path> paths_;
+  std::vector<int> path_points_;  // indices of the points at which bounds are looked at
+  std::vector<int> path_rows_;    // point by point, bound by bound; −1: none there
+  std::vector<Row> rows_;
+  Eigen::VectorXd row_lower_, row_upper_;
+  std::vector<std::string> cost_names_;
+  std::vector<int> cost_of_term_, cost_of_final_;
+  std::string failure_;
+  mutable std::unique_ptr<Workspace> kinematics_;
+};
+
+}  // namespace catena
