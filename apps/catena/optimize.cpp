@@ -35,8 +35,9 @@ std::string human(const MotionProblem& p, const OptimalMotion& r) {
   for (std::size_t i = 0; i < r.part_names.size(); ++i)
     parts.add({r.part_names[i], fmt::format("{:.10g}", r.parts[static_cast<Eigen::Index>(i)])});
   if (r.part_names.size() > 1) text += parts.text(2);
-  text += fmt::format("on a finer grid   {:.10g} ({:+.1e})\n", r.refined_cost,
-                      (r.refined_cost - r.cost) / std::max(std::abs(r.cost), 1e-300));
+  text +=
+      fmt::format("on a finer grid   {:.10g} ({:+.1e}), the end {:.1e} away\n", r.refined_cost,
+                  (r.refined_cost - r.cost) / std::max(std::abs(r.cost), 1e-300), r.refined_change);
   text += fmt::format("duration          {:.8g} s\n", r.duration);
   if (r.violation > 0.0)
     text += fmt::format("conditions        kept to {:.1e}{}\n", r.violation,

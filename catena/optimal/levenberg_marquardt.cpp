@@ -2,6 +2,7 @@
 // Marquardt's scaling: (JᵀJ + μ D) δ = −Jᵀ r, D the largest diagonal of JᵀJ seen so far.
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include <Eigen/Cholesky>
 
@@ -13,8 +14,17 @@ using Eigen::VectorXd;
 
 namespace {
 
-// Adds what leaves the bounds of the constraints as costs.
-void add_penalty(const Transcription& t, double penalty, bool derivatives, Evaluation& e) {
+// Adds what leaves the bounds of variables and constraints as costs.
+void add_penalty(const Transcription& t, const VectorXd& x, double penalty, bool derivatives,
+                 Evaluation& e) {
+  for (Eigen::Index i = 0; i < x.size(); ++i) {
+    const double off = x[i] - std::clamp(x[i], t.lower()[i], t.upper()[i]);
+    if (off == 0.0) continue;
+    e.cost += penalty * off * off;
+    if (!derivatives) continue;
+    e.gradient[i] += 2.0 * penalty * off;
+    e.hessian(i, i) += 2.0 * penalty;
+  }
   for (Eigen::Index i = 0; i < e.constraints.size(); ++i) {
     const double c = e.constraints[i];
     const double off = c - std::clamp(c, t.constraint_lower()[i], t.constraint_upper()[i]);
@@ -38,7 +48,7 @@ VectorXd levenberg_marquardt(Attempt& a, const VectorXd& from, double penalty) {
     ++a.evaluations;
     if (!problem.evaluate(at, want, e)) return false;
     if (want == Want::derivatives) a.offer(at, e.cost, problem.violation(at, e.constraints));
-    if (rough) add_penalty(problem, penalty, want == Want::derivatives, e);
+    if (rough) add_penalty(problem, at, penalty, want == Want::derivatives, e);
     return true;
   };
   VectorXd x = from;
@@ -53,7 +63,13 @@ VectorXd levenberg_marquardt(Attempt& a, const VectorXd& from, double penalty) {
   scale = scale.cwiseMax(least);
   double damping = 1e-3, growth = 2.0;
   double step_length = 0.0;
+  // Roughly means: until ten iterations gain less than a hundredth.
+  constexpr int kPatience = 10;
+  std::vector<double> costs;
   for (a.iterations = 0;; ++a.iterations) {
+    costs.push_back(here.cost);
+    if (rough && costs.size() > kPatience && here.cost > 0.99 * costs[costs.size() - kPatience - 1])
+      return x;
     a.stationarity = here.gradient.lpNorm<Eigen::Infinity>();
     if (a.settings.progress && !a.settings.progress({a.start, a.iterations, here.cost, 0.0,
                                                      a.stationarity, step_length, a.evaluations})) {

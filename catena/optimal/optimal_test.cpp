@@ -68,20 +68,21 @@ MotionProblem everything(const Mechanism& m, bool motion) {
       {.freedom = "elbow", .motion = motion, .degree = motion ? 4 : 1, .coefficients = 7});
   p.grid.steps = 6;
   p.effort_cost("elbow", 0.7);
-  p.running_costs.push_back({"shoulder", Quantity::position, 2.0, {.expression = "sin(2*t)"}});
-  p.running_costs.push_back({"elbow", Quantity::velocity, 0.3, {.expression = "0.2*t"}});
-  p.running_costs.push_back({"shoulder", Quantity::acceleration, 0.01, {}});
+  p.running_costs.push_back(
+      {"shoulder", MotionQuantity::position, 2.0, {.expression = "sin(2*t)"}});
+  p.running_costs.push_back({"elbow", MotionQuantity::velocity, 0.3, {.expression = "0.2*t"}});
+  p.running_costs.push_back({"shoulder", MotionQuantity::acceleration, 0.01, {}});
   p.rate_costs.push_back({"elbow", 0.002});
-  p.final_cost("shoulder", Quantity::position, 1.0, 5.0);
-  p.final_cost("elbow", Quantity::velocity, 0.1, 3.0);
+  p.final_cost("shoulder", MotionQuantity::position, 1.0, 5.0);
+  p.final_cost("elbow", MotionQuantity::velocity, 0.1, 3.0);
   p.final_points.push_back({"rod 1", {0.3, 0.8, 0.0}, 2.0, {true, true, false}});
   p.final_points.push_back({"rod 1", {0.3, 0.8, 0.0}, 0.0, {false, true, false}});
-  p.final_bounds.push_back({"shoulder", Quantity::velocity, -0.1, 0.1});
-  p.final_bounds.push_back({"elbow", Quantity::position, -0.5, 0.5});
+  p.final_bounds.push_back({"shoulder", MotionQuantity::velocity, -0.1, 0.1});
+  p.final_bounds.push_back({"elbow", MotionQuantity::position, -0.5, 0.5});
   p.time_weight = 0.4;
-  p.bounds.push_back({"shoulder", Quantity::position, -3.0, 3.0});
-  p.bounds.push_back({"elbow", Quantity::velocity, -5.0, 5.0});
-  p.bounds.push_back({"elbow", Quantity::effort, -8.0, 8.0});
+  p.bounds.push_back({"shoulder", MotionQuantity::position, -3.0, 3.0});
+  p.bounds.push_back({"elbow", MotionQuantity::velocity, -5.0, 5.0});
+  p.bounds.push_back({"elbow", MotionQuantity::effort, -8.0, 8.0});
   p.custom_costs.push_back({"power", [](const CostPoint& at, CostGradient* g) {
                               if (g != nullptr) {
                                 g->effort[1] = 0.1 * at.state.v[1];
@@ -108,7 +109,7 @@ TEST(Optimal, GradientsOfAFullyDrivenArm) {
   p.duration = {1.0, 0.5, 2.0};
   p.start.v << 0.3, -0.2;
   p.rate_costs.push_back({"shoulder", 1e-4});
-  p.bounds.push_back({"shoulder", Quantity::effort, -60.0, 60.0});
+  p.bounds.push_back({"shoulder", MotionQuantity::effort, -60.0, 60.0});
   check_gradients(p, wave(9, 0.1));
 }
 
@@ -124,10 +125,10 @@ TEST(Optimal, GradientsOfAFourBar) {
     p.controls.push_back({.freedom = crank, .motion = motion, .degree = 3, .coefficients = 6});
     p.grid.steps = 10;
     p.effort_cost(crank);
-    p.running_costs.push_back({rocker, Quantity::velocity, 0.5, {}});
-    p.running_costs.push_back({rocker, Quantity::acceleration, 0.05, {}});
-    p.final_cost(crank, Quantity::position, p.start.q[0] + 0.3, 10.0);
-    p.final_cost(rocker, Quantity::position, p.start.q[m.freedoms() - 1] + 0.1, 10.0);
+    p.running_costs.push_back({rocker, MotionQuantity::velocity, 0.5, {}});
+    p.running_costs.push_back({rocker, MotionQuantity::acceleration, 0.05, {}});
+    p.final_cost(crank, MotionQuantity::position, p.start.q[0] + 0.3, 10.0);
+    p.final_cost(rocker, MotionQuantity::position, p.start.q[m.freedoms() - 1] + 0.1, 10.0);
     check_gradients(p, wave(Transcription(p).variables(), 0.02));
   }
 }
@@ -167,7 +168,7 @@ TEST(Optimal, DoubleIntegratorLeastTime) {
   p.controls.push_back({.freedom = "slide", .motion = false, .degree = 0, .coefficients = 20});
   p.final_position("slide", 2.0);
   p.final_velocity("slide", 0.0);
-  p.bounds.push_back({"slide", Quantity::effort, -1.0, 1.0});
+  p.bounds.push_back({"slide", MotionQuantity::effort, -1.0, 1.0});
   p.time_weight = 1.0;
   const OptimalMotion r = solve(p);
   ASSERT_TRUE(r.converged) << r.message;
@@ -205,7 +206,7 @@ TEST(Optimal, DoubleIntegratorWithASpeedLimit) {
   p.final_position("slide", distance);
   p.final_velocity("slide", 0.0);
   p.effort_cost("slide");
-  p.bounds.push_back({"slide", Quantity::velocity, -speed, speed});
+  p.bounds.push_back({"slide", MotionQuantity::velocity, -speed, speed});
   p.grid.steps = 4;
   const OptimalMotion r = solve(p);
   ASSERT_TRUE(r.converged) << r.message;
@@ -238,7 +239,7 @@ TEST(Optimal, StepsOfEffortAreRepeated) {
   p.controls.push_back({.freedom = "slide", .motion = false, .degree = 0, .coefficients = 4});
   p.final_position("slide", 1.0);
   p.final_velocity("slide", 0.0);
-  p.bounds.push_back({"slide", Quantity::effort, -1.0, 1.0});
+  p.bounds.push_back({"slide", MotionQuantity::effort, -1.0, 1.0});
   p.time_weight = 1.0;
   const OptimalMotion r = solve(p);
   MemoryRecorder record;
@@ -282,7 +283,7 @@ TEST(Optimal, WhatCannotBeIsSaid) {
   p.final_position("slide", 2.0);
   p.final_velocity("slide", 0.0);
   p.effort_cost("slide");
-  p.bounds.push_back({"slide", Quantity::effort, -1.0, 1.0});
+  p.bounds.push_back({"slide", MotionQuantity::effort, -1.0, 1.0});
   const OptimalMotion r = solve(p);
   EXPECT_FALSE(r.converged);
   EXPECT_FALSE(r.feasible);
@@ -314,20 +315,20 @@ TEST(Optimal, Mistakes) {
   expect_mistake(with([](MotionProblem& p) { p.duration = {3.0, 1.0, 2.0}; }), "guess");
   expect_mistake(with([](MotionProblem& p) { p.final_position("elbow", 1.0); }), "contradict");
   expect_mistake(with([](MotionProblem& p) {
-                   p.bounds.push_back({"elbow", Quantity::position, 1.0, -1.0});
+                   p.bounds.push_back({"elbow", MotionQuantity::position, 1.0, -1.0});
                  }),
                  "exclude each other");
   expect_mistake(with([](MotionProblem& p) {
-                   p.bounds.push_back({"shoulder", Quantity::position, -1.0, 1.0});
+                   p.bounds.push_back({"shoulder", MotionQuantity::position, -1.0, 1.0});
                  }),
                  "outside the bounds");  // it ends at π/2
   expect_mistake(with([](MotionProblem& p) {
-                   p.bounds.push_back({"elbow", Quantity::position, 0.5, 1.0});
+                   p.bounds.push_back({"elbow", MotionQuantity::position, 0.5, 1.0});
                  }),
                  "the start 0");
   expect_mistake(with([](MotionProblem& p) {
                    p.controls[1].guess.signal.expression = "4";
-                   p.bounds.push_back({"elbow", Quantity::position, -3.0, 3.0});
+                   p.bounds.push_back({"elbow", MotionQuantity::position, -3.0, 3.0});
                  }),
                  "the guess 4");
   expect_mistake(with([](MotionProblem& p) {

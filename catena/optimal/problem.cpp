@@ -12,28 +12,28 @@
 namespace catena {
 
 void MotionProblem::final_position(const std::string& freedom, double value) {
-  final_bounds.push_back({freedom, Quantity::position, value, value});
+  final_bounds.push_back({freedom, MotionQuantity::position, value, value});
 }
 void MotionProblem::final_velocity(const std::string& freedom, double value) {
-  final_bounds.push_back({freedom, Quantity::velocity, value, value});
+  final_bounds.push_back({freedom, MotionQuantity::velocity, value, value});
 }
-void MotionProblem::final_cost(const std::string& freedom, Quantity quantity, double target,
+void MotionProblem::final_cost(const std::string& freedom, MotionQuantity quantity, double target,
                                double weight) {
   final_costs.push_back({freedom, quantity, target, weight});
 }
 void MotionProblem::effort_cost(const std::string& freedom, double weight) {
-  running_costs.push_back({freedom, Quantity::effort, weight, {}});
+  running_costs.push_back({freedom, MotionQuantity::effort, weight, {}});
 }
 
-const char* word(Quantity quantity) {
+const char* word(MotionQuantity quantity) {
   switch (quantity) {
-    case Quantity::position:
+    case MotionQuantity::position:
       return "position";
-    case Quantity::velocity:
+    case MotionQuantity::velocity:
       return "velocity";
-    case Quantity::effort:
+    case MotionQuantity::effort:
       return "effort";
-    case Quantity::acceleration:
+    case MotionQuantity::acceleration:
       return "acceleration";
   }
   return "";
@@ -51,11 +51,11 @@ std::vector<PathBound> all_bounds(const MotionProblem& p) {
                     [&](const ControlSettings& c) { return freedom_or(m, c.freedom) == i; });
     if (m.coordinate_of_freedom()[static_cast<std::size_t>(i)] >= 0 &&
         (std::isfinite(s.lower) || std::isfinite(s.upper)))
-      all.push_back({name, Quantity::position, s.lower, s.upper});
+      all.push_back({name, MotionQuantity::position, s.lower, s.upper});
     if (std::isfinite(s.velocity_limit))
-      all.push_back({name, Quantity::velocity, -s.velocity_limit, s.velocity_limit});
+      all.push_back({name, MotionQuantity::velocity, -s.velocity_limit, s.velocity_limit});
     if (controlled && std::isfinite(s.effort_limit))
-      all.push_back({name, Quantity::effort, -s.effort_limit, s.effort_limit});
+      all.push_back({name, MotionQuantity::effort, -s.effort_limit, s.effort_limit});
   }
   return all;
 }
@@ -90,7 +90,7 @@ class Inspector {
     found_.push_back(fmt::format(text, std::forward<Args>(args)...));
   }
   // −1 after saying why.
-  int freedom(const std::string& name, const char* what, Quantity quantity) {
+  int freedom(const std::string& name, const char* what, MotionQuantity quantity) {
     int i = -1;
     try {
       i = freedom_index(m_, name);
@@ -98,7 +98,7 @@ class Inspector {
       say("{}: {}", what, e.what());
       return -1;
     }
-    if (quantity == Quantity::position &&
+    if (quantity == MotionQuantity::position &&
         m_.coordinate_of_freedom()[static_cast<std::size_t>(i)] < 0) {
       say("{}: freedom '{}' has no coordinate of its own", what, name);
       return -1;
@@ -125,8 +125,8 @@ class Inspector {
     if (p_.controls.empty()) say("controls: there are none; name a freedom that is driven");
     for (const ControlSettings& c : p_.controls) {
       const std::string what = "control '" + c.freedom + "'";
-      const int i =
-          freedom(c.freedom, what.c_str(), c.motion ? Quantity::position : Quantity::effort);
+      const int i = freedom(c.freedom, what.c_str(),
+                            c.motion ? MotionQuantity::position : MotionQuantity::effort);
       if (i < 0) continue;
       try {
         const SplineControls one(m_, {control_of(p_, c, i)});
@@ -152,14 +152,14 @@ class Inspector {
     std::string what;
   };
   void finals() {
-    std::map<std::pair<int, Quantity>, Interval> seen;
+    std::map<std::pair<int, MotionQuantity>, Interval> seen;
     for (const FinalBound& f : p_.final_bounds) {
       const std::string what = fmt::format("final {} of '{}'", word(f.quantity), f.freedom);
       const int i = freedom(f.freedom, what.c_str(), f.quantity);
       if (std::isnan(f.lower) || std::isnan(f.upper) || f.lower > f.upper)
         say("{}: the bounds {} and {} exclude each other", what, f.lower, f.upper);
       if (i < 0) continue;
-      if (f.quantity == Quantity::effort && !controlled(i))
+      if (f.quantity == MotionQuantity::effort && !controlled(i))
         say("{}: there is no control, so no effort either", what);
       auto [at, fresh] = seen.try_emplace({i, f.quantity}, Interval{f.lower, f.upper, what});
       if (fresh) continue;
@@ -201,7 +201,7 @@ class Inspector {
       const std::string what = fmt::format("cost of {} of '{}'", word(r.quantity), r.freedom);
       const int i = freedom(r.freedom, what.c_str(), r.quantity);
       weight(what, r.weight);
-      if (i >= 0 && r.quantity == Quantity::effort && !controlled(i))
+      if (i >= 0 && r.quantity == MotionQuantity::effort && !controlled(i))
         say("{}: there is no control, so no effort either", what);
       try {
         if (signal_given(r.reference)) Signal(r.reference, m_, what + ": reference", true);
@@ -211,7 +211,7 @@ class Inspector {
     }
     for (const RateCost& r : p_.rate_costs) {
       const std::string what = fmt::format("cost of the rate of '{}'", r.freedom);
-      const int i = freedom(r.freedom, what.c_str(), Quantity::effort);
+      const int i = freedom(r.freedom, what.c_str(), MotionQuantity::effort);
       weight(what, r.weight);
       if (i >= 0 && !controlled(i)) say("{}: there is no such control", what);
     }
@@ -235,19 +235,20 @@ class Inspector {
         continue;
       }
       if (i < 0) continue;
-      if (b.quantity == Quantity::effort && !controlled(i))
+      if (b.quantity == MotionQuantity::effort && !controlled(i))
         say("{}: there is no control, so no effort either", what);
       const double slack = 1e-9;
       const auto outside = [&](double x) { return x < b.lower - slack || x > b.upper + slack; };
       const int coordinate = m_.coordinate_of_freedom()[static_cast<std::size_t>(i)];
-      if (b.quantity == Quantity::position && outside(p_.start.q[coordinate]))
+      if (b.quantity == MotionQuantity::position && outside(p_.start.q[coordinate]))
         say("{}: the start {} lies outside {} to {}", what, p_.start.q[coordinate], b.lower,
             b.upper);
-      if (b.quantity == Quantity::velocity && outside(p_.start.v[i]))
+      if (b.quantity == MotionQuantity::velocity && outside(p_.start.v[i]))
         say("{}: the start {} lies outside {} to {}", what, p_.start.v[i], b.lower, b.upper);
       for (int c = 0; c < splines.size(); ++c) {
         const SplineControl& s = splines.controls()[static_cast<std::size_t>(c)];
-        if (s.freedom != i || b.quantity != (s.motion ? Quantity::position : Quantity::effort))
+        if (s.freedom != i ||
+            b.quantity != (s.motion ? MotionQuantity::position : MotionQuantity::effort))
           continue;
         const Eigen::VectorXd guess = guess_of(p_, splines, c);
         for (Eigen::Index k = 0; k < guess.size(); ++k)
@@ -286,8 +287,8 @@ SplineControl control_of(const MotionProblem& p, const ControlSettings& c, int f
   s.start_velocity = p.start.v[freedom];
   for (const FinalBound& f : p.final_bounds) {
     if (f.lower != f.upper || freedom_or(m, f.freedom) != freedom) continue;
-    if (f.quantity == Quantity::position) s.end_position = f.lower;
-    if (f.quantity == Quantity::velocity) s.end_velocity = f.lower;
+    if (f.quantity == MotionQuantity::position) s.end_position = f.lower;
+    if (f.quantity == MotionQuantity::velocity) s.end_velocity = f.lower;
   }
   return s;
 }

@@ -7,7 +7,7 @@
 //   problem.final_position("elbow", 0.0);
 //   problem.final_velocity("elbow", 0.0);
 //   problem.effort_cost("elbow");
-//   problem.final_cost("shoulder", Quantity::position, pi / 2, 1000.0);
+//   problem.final_cost("shoulder", MotionQuantity::position, pi / 2, 1000.0);
 //   const OptimalMotion best = solve(problem);                          // solve.h
 //
 // Some freedoms have controls: their motion, or the effort at them, is a B-spline whose
@@ -31,7 +31,7 @@
 
 namespace catena {
 
-enum class Quantity { position, velocity, effort, acceleration };
+enum class MotionQuantity { position, velocity, effort, acceleration };
 
 // Fixed if lower == upper.
 struct DurationSettings {
@@ -61,13 +61,13 @@ struct ControlSettings {
 // x(T) between lower and upper, of a freedom.
 struct FinalBound {
   std::string freedom;
-  Quantity quantity = Quantity::position;
+  MotionQuantity quantity = MotionQuantity::position;
   double lower = 0.0, upper = 0.0;
 };
 // weight (x(T) − target)².
 struct FinalCost {
   std::string freedom;
-  Quantity quantity = Quantity::position;
+  MotionQuantity quantity = MotionQuantity::position;
   double target = 0.0, weight = 1.0;
 };
 // The point of a frame of interest, or of a body, at the end: exactly there, or by a cost weight
@@ -82,7 +82,7 @@ struct FinalPoint {
 // ½ weight ∫ (x − reference)² dt; the reference is a function of time alone, zero if not given.
 struct RunningCost {
   std::string freedom;
-  Quantity quantity = Quantity::effort;
+  MotionQuantity quantity = MotionQuantity::effort;
   double weight = 1.0;
   SignalSettings reference = {};
 };
@@ -100,7 +100,7 @@ struct CustomCost {
 // At all times.
 struct PathBound {
   std::string freedom;
-  Quantity quantity = Quantity::position;
+  MotionQuantity quantity = MotionQuantity::position;
   double lower = -std::numeric_limits<double>::infinity();
   double upper = std::numeric_limits<double>::infinity();
 };
@@ -126,7 +126,8 @@ struct MotionProblem {
   // In short.
   void final_position(const std::string& freedom, double value);
   void final_velocity(const std::string& freedom, double value);
-  void final_cost(const std::string& freedom, Quantity quantity, double target, double weight);
+  void final_cost(const std::string& freedom, MotionQuantity quantity, double target,
+                  double weight);
   void effort_cost(const std::string& freedom, double weight = 1.0);
 };
 

@@ -36,7 +36,7 @@ class ProblemReader {
       values_.error(node.line, "needs controls: the freedoms whose motion or effort is sought");
     with(node, "final", [&](const Entry& e) { final_conditions(*e.value, p); });
     with(node, "bounds", [&](const Entry& e) {
-      by_quantity(*e.value, [&](const Entry& b, Quantity q) {
+      by_quantity(*e.value, [&](const Entry& b, MotionQuantity q) {
         PathBound bound{b.key, q};
         if (interval(*b.value, bound.lower, bound.upper, true)) p.bounds.push_back(bound);
       });
@@ -115,8 +115,8 @@ class ProblemReader {
     if (points) keys.emplace_back("points");
     if (!values_.map(node, "a map with q, v, effort")) return;
     values_.unknown_keys(node, keys);
-    const Quantity all[] = {Quantity::position, Quantity::velocity, Quantity::effort,
-                            Quantity::acceleration};
+    const MotionQuantity all[] = {MotionQuantity::position, MotionQuantity::velocity,
+                                  MotionQuantity::effort, MotionQuantity::acceleration};
     for (std::size_t i = 0; i < 4; ++i)
       each(node, keys[i].c_str(), [&](const Entry& e) { f(e, all[i]); });
   }
@@ -164,7 +164,7 @@ class ProblemReader {
   void final_conditions(const yaml::Node& node, MotionProblem& p) {
     by_quantity(
         node,
-        [&](const Entry& e, Quantity q) {
+        [&](const Entry& e, MotionQuantity q) {
           FinalBound f{e.key, q};
           if (interval(*e.value, f.lower, f.upper, false)) p.final_bounds.push_back(f);
         },
@@ -210,11 +210,11 @@ class ProblemReader {
     };
     weighted("effort", [&](const std::string& name, double w) { p.effort_cost(name, w); });
     weighted("acceleration", [&](const std::string& name, double w) {
-      p.running_costs.push_back({name, Quantity::acceleration, w, {}});
+      p.running_costs.push_back({name, MotionQuantity::acceleration, w, {}});
     });
     weighted("rate", [&](const std::string& name, double w) { p.rate_costs.push_back({name, w}); });
     with(node, "tracking", [&](const Entry& e) {
-      by_quantity(*e.value, [&](const Entry& t, Quantity q) {
+      by_quantity(*e.value, [&](const Entry& t, MotionQuantity q) {
         static const std::vector<std::string> kTrackingKeys{"reference", "weight"};
         RunningCost r{t.key, q, 1.0, {}};
         if (!values_.map(*t.value, "a map with reference and weight")) return;
@@ -229,7 +229,7 @@ class ProblemReader {
       static const std::vector<std::string> kFinalKeys{"target", "weight"};
       by_quantity(
           *e.value,
-          [&](const Entry& t, Quantity q) {
+          [&](const Entry& t, MotionQuantity q) {
             FinalCost f{t.key, q};
             if (!values_.map(*t.value, "a map with target and weight")) return;
             values_.unknown_keys(*t.value, kFinalKeys);
@@ -257,9 +257,9 @@ class ProblemReader {
   }
 
   void solver_settings(const yaml::Node& node, SolverSettings& s) {
-    static const std::vector<std::string> kKeys{"method",      "hessian",    "tolerance",
-                                                "feasibility", "iterations", "time_limit",
-                                                "starts",      "seed",       "spread"};
+    static const std::vector<std::string> kKeys{
+        "method",     "hessian",    "tolerance", "feasibility", "accuracy",
+        "iterations", "time_limit", "starts",    "seed",        "spread"};
     if (!values_.map(node, "a map of settings of the solver")) return;
     values_.unknown_keys(node, kKeys);
     const auto choice = [&](const char* key, const std::vector<std::string>& words, auto set) {
@@ -272,6 +272,7 @@ class ProblemReader {
     choice("hessian", kHessians, [&](std::size_t i) { s.hessian = static_cast<HessianModel>(i); });
     number(node, "tolerance", s.tolerance);
     number(node, "feasibility", s.feasibility);
+    number(node, "accuracy", s.accuracy);
     number(node, "time_limit", s.time_limit);
     number(node, "spread", s.spread);
     integer(node, "iterations", s.iterations);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "catena/optimal/optimal_run.h"
 #include "catena/optimal/test_problems.h"
 
 namespace catena {
@@ -77,6 +78,13 @@ TEST(Published, TwoRodsSwing) {
   EXPECT_LT(r.wall_time, 5.0);
 }
 
+// On the grid of the digest, however coarse.
+SolverSettings as_given() {
+  SolverSettings s;
+  s.accuracy = 0.0;
+  return s;
+}
+
 struct SwingUp {
   double start, guess_cost, cost, position, velocity;
 };
@@ -85,7 +93,7 @@ TEST(Published, Acrobot) {
   const Mechanism m = unit_rods({"shoulder", "elbow"});
   for (const SwingUp& x : {SwingUp{-1.0, 12598.7184, 17.6542969, -0.0317015, 0.0120642},
                            SwingUp{-1.3, 10793.3738, 23.0876157, -0.0238802, 0.0090531}}) {
-    const OptimalMotion r = solve(swing_up_problem(m, {"elbow"}, x.start, 3.0, 12, 20));
+    const OptimalMotion r = solve(swing_up_problem(m, {"elbow"}, x.start, 3.0, 12, 20), as_given());
     ASSERT_TRUE(r.converged) << r.message;
     EXPECT_NEAR(r.guess_cost, x.guess_cost, 1e-4);
     EXPECT_NEAR(r.cost, x.cost, 1e-6 * x.cost);
@@ -93,6 +101,17 @@ TEST(Published, Acrobot) {
     EXPECT_NEAR(r.final_state.v[0], x.velocity, 1e-5);
     EXPECT_LT(r.wall_time, 5.0);
   }
+}
+
+// The grid is made finer until that makes no difference: the digest has 17.6540893 with 900 steps.
+TEST(Published, AcrobotOnFinerGrids) {
+  const Mechanism m = unit_rods({"shoulder", "elbow"});
+  const OptimalMotion r = solve(swing_up_problem(m, {"elbow"}, -1.0, 3.0, 12, 20));
+  ASSERT_TRUE(r.converged) << r.message;
+  EXPECT_GE(r.grid.steps, 40);
+  EXPECT_LT(r.refined_change, 1e-6);
+  EXPECT_NEAR(r.cost, 17.6540893, 1e-7 * 17.6);
+  EXPECT_LT(r.wall_time, 5.0);
 }
 
 // Coefficients rounded to four decimals, 900 steps.
@@ -120,7 +139,7 @@ TEST(Published, BranchedAcrobot) {
   MotionProblem p = swing_up_problem(m, {"left", "right"}, -1.0, 2.5, 10, 20);
   p.controls[0].guess.signal.expression = "1";
   p.controls[1].guess.signal.expression = "-1";
-  const OptimalMotion r = solve(p);
+  const OptimalMotion r = solve(p, as_given());
   ASSERT_TRUE(r.converged) << r.message;
   EXPECT_NEAR(r.guess_cost, 7036.97877866, 1e-7 * 7036.0);
   EXPECT_NEAR(r.cost, 38.7562356, 1e-6 * 38.7);
@@ -148,11 +167,15 @@ TEST(Published, AcrobotUpright) {
   double cost = 0.0;
   for (const double weight : {1e3, 1e5, 1e7}) {
     for (FinalCost& f : soft.final_costs) f.weight = weight;
-    const OptimalMotion s = solve(soft, {}, from);
+    const OptimalMotion s = solve(soft, as_given(), from);
     from = s.variables;
     cost = s.cost;
   }
   EXPECT_NEAR(r.cost, cost, 1e-4 * cost);
+
+  // And by the simulator's own integrator.
+  MemoryRecorder record;
+  EXPECT_LT(record_motion(p, r, record).difference, 1e-6);
 }
 
 }  // namespace

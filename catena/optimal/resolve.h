@@ -9,7 +9,7 @@
 
 namespace catena {
 
-const char* word(Quantity quantity);
+const char* word(MotionQuantity quantity);
 bool signal_given(const SignalSettings& signal);
 // −1: there is no such freedom.
 int freedom_or(const Mechanism& mechanism, const std::string& name);

@@ -37,23 +37,129 @@ static VectorXd approached(Attempt& a, const VectorXd& start) {
   if (a.problem.constraints() == 0 || !a.problem.evaluate(start, Transcription::Want::values, e) ||
       a.problem.violation(start, e.constraints) < 1e-2)
     return start;
-  const VectorXd near = levenberg_marquardt(a, start, kPenalty);
-  return near.cwiseMax(a.problem.lower()).cwiseMin(a.problem.upper());
+  VectorXd x = start;
+  double penalty = kPenalty;
+  for (int round = 0; round < 3; ++round, penalty *= 30.0) {
+    x = levenberg_marquardt(a, x, penalty);
+    ++a.evaluations;
+    if (a.late() || a.end == SolverEnd::stopped ||
+        !a.problem.evaluate(x, Transcription::Want::values, e) ||
+        a.problem.violation(x, e.constraints) < 0.05)
+      break;
+  }
+  return x.cwiseMax(a.problem.lower()).cwiseMin(a.problem.upper());
 }
 
 OptimalMotion solve(const MotionProblem& problem, const SolverSettings& settings) {
   return solve(problem, settings, {});
 }
 
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// One solver from one point.
+Attempt attempt(Transcription& t, const SolverSettings& settings, Solver solver,
+                Clock::time_point began, int number, const VectorXd& start) {
+  Attempt a(t, settings);
+  a.start = number;
+  a.deadline = std::isfinite(settings.time_limit)
+                   ? began + std::chrono::duration_cast<Clock::duration>(
+                                 std::chrono::duration<double>(settings.time_limit))
+                   : Clock::time_point::max();
+  if (number > 0 && a.late()) {
+    a.end = SolverEnd::time;
+    return a;
+  }
+  if (solver == Solver::levenberg_marquardt)
+    levenberg_marquardt(a, start);
+  else
+    ipopt(a, approached(a, start));
+  return a;
+}
+
+// Takes over what an attempt found if that is better, or if nothing has been found before.
+// Converged comes before not, feasible before not, then the lower cost or violation.
+void consider(const Attempt& a, const VectorXd& start, bool first, OptimalMotion& out) {
+  const bool feasible = a.best.size() > 0 && a.best_violation <= a.settings.feasibility;
+  const bool converged = a.end == SolverEnd::converged && feasible;
+  if (converged) {
+    const auto same = std::find_if(out.minima.begin(), out.minima.end(), [&](const Minimum& m) {
+      return std::abs(m.cost - a.best_cost) <= 1e-5 * std::abs(m.cost);
+    });
+    if (same == out.minima.end())
+      out.minima.push_back({a.best_cost, 1, a.best});
+    else
+      ++same->starts;
+  }
+  const auto rank = [](bool settled, bool kept) { return settled ? 2 : kept ? 1 : 0; };
+  const int mine = rank(converged, feasible), held = rank(out.converged, out.feasible);
+  if (!first && (mine < held || (mine == held && !(feasible ? a.best_cost < out.cost
+                                                            : a.best_violation < out.violation))))
+    return;
+  out.converged = converged;
+  out.feasible = feasible;
+  out.end = a.end;
+  out.message = a.message;
+  out.stationarity = a.stationarity;
+  out.variables = a.best.size() > 0 ? a.best : start;
+  out.cost = a.best_cost;
+  out.violation = a.best_violation;
+}
+
+// Cost, parts, conditions and end of the motion that was found, and what a finer grid says of them:
+// the largest change of the final state and the relative one of the cost.
+double measure(Transcription& t, OptimalMotion& out) {
+  Evaluation e;
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  out.duration = t.duration(out.variables);
+  out.grid = t.problem().grid;
+  if (!t.evaluate(out.variables, Transcription::Want::values, e)) {
+    out.parts = VectorXd::Zero(static_cast<Eigen::Index>(out.part_names.size()));
+    out.final_state = t.problem().start;
+    out.refined_cost = out.refined_change = kNaN;
+    return 0.0;
+  }
+  out.cost = e.cost;
+  out.parts = e.parts;
+  int worst = -1;
+  out.violation = t.violation(out.variables, e.constraints, &worst);
+  out.worst = worst >= 0 ? t.constraint_name(worst, out.duration) : "";
+  const auto end_on = [&](int finer) {
+    State end;
+    t.visit(
+        out.variables,
+        [&](const MotionPoint& p) {
+          if (p.last) end = p.state;
+        },
+        finer);
+    return end;
+  };
+  out.final_state = end_on(1);
+  try {
+    const State finer = end_on(2);
+    out.refined_change = std::max((finer.q - out.final_state.q).lpNorm<Eigen::Infinity>(),
+                                  (finer.v - out.final_state.v).lpNorm<Eigen::Infinity>());
+    out.refined_cost = t.refined_cost(out.variables);
+  } catch (const NumericalError&) {
+    out.refined_cost = out.refined_change = kNaN;
+    return 0.0;
+  }
+  return std::max(out.refined_change,
+                  std::abs(out.refined_cost - out.cost) / std::max(std::abs(out.cost), 1e-12));
+}
+
+}  // namespace
+
 OptimalMotion solve(const MotionProblem& problem, const SolverSettings& settings,
                     const VectorXd& from) {
-  const auto began = std::chrono::steady_clock::now();
-  Transcription t(problem);
-  const VectorXd guess = from.size() > 0 ? from : t.guess();
-  if (guess.size() != t.variables())
+  const auto began = Clock::now();
+  auto t = std::make_unique<Transcription>(problem);
+  const VectorXd guess = from.size() > 0 ? from : t->guess();
+  if (guess.size() != t->variables())
     throw Error("a warm start of " + std::to_string(guess.size()) + " numbers for a problem of " +
-                std::to_string(t.variables()));
-  const bool plain = t.least_squares() && !t.bounded() && t.constraints() == 0;
+                std::to_string(t->variables()));
+  const bool plain = t->least_squares() && !t->bounded() && t->constraints() == 0;
   if (settings.solver == Solver::levenberg_marquardt && !plain)
     throw Error(
         "Levenberg and Marquardt's method takes sums of squares without bounds and conditions; "
@@ -63,9 +169,9 @@ OptimalMotion solve(const MotionProblem& problem, const SolverSettings& settings
                : plain                              ? Solver::levenberg_marquardt
                                                     : Solver::ipopt;
   out.guess = guess;
-  out.part_names = t.cost_names();
+  out.part_names = t->cost_names();
   Evaluation e;
-  out.guess_cost = t.evaluate(guess, Transcription::Want::values, e)
+  out.guess_cost = t->evaluate(guess, Transcription::Want::values, e)
                        ? e.cost
                        : std::numeric_limits<double>::quiet_NaN();
   ++out.evaluations;
@@ -75,79 +181,44 @@ OptimalMotion solve(const MotionProblem& problem, const SolverSettings& settings
   const auto uniform = [&] {
     return 2.0 * std::ldexp(static_cast<double>(random() >> 11), -53) - 1.0;
   };
-  bool have = false;
   for (int s = 0; s < std::max(1, settings.starts); ++s) {
     VectorXd start = guess;
-    if (s > 0)
-      for (Eigen::Index i = 0; i < start.size(); ++i) {
-        const bool time = problem.duration.free() && i + 1 == start.size();
-        start[i] += settings.spread * uniform() * (time ? 0.1 * guess[i] : 1.0);
-      }
-    start = start.cwiseMax(t.lower()).cwiseMin(t.upper());
-    Attempt a(t, settings);
-    a.start = s;
-    a.deadline = std::isfinite(settings.time_limit)
-                     ? began + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                   std::chrono::duration<double>(settings.time_limit))
-                     : std::chrono::steady_clock::time_point::max();
-    if (s > 0 && a.late()) break;
-    if (out.solver == Solver::levenberg_marquardt)
-      levenberg_marquardt(a, start);
-    else
-      ipopt(a, approached(a, start));
+    for (Eigen::Index i = 0; i < start.size() && s > 0; ++i) {
+      const bool time = problem.duration.free() && i + 1 == start.size();
+      start[i] += settings.spread * uniform() * (time ? 0.1 * guess[i] : 1.0);
+    }
+    start = start.cwiseMax(t->lower()).cwiseMin(t->upper());
+    const Attempt a = attempt(*t, settings, out.solver, began, s, start);
+    if (s > 0 && a.evaluations == 0) break;  // no time was left
     out.evaluations += a.evaluations;
     out.iterations += a.iterations;
-    const bool feasible = a.best.size() > 0 && a.best_violation <= settings.feasibility;
-    const bool converged = a.end == SolverEnd::converged && feasible;
-    if (converged) {
-      const auto same = std::find_if(out.minima.begin(), out.minima.end(), [&](const Minimum& m) {
-        return std::abs(m.cost - a.best_cost) <= 1e-5 * (std::abs(m.cost) + 1e-300);
-      });
-      if (same == out.minima.end())
-        out.minima.push_back({a.best_cost, 1, a.best});
-      else
-        ++same->starts;
-    }
-    // Converged before not, feasible before not, then the lower cost or violation.
-    const auto rank = [&](bool conv, bool feas) { return conv ? 2 : feas ? 1 : 0; };
-    const int mine = rank(converged, feasible), held = rank(out.converged, out.feasible);
-    const bool better =
-        !have || mine > held ||
-        (mine == held && (feasible ? a.best_cost < out.cost : a.best_violation < out.violation));
-    if (better) {
-      have = true;
-      out.converged = converged;
-      out.feasible = feasible;
-      out.end = a.end;
-      out.message = a.message;
-      out.stationarity = a.stationarity;
-      out.variables = a.best.size() > 0 ? a.best : start;
-      out.cost = a.best_cost;
-      out.violation = a.best_violation;
-    }
-    if (a.end == SolverEnd::stopped) break;
+    consider(a, start, s == 0, out);
+    if (a.end == SolverEnd::stopped || a.end == SolverEnd::time) break;
   }
   std::sort(out.minima.begin(), out.minima.end(),
             [](const Minimum& a, const Minimum& b) { return a.cost < b.cost; });
 
-  out.duration = t.duration(out.variables);
-  if (t.evaluate(out.variables, Transcription::Want::values, e)) {
-    out.cost = e.cost;
-    out.parts = e.parts;
-    int worst = -1;
-    out.violation = t.violation(out.variables, e.constraints, &worst);
-    if (worst >= 0) out.worst = t.constraint_name(worst, out.duration);
-    t.visit(out.variables, [&](const MotionPoint& p) {
-      if (p.last) out.final_state = p.state;
-    });
-    out.refined_cost = t.refined_cost(out.variables);
-  } else {
-    out.parts = VectorXd::Zero(static_cast<Eigen::Index>(out.part_names.size()));
-    out.final_state = problem.start;
-    out.refined_cost = std::numeric_limits<double>::quiet_NaN();
+  // An optimizer exploits a coarse grid; what a finer one sees differently is computed again there.
+  constexpr int kFinest = 4;
+  for (int round = 0; measure(*t, out) > settings.accuracy && settings.accuracy > 0.0 &&
+                      out.converged && round < kFinest;
+       ++round) {
+    MotionProblem finer = t->problem();
+    finer.grid.steps *= 2;
+    finer.grid.parts *= 2;
+    auto next = std::make_unique<Transcription>(finer);
+    const VectorXd start = out.variables;
+    const Attempt a = attempt(*next, settings, out.solver, began, 0, start);
+    out.evaluations += a.evaluations;
+    out.iterations += a.iterations;
+    if (a.end != SolverEnd::converged || a.best_violation > settings.feasibility) break;
+    t = std::move(next);
+    const std::vector<Minimum> minima = std::move(out.minima);
+    consider(a, start, true, out);
+    out.minima = minima;  // of the starts, on the first grid
   }
   if (!out.feasible && !out.worst.empty()) out.message += "; the worst is the " + out.worst;
-  out.wall_time = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  out.wall_time = std::chrono::duration<double>(Clock::now() - began).count();
   return out;
 }
 

@@ -37,6 +37,9 @@ struct SolverSettings {
   HessianModel hessian = HessianModel::automatic;
   double tolerance = 1e-9;    // of the cost, relative
   double feasibility = 1e-8;  // of bounds and conditions, in their own units
+  // Of the final state in its units, and of the cost, relative: where a grid twice as fine sees
+  // more than this, the search goes on there, up to four times. 0: on the given grid alone.
+  double accuracy = 1e-6;
   int iterations = 500;
   double time_limit = std::numeric_limits<double>::infinity();  // s, of all starts together
   int starts = 1;
@@ -64,7 +67,9 @@ struct OptimalMotion {
   Eigen::VectorXd variables, guess;
   double duration = 0.0;
   double cost = 0.0, guess_cost = 0.0;  // NaN: no motion could be computed from the guess
-  double refined_cost = 0.0;            // on a grid twice as fine
+  double refined_cost = 0.0;            // on a grid twice as fine as
+  MotionGrid grid;                      // the one of the result
+  double refined_change = 0.0;          // of the final state, there
   Eigen::VectorXd parts;                // of the cost
   std::vector<std::string> part_names;
   double violation = 0.0;

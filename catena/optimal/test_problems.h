@@ -55,8 +55,8 @@ inline MotionProblem swing_up_problem(const Mechanism& m, const std::vector<std:
     p.effort_cost(name);
   }
   const std::string pivot(m.velocity_names()[0]);
-  p.final_cost(pivot, Quantity::position, std::numbers::pi / 2.0, 1000.0);
-  p.final_cost(pivot, Quantity::velocity, 0.0, 1000.0);
+  p.final_cost(pivot, MotionQuantity::position, std::numbers::pi / 2.0, 1000.0);
+  p.final_cost(pivot, MotionQuantity::velocity, 0.0, 1000.0);
   p.grid.steps = steps;
   return p;
 }

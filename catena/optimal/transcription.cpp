@@ -146,8 +146,8 @@ void Transcription::make_rows() {
   for (const FinalBound& f : problem_.final_bounds) {
     const int freedom = freedom_index(m, f.freedom);
     const bool held =
-        f.lower == f.upper && f.quantity != Quantity::effort &&
-        f.quantity != Quantity::acceleration &&
+        f.lower == f.upper && f.quantity != MotionQuantity::effort &&
+        f.quantity != MotionQuantity::acceleration &&
         std::any_of(controls_->controls().begin(), controls_->controls().end(),
                     [&](const SplineControl& c) { return c.motion && c.freedom == freedom; });
     if (held) continue;
@@ -170,8 +170,8 @@ void Transcription::make_rows() {
     for (int c = 0; c < controls_->size(); ++c)
       if (controls_->controls()[at(c)].freedom == freedom) own = c;
     // The coefficients of a step or a polygon are its extremes.
-    if (own >= 0 && b.quantity == Quantity::effort && !controls_->controls()[at(own)].motion &&
-        controls_->controls()[at(own)].degree <= 1) {
+    if (own >= 0 && b.quantity == MotionQuantity::effort &&
+        !controls_->controls()[at(own)].motion && controls_->controls()[at(own)].degree <= 1) {
       const int first = controls_->first_parameter(own);
       for (int k = first; k < first + controls_->free_coefficients(own); ++k) {
         lower_[k] = std::max(lower_[k], b.lower);
@@ -203,8 +203,8 @@ void Transcription::make_rows() {
         const bool first = p == 0, last = p == rollout_->points() - 1;
         // Where the motion starts is not a matter of choice, nor where it ends if that is given.
         const bool given =
-            (first &&
-             (path.quantity == Quantity::position || path.quantity == Quantity::velocity)) ||
+            (first && (path.quantity == MotionQuantity::position ||
+                       path.quantity == MotionQuantity::velocity)) ||
             (last && std::any_of(problem_.final_bounds.begin(), problem_.final_bounds.end(),
                                  [&](const FinalBound& f) {
                                    return f.lower == f.upper && f.quantity == path.quantity &&
@@ -240,19 +240,19 @@ double Transcription::violation(const VectorXd& x, const VectorXd& c, int* worst
   return most;
 }
 
-void Transcription::row(Quantity quantity, int freedom, const MotionColumns& columns,
+void Transcription::row(MotionQuantity quantity, int freedom, const MotionColumns& columns,
                         Eigen::Ref<RowVectorXd> to) const {
   switch (quantity) {
-    case Quantity::position:
+    case MotionQuantity::position:
       to = columns.q.row(freedom);
       break;
-    case Quantity::velocity:
+    case MotionQuantity::velocity:
       to = columns.v.row(freedom);
       break;
-    case Quantity::effort:
+    case MotionQuantity::effort:
       to = columns.effort.row(freedom);
       break;
-    case Quantity::acceleration:
+    case MotionQuantity::acceleration:
       to = columns.acceleration.row(freedom);
       break;
   }
@@ -260,13 +260,13 @@ void Transcription::row(Quantity quantity, int freedom, const MotionColumns& col
 
 double Transcription::value(const Path& path, const MotionPoint& point) const {
   switch (path.quantity) {
-    case Quantity::position:
+    case MotionQuantity::position:
       return point.state.q[path.coordinate];
-    case Quantity::velocity:
+    case MotionQuantity::velocity:
       return point.state.v[path.freedom];
-    case Quantity::effort:
+    case MotionQuantity::effort:
       return point.effort[path.freedom];
-    case Quantity::acceleration:
+    case MotionQuantity::acceleration:
       return point.acceleration[path.freedom];
   }
   return 0.0;

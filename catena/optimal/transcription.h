@@ -59,7 +59,7 @@ class Transcription {
 
  private:
   struct Term {  // ½ weight (x − reference)² under the integral
-    Quantity quantity = Quantity::effort;
+    MotionQuantity quantity = MotionQuantity::effort;
     int freedom = 0, coordinate = -1;
     int control = -1;  // the rate of this one instead
     double weight = 1.0;
@@ -67,7 +67,7 @@ class Transcription {
     const CustomCost* custom = nullptr;
   };
   struct Final {  // weight (x − target)²; weight 0: a row of the constraints
-    Quantity quantity = Quantity::position;
+    MotionQuantity quantity = MotionQuantity::position;
     int freedom = -1, coordinate = -1;
     int body = -1, axis = 0;  // of a point
     Vec3d point = {};
@@ -76,12 +76,12 @@ class Transcription {
   };
   struct Row {
     int final = -1;  // else a bound on the path
-    Quantity quantity = Quantity::position;
+    MotionQuantity quantity = MotionQuantity::position;
     int freedom = 0, coordinate = -1;
     double u = 0.0;
   };
   struct Path {
-    Quantity quantity;
+    MotionQuantity quantity;
     int freedom, coordinate;
     double lower, upper;
   };
@@ -90,7 +90,7 @@ class Transcription {
   void make_terms();
   void make_rows();
   double value(const Path& path, const MotionPoint& point) const;
-  void row(Quantity quantity, int freedom, const MotionColumns& columns,
+  void row(MotionQuantity quantity, int freedom, const MotionColumns& columns,
            Eigen::Ref<Eigen::RowVectorXd> to) const;
   // Residual and its row over all columns of the rollout, of a running term.
   double residual(Term& term, const MotionPoint& point, Eigen::RowVectorXd* gradient) const;
