@@ -184,6 +184,25 @@ file(WRITE ${WORK}/run.yaml "duration: 1\nmethd: rk4\n")
 expect(1 OUT "" ERR "run.yaml:2: error: unknown key 'methd'; did you mean 'method'"
        RUN simulate ${models}/pendulum.yaml --settings run.yaml)
 
+# ---- optimize
+set(problems ${SOURCE}/examples/problems)
+expect(0 OUT "." RUN optimize ${problems}/two_link_arm.yaml -o lift.run.h5 --json)
+keys("${out}" converged feasible message solver cost guess_cost refined_cost refined_change grid duration
+     violation stationarity iterations evaluations wall_time parts controls final)
+value("${out}" ON converged)
+expect(0 OUT "converged.*9.79472.*output +swing.csv" RUN optimize ${problems}/two_link_arm_swing.yaml -o swing.csv)
+expect(0 OUT "." RUN plot lift.run.h5 q.elbow guess.q.elbow -o lift.svg)
+expect(0 OUT "." RUN report lift.run.h5 -o lift.html)
+expect(0 OUT "converged" RUN optimize ${problems}/two_link_arm.yaml --warm lift.run.h5 --no-run)
+expect(1 OUT "time limit" ERR "best motion found was kept"
+       RUN optimize ${problems}/acrobot.yaml --time-limit 0.01 -o short.run.h5)
+expect(1 OUT "" ERR "is a run of another kind" RUN simulate --resume lift.run.h5 -d 9)
+expect(1 OUT "" ERR "no such file|cannot be read" RUN optimize none.yaml)
+file(WRITE ${WORK}/problem.yaml
+  "model: ${models}/acrobot.yaml\nduration: 1\ncontrols: {elbw: {type: motion}}\n")
+expect(1 OUT "" ERR "problem.yaml:3: error: .*did you mean 'elbow'" RUN optimize problem.yaml)
+expect(2 OUT "" ERR "--solver" RUN optimize ${problems}/acrobot.yaml --solver slsqp)
+
 # ---- verify
 set(cases ${SOURCE}/verification)
 expect(0 OUT "pass.*simple_pendulum.*passed" RUN verify ${cases}/simple_pendulum)
