@@ -1,8 +1,6 @@
 // catena linearize: the linear model of a mechanism about a state, or about the states of a run.
 #include "catena/sensitivity/linearize.h"
 
-#include <algorithm>
-#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -11,7 +9,7 @@
 #include "apps/catena/closed_state.h"
 #include "apps/catena/linear_output.h"
 #include "apps/catena/model_options.h"
-#include "catena/io/run_file.h"
+#include "catena/simulation/recorded_motion.h"
 #include "catena/simulation/state_file.h"
 
 namespace catena::app {
@@ -62,55 +60,21 @@ std::string plant_text(const Plant& plant) {
   return text;
 }
 
-// The states of a run, by the names of its columns.
-struct Sample {
-  double time;
-  OperatingPoint point;
-};
-std::vector<Sample> samples_of(const RunFile& run, const Mechanism& m, int every) {
-  std::vector<Sample> samples;
-  const auto table = run.read(0, run.rows());
-  const auto fill = [&](const char* prefix, std::span<const std::string> names, Eigen::Index row,
-                        Eigen::VectorXd& to, bool required) {
-    to.setZero(static_cast<Eigen::Index>(names.size()));
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const std::string name = prefix + names[i];
-      const auto& columns = run.header().columns;
-      const auto found = std::find_if(columns.begin(), columns.end(),
-                                      [&](const RunColumn& c) { return c.name == name; });
-      if (found == columns.end()) {
-        if (!required) continue;
-        throw Error("the run has no column '" + name + "': was it made with another model?");
-      }
-      to[static_cast<Eigen::Index>(i)] = table(row, found - columns.begin());
-    }
-  };
-  const int time = run.column_index("time");
-  for (Eigen::Index row = 0; row < table.rows(); row += every) {
-    Sample s;
-    s.time = table(row, time);
-    fill("q.", m.position_names(), row, s.point.state.q, true);
-    fill("v.", m.velocity_names(), row, s.point.state.v, true);
-    fill("effort.", m.velocity_names(), row, s.point.effort, false);
-    s.point.acceleration.setZero(m.freedoms());
-    samples.push_back(std::move(s));
-  }
-  return samples;
-}
-
 void schedule(const Options& options, const Mechanism& m, const LinearizeSettings& settings) {
   const RunFile run(options.along);
   SensitivityWorkspace w(m);
   Json list = Json::array();
   Table table(
       {{"time", true}, {"largest acceleration", true}, {"norm of A", true}, {"norm of B", true}});
-  for (const Sample& s : samples_of(run, m, options.every)) {
-    const Plant plant = linearize(m, s.point, settings, w);
+  const RecordedMotion motion = recorded_motion(run, m, Efforts::optional);
+  const Eigen::VectorXd none = Eigen::VectorXd::Zero(m.freedoms());
+  for (std::size_t k = 0; k < motion.rows(); k += static_cast<std::size_t>(options.every)) {
+    const Plant plant = linearize(m, {motion.state(k), motion.effort(k), none, {}}, settings, w);
     Json json = plant_json(m, plant);
-    json["time"] = s.time;
+    json["time"] = motion.time(k);
     list.push_back(std::move(json));
-    table.add(
-        {pretty(s.time), pretty(plant.residual), pretty(plant.A.norm()), pretty(plant.B.norm())});
+    table.add({pretty(motion.time(k)), pretty(plant.residual), pretty(plant.A.norm()),
+               pretty(plant.B.norm())});
   }
   Json json;
   json["model"] = m.name();

@@ -2,68 +2,58 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "catena/optimal/resolve.h"
+#include "catena/simulation/recorded_motion.h"
 
 namespace catena {
 using Eigen::VectorXd;
 
 namespace {
 
-// Passes everything on, each row longer by columns of another record at the same time.
-class BesideRecorder final : public Recorder {
+// The columns of another motion beside those of the run.
+class Beside {
  public:
-  BesideRecorder(Recorder& to, const MemoryRecorder* other, const std::string& prefix) : to_(to) {
-    if (other == nullptr) return;
-    const Eigen::Index rows = other->rows();
-    const auto width = static_cast<Eigen::Index>(other->columns().size());
-    for (Eigen::Index c = 0; c < width; ++c) {
-      const RunColumn& column = other->columns()[static_cast<std::size_t>(c)];
-      const bool wanted = column.name.starts_with("q.") || column.name.starts_with("v.") ||
-                          column.name.starts_with("effort.");
-      if (column.name != "time" && !wanted) continue;
-      VectorXd values(rows);
-      for (Eigen::Index r = 0; r < rows; ++r)
-        values[r] = other->values()[static_cast<std::size_t>(r * width + c)];
-      if (column.name == "time") {
-        times_ = values;
-        continue;
-      }
-      columns_.push_back(column);
-      columns_.back().name = prefix + column.name;
-      values_.push_back(values);
+  Beside(const Mechanism& m, const MemoryRecorder& record) {
+    const RunRows rows = Eigen::Map<const RunRows>(
+        record.values().data(), record.rows(), static_cast<Eigen::Index>(record.columns().size()));
+    motion_.emplace(
+        recorded_motion(record.columns(), rows, m, Efforts::optional, "the motion of the guess"));
+  }
+  double value(double t, char quantity, int i) {
+    if (t != time_) {
+      time_ = t;
+      state_ = motion_->state_at(t);
+      effort_ = motion_->effort_at(t);
     }
+    return quantity == 'q' ? state_.q[i] : quantity == 'v' ? state_.v[i] : effort_[i];
   }
-
-  void begin(std::span<const RunColumn> columns) override {
-    std::vector<RunColumn> all(columns.begin(), columns.end());
-    all.insert(all.end(), columns_.begin(), columns_.end());
-    to_.begin(all);
-  }
-  void append(std::span<const double> row) override {
-    row_.assign(row.begin(), row.end());
-    if (times_.size() > 0) {
-      // Straight lines between the rows of the other; its last row after its end.
-      const auto after = std::upper_bound(times_.begin(), times_.end(), row[0]);
-      const Eigen::Index b = std::clamp<Eigen::Index>(after - times_.begin(), 1, times_.size() - 1);
-      const Eigen::Index a = std::max<Eigen::Index>(b - 1, 0);
-      const double span = times_[b] - times_[a];
-      const double share = span > 0.0 ? std::clamp((row[0] - times_[a]) / span, 0.0, 1.0) : 0.0;
-      for (const VectorXd& v : values_) row_.push_back(v[a] + share * (v[b] - v[a]));
-    }
-    to_.append(row_);
-  }
-  void add_event(const RunEvent& event) override { to_.add_event(event); }
-  void checkpoint(const RunCheckpoint& checkpoint) override { to_.checkpoint(checkpoint); }
-  void finish(const std::string& audit, bool complete) override { to_.finish(audit, complete); }
 
  private:
-  Recorder& to_;
-  VectorXd times_;
-  std::vector<RunColumn> columns_;
-  std::vector<VectorXd> values_;
-  std::vector<double> row_;
+  std::optional<RecordedMotion> motion_;
+  double time_ = -1.0;
+  State state_;
+  VectorXd effort_;
 };
+
+void add_columns(const Mechanism& m, const MemoryRecorder& record, const std::string& prefix,
+                 SimulationSettings& settings) {
+  const auto beside = std::make_shared<Beside>(m, record);
+  for (const RunColumn& column : record.columns()) {
+    const auto add = [&](char quantity, int i) {
+      RunColumn own = column;
+      own.name = prefix + own.name;
+      settings.extra_outputs.push_back({own, [beside, quantity, i](double t, const State&) {
+                                          return beside->value(t, quantity, i);
+                                        }});
+    };
+    const std::string name = column.name.substr(column.name.find('.') + 1);
+    if (column.name.starts_with("q.")) add('q', m.position_index(name));
+    if (column.name.starts_with("v.")) add('v', m.velocity_index(name));
+    if (column.name.starts_with("effort.")) add('e', m.velocity_index(name));
+  }
+}
 
 }  // namespace
 
@@ -109,8 +99,9 @@ Replay record_motion(const MotionProblem& p, const OptimalMotion& motion, Record
   } catch (const NumericalError&) {
     // It may be anything; the optimum is recorded alone.
   }
-  BesideRecorder beside(recorder, out.with_guess ? &guess : nullptr, "guess.");
-  out.result = simulate(*p.mechanism, p.start, replay_settings(p, motion.variables), beside);
+  SimulationSettings settings = replay_settings(p, motion.variables);
+  if (out.with_guess) add_columns(*p.mechanism, guess, "guess.", settings);
+  out.result = simulate(*p.mechanism, p.start, settings, recorder);
   const State& end = out.result.state;
   out.difference = std::max((end.q - motion.final_state.q).lpNorm<Eigen::Infinity>(),
                             (end.v - motion.final_state.v).lpNorm<Eigen::Infinity>());

@@ -88,7 +88,9 @@ std::string velocity_unit(const Mechanism& m, int i) {
   return is_angle(m, node, i - node.v_index) ? "rad/s" : "m/s";
 }
 
-Outputs::Outputs(const Equations& equations, std::span<const std::string> patterns) {
+Outputs::Outputs(const Equations& equations, std::span<const std::string> patterns,
+                 std::span<const ExtraOutput> extra)
+    : extra_(extra.begin(), extra.end()) {
   static const std::vector<std::string> kDefault{"q.*", "v.*", "effort.*", "energy.*"};
   const std::vector<RunColumn> all = all_columns(equations);
   std::vector<std::string> names;
@@ -109,6 +111,12 @@ Outputs::Outputs(const Equations& equations, std::span<const std::string> patter
     if (!wanted[k]) continue;
     columns_.push_back(all[k]);
     chosen_.push_back(static_cast<int>(k));
+  }
+  for (const ExtraOutput& own : extra_) {
+    if (std::find(names.begin(), names.end(), own.column.name) != names.end())
+      throw Error("there are two outputs called '" + own.column.name + "'");
+    names.push_back(own.column.name);
+    columns_.push_back(own.column);
   }
   all_.resize(all.size());
   row_.resize(columns_.size());
@@ -139,6 +147,8 @@ const std::vector<double>& Outputs::row(double t, const Equations& equations,
   for (int i = 0; i < 3; ++i) put(auditor.momentum().angular[i]);
   for (int k = 0; k < equations.elements(); ++k) put(y[equations.work_entry(k)]);
   for (std::size_t k = 0; k < chosen_.size(); ++k) row_[k] = all_[index(chosen_[k])];
+  for (std::size_t k = 0; k < extra_.size(); ++k)
+    row_[chosen_.size() + k] = extra_[k].value(t, equations.state());
   return row_;
 }
 

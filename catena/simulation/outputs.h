@@ -7,9 +7,11 @@
 //   momentum.linear.x ... momentum.angular.z    ground axes, angular about the mass centre
 //   work.ELEMENT                of each element: "work.input elbow"
 //
-// "time" is always the first column, and q.* is always there: pictures need it.
+// "time" is always the first column, and q.* is always there: pictures need it. Columns of others
+// come last: what a motion is compared with, for example (nominal.q.elbow).
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,11 +21,19 @@
 
 namespace catena {
 
+// A column that is not of the simulation itself: its name, unit, and value at the time and state of
+// a row. Always written, whatever the patterns.
+struct ExtraOutput {
+  RunColumn column;
+  std::function<double(double t, const State& state)> value;
+};
+
 class Outputs {
  public:
   // A pattern that matches nothing is a NameError with the nearest name. No pattern: q, v, effort
-  // and energy.
-  Outputs(const Equations& equations, std::span<const std::string> patterns);
+  // and energy. The name of an extra column must be its own.
+  Outputs(const Equations& equations, std::span<const std::string> patterns,
+          std::span<const ExtraOutput> extra = {});
 
   const std::vector<RunColumn>& columns() const { return columns_; }
   // After equations.evaluate(t, y) and auditor.observe(...).
@@ -34,6 +44,7 @@ class Outputs {
   std::vector<RunColumn> columns_;
   std::vector<int> chosen_;  // indices into all
   std::vector<double> all_;
+  std::vector<ExtraOutput> extra_;
   std::vector<double> row_;
 };
 

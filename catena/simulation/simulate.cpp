@@ -105,7 +105,7 @@ class Simulation {
         switching_(equations_, settings_.actions),
         watch_(equations_, contacts_, switching_, settings_.actions),
         auditor_(equations_),
-        outputs_(equations_, settings_.outputs),
+        outputs_(equations_, settings_.outputs, settings_.extra_outputs),
         integrator_(integrator_for(equations_, settings_.integrator)) {}
 
   void start(const State& initial) {

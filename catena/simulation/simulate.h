@@ -16,6 +16,7 @@
 #include "catena/simulation/actions.h"
 #include "catena/simulation/audit.h"
 #include "catena/simulation/integrator.h"
+#include "catena/simulation/outputs.h"
 #include "catena/simulation/recorder.h"
 
 namespace catena {
@@ -25,6 +26,7 @@ struct SimulationSettings {
   double output_interval = 0.0;           // s; 0: a round number that gives about 1000 rows
   double checkpoint_interval = 0.0;       // s; 0: a tenth of the duration
   std::vector<std::string> outputs = {};  // outputs.h; empty: q, v, effort and energy
+  std::vector<ExtraOutput> extra_outputs = {};
   IntegratorSettings integrator = {};
   ActionSettings actions = {};
   // Called after each step with the time reached; false ends the run there.

@@ -1,0 +1,68 @@
+// A motion under disturbances, with its regulator or without: the law
+//
+//   effort = clip(u*(t) − K(t) (x − x*(t)))
+//
+// as inputs of an ordinary simulation, so that runs, audit and reports are as always. Beside the
+// columns of the simulation the run has nominal.q.*, nominal.v.* (the motion that is followed),
+// nominal.effort.NAME and actuator.NAME (of each actuator: as in the motion, and as it is), and
+// deviation.q.NAME, deviation.v.NAME (x of the regulator).
+//
+// Gains are interpolated and the feedback acts all the time; the design holds it over each sampling
+// interval. With intervals much shorter than the motion's own times that is the same.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "catena/optimal/regulator.h"
+#include "catena/simulation/simulate.h"
+
+namespace catena {
+
+struct Disturbance {
+  // Of the state at the start, by state of the regulator ("q.elbow", "v.elbow").
+  std::map<std::string, double> offsets{};
+  // A random offset on top: normally distributed, with this standard deviation in units of what is
+  // allowed (regulator.h; plain units for states without weight). The same on every machine.
+  double random = 0.0;
+  std::uint64_t seed = 1;
+  // Efforts at freedoms, added to those of the actuators.
+  std::vector<InputSettings> efforts{};
+  // Factors on mass and inertia of bodies: what the regulator does not know.
+  std::map<std::string, double> masses{};
+};
+
+struct RegulatedSettings {
+  bool feedback = true;
+  Disturbance disturbance{};
+  // Of actuators, by freedom name; what is not named has none.
+  std::map<std::string, double> effort_limits{};
+  // Everything else. The duration is that of the motion; inputs are added.
+  SimulationSettings simulation{};
+};
+
+// By state of the regulator and by actuator, over the rows of the run.
+struct RegulatedResult {
+  SimulationResult run;
+  Eigen::VectorXd first_deviation, final_deviation, largest_deviation;
+  double first_distance = 0.0, final_distance = 0.0, largest_distance = 0.0;  // regulator.h
+  Eigen::VectorXd largest_effort, rms_effort;
+  Eigen::VectorXd rms_feedback;  // of what was added to the motion's efforts
+  Eigen::VectorXd saturated;     // part of the rows with the effort at its limit
+};
+
+// The mechanism with the masses of the disturbance. NameError for a body that is not there.
+Mechanism disturbed(const Mechanism& mechanism, const std::map<std::string, double>& masses);
+
+// The start of the motion with the offsets of the disturbance; loops stay closed.
+State disturbed_start(const Mechanism& mechanism, const RecordedMotion& motion,
+                      const Regulator& regulator, const Disturbance& disturbance);
+
+// Throws as simulate() does; the recorder then has everything until there.
+RegulatedResult simulate_regulated(const Mechanism& mechanism, const RecordedMotion& motion,
+                                   const Regulator& regulator, const RegulatedSettings& settings,
+                                   Recorder& recorder);
+
+}  // namespace catena
