@@ -74,6 +74,18 @@ TEST(Chart, ASingularPositionIsNamed) {
   }
 }
 
+// A hinge between the ground and what is welded to it: nothing to close and nothing that moves.
+TEST(Chart, OfAClosureWithoutFreedoms) {
+  MechanismBuilder b("table");
+  b.add_body("base", some_body()).add_body("arm", some_body());
+  b.add_hinge("feet", kWorld, "base", {.type = HingeType::weld});
+  b.add_hinge("turn", "base", "arm", {});
+  b.add_hinge("ball", kWorld, "base", {.type = HingeType::spherical, .cut = Cut::always});
+  const Mechanism m = b.finish();
+  const Chart chart = choose_chart(m, m.default_state().q);
+  EXPECT_THAT(chart.independent(1), ElementsAre(0));
+}
+
 TEST(Chart, OfAGearIsConstant) {
   MechanismBuilder b("gear");
   b.add_body("link", some_body()).add_body("rotor", some_body());

@@ -1,10 +1,11 @@
 // Derivatives of closed mechanisms in their independent freedoms, against differences of order
 // eight of their dynamics along the closure (which dynamics/closed_random_test.cpp compares with
-// multipliers in long double), and against the closed forms of a four-bar's kinematics.
+// multipliers in long double). Random loops are compared with the reference in
+// closed_exact_test.cpp.
 #include <functional>
 
 #include "catena/dynamics/closed_cases.h"
-#include "catena/dynamics/random_loops.h"
+#include "catena/dynamics/test_support.h"
 #include "catena/sensitivity/derivative_check.h"
 #include "catena/sensitivity/linearize.h"
 
@@ -120,19 +121,6 @@ void expect_small(const Tally& t, const char* what) {
   EXPECT_LT(t.inverse.value, kTolerance);
   EXPECT_LT(t.forward.value, kTolerance);
   EXPECT_LT(t.hybrid.value, kTolerance);
-}
-
-TEST(ClosedDerivatives, OfRandomLoops) {
-  Tally worst;
-  Random random(31);
-  for (int i = 0; i < 60; ++i) {
-    const Made made = make(random, 2 + i % 6, 1 + random.below(2), i % 3 == 0, i % 4 == 0);
-    if (made.closed.loops().empty()) continue;
-    const VectorXd v = consistent_velocity(made.closed, made.c.state.q, made.c.state.v);
-    compare(made.closed, {made.c.state.q, v}, made.c.effort, made.c.external, worst);
-  }
-  EXPECT_GT(worst.moving, 15);
-  expect_small(worst, "random");
 }
 
 TEST(ClosedDerivatives, OfFourBars) {

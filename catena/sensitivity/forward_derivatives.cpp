@@ -63,21 +63,23 @@ ForwardDerivatives forward_dynamics_derivatives(const Mechanism& mechanism, cons
   return forward_dynamics_derivatives(mechanism, state, effort, workspace, external);
 }
 
-void solve_hybrid(const Eigen::MatrixXd& mass, const Eigen::MatrixXd& dq, const Eigen::MatrixXd& dv,
-                  const Eigen::MatrixXd& map, const std::vector<int>& independent,
-                  const std::vector<std::uint8_t>& motion_driven, HybridDerivatives& out) {
-  const Eigen::Index n = mass.rows();
-  std::vector<int> free, driven;
-  for (int i = 0; i < static_cast<int>(n); ++i)
-    (motion_driven[static_cast<std::size_t>(independent[static_cast<std::size_t>(i)])] != 0 ? driven
-                                                                                            : free)
-        .push_back(i);
-  const Eigen::LLT<Eigen::MatrixXd> factor(Eigen::MatrixXd(mass(free, free)));
-  // Given the right-hand side of the free rows and the accelerations of the driven ones.
-  const auto solve = [&](const Eigen::MatrixXd& right, Eigen::MatrixXd& acceleration,
-                         Eigen::MatrixXd& effort) {
-    acceleration.setZero(n, right.cols());
-    effort.setZero(n, right.cols());
+namespace {
+
+struct HybridSolver {
+  HybridSolver(const Eigen::MatrixXd& m, const std::vector<int>& independent,
+               const std::vector<std::uint8_t>& motion_driven)
+      : mass(m) {
+    for (int i = 0; i < static_cast<int>(m.rows()); ++i)
+      (motion_driven[static_cast<std::size_t>(independent[static_cast<std::size_t>(i)])] != 0
+           ? driven
+           : free)
+          .push_back(i);
+    factor.compute(Eigen::MatrixXd(mass(free, free)));
+  }
+  void solve(const Eigen::MatrixXd& right, Eigen::MatrixXd& acceleration,
+             Eigen::MatrixXd& effort) const {
+    acceleration.setZero(mass.rows(), right.cols());
+    effort.setZero(mass.rows(), right.cols());
     if (!free.empty()) {
       const Eigen::MatrixXd found = factor.solve(-right(free, Eigen::all));
       acceleration(free, Eigen::all) = found;
@@ -87,15 +89,35 @@ void solve_hybrid(const Eigen::MatrixXd& mass, const Eigen::MatrixXd& dq, const 
           right(driven, Eigen::all) + mass(driven, Eigen::all) * acceleration;
       effort(driven, Eigen::all) = needed;
     }
-  };
-  solve(dq, out.acceleration_dq, out.effort_dq);
-  solve(dv, out.acceleration_dv, out.effort_dv);
+  }
+  const Eigen::MatrixXd& mass;
+  std::vector<int> free, driven;
+  Eigen::LLT<Eigen::MatrixXd> factor;
+};
+
+}  // namespace
+
+void solve_hybrid(const Eigen::MatrixXd& mass, const Eigen::MatrixXd& right,
+                  const std::vector<int>& independent,
+                  const std::vector<std::uint8_t>& motion_driven, Eigen::MatrixXd& acceleration,
+                  Eigen::MatrixXd& effort) {
+  HybridSolver(mass, independent, motion_driven).solve(right, acceleration, effort);
+}
+
+void solve_hybrid(const Eigen::MatrixXd& mass, const Eigen::MatrixXd& dq, const Eigen::MatrixXd& dv,
+                  const Eigen::MatrixXd& map, const std::vector<int>& independent,
+                  const std::vector<std::uint8_t>& motion_driven, HybridDerivatives& out) {
+  const HybridSolver solver(mass, independent, motion_driven);
+  solver.solve(dq, out.acceleration_dq, out.effort_dq);
+  solver.solve(dv, out.acceleration_dv, out.effort_dv);
   Eigen::MatrixXd right = -map.transpose();
-  for (const int k : driven) right.col(independent[static_cast<std::size_t>(k)]) = mass.col(k);
-  solve(right, out.acceleration_dinput, out.effort_dinput);
-  for (const int k : driven)
+  for (const int k : solver.driven)
+    right.col(independent[static_cast<std::size_t>(k)]) = mass.col(k);
+  solver.solve(right, out.acceleration_dinput, out.effort_dinput);
+  for (const int k : solver.driven)
     out.acceleration_dinput(k, independent[static_cast<std::size_t>(k)]) = 1.0;
-  for (const int k : free) out.effort_dinput(k, independent[static_cast<std::size_t>(k)]) = 1.0;
+  for (const int k : solver.free)
+    out.effort_dinput(k, independent[static_cast<std::size_t>(k)]) = 1.0;
 }
 
 const HybridDerivatives& hybrid_dynamics_derivatives(const Mechanism& mechanism, const State& state,

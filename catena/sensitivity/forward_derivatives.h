@@ -50,6 +50,12 @@ WrenchDerivatives external_wrench_derivatives(const Mechanism& mechanism, const 
 // What the last dynamics call of this state prepared in the workspace.
 SweepInput prepared_input(const Mechanism& mechanism, const State& state,
                           std::span<const ExternalWrench> external, Workspace& workspace);
+// What hybrid dynamics finds when the efforts that are needed change by `right` (rows: independent
+// freedoms): −M⁻¹ of the force-driven block, and from that the efforts of the others.
+void solve_hybrid(const Eigen::MatrixXd& mass, const Eigen::MatrixXd& right,
+                  const std::vector<int>& independent,
+                  const std::vector<std::uint8_t>& motion_driven, Eigen::MatrixXd& acceleration,
+                  Eigen::MatrixXd& effort);
 // Hybrid derivatives from those of inverse dynamics in the independent freedoms; `map` is X.
 void solve_hybrid(const Eigen::MatrixXd& mass, const Eigen::MatrixXd& dq, const Eigen::MatrixXd& dv,
                   const Eigen::MatrixXd& map, const std::vector<int>& independent,

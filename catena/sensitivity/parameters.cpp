@@ -542,6 +542,18 @@ MatrixXd ParameterSet::acceleration_derivatives(const State& state, const Vector
   return result;
 }
 
+HybridParameterDerivatives ParameterSet::hybrid_derivatives(
+    const State& state, const HybridInput& input, SensitivityWorkspace& w,
+    std::span<const ExternalWrench> external) const {
+  HybridResult at;
+  hybrid_dynamics(m_, state, input, w.dynamics(), at, external);
+  const MatrixXd needed = effort_derivatives(state, at.acceleration, w, external);
+  HybridParameterDerivatives out;
+  solve_hybrid(w.inverse.da, needed, w.dynamics().independent(), input.motion_driven,
+               out.acceleration, out.effort);
+  return out;
+}
+
 void ParameterSet::add_adjoint(const State& state, const VectorXd& multiplier,
                                const SensitivityWorkspace& w, VectorXd& gradient) const {
   VectorXd column(m_.freedoms());

@@ -34,6 +34,13 @@
 
 namespace catena {
 
+// Rows: freedoms (independent ones of a closed mechanism), columns: parameters. Zero where the
+// freedom's acceleration, or effort, is what is given.
+struct HybridParameterDerivatives {
+  Eigen::MatrixXd acceleration;
+  Eigen::MatrixXd effort;
+};
+
 class ParameterSet {
  public:
   // Throws a NameError, with the nearest name, for one that does not exist. The mechanism must
@@ -55,6 +62,10 @@ class ParameterSet {
   Eigen::MatrixXd acceleration_derivatives(const State& state, const Eigen::VectorXd& effort,
                                            SensitivityWorkspace& workspace,
                                            std::span<const ExternalWrench> external = {}) const;
+  // Of what hybrid dynamics finds.
+  HybridParameterDerivatives hybrid_derivatives(
+      const State& state, const HybridInput& input, SensitivityWorkspace& workspace,
+      std::span<const ExternalWrench> external = {}) const;
 
   // gradient += Σ_i multiplier_i ∂τ_i/∂p of the spanning tree, at the state whose columns the
   // workspace holds: with the multiplier of an adjoint product (products.h) the gradient by the

@@ -69,6 +69,63 @@ TEST(Parameters, OfTreesAgreeWithTheReference) {
   printf("    %d parameters, %.1e\n", compared, worst.value);
 }
 
+// The tree of case T1; the other rows of its table are in verification/five_bodies_parameters.
+TEST(Parameters, AShiftedAxisAndAForceOfTheDigest) {
+  MechanismBuilder b("five_bodies");
+  b.set_gravity({0, 0, -9.81});
+  const auto add = [&](const char* name, const char* parent, double mass, const Vec3d& center,
+                       const SymMat3d& inertia, HingeSettings hinge) {
+    b.add_body(name, {.mass = mass, .center_of_mass = center, .inertia = inertia});
+    b.add_hinge(std::string("h") + (name + 1), parent, name, hinge);
+  };
+  const auto on = [](const Rotationd& r, const Vec3d& p) { return Transformd{r, p}; };
+  const Vec3d x{1, 0, 0}, y{0, 1, 0}, z{0, 0, 1};
+  add("b1", "world", 2.0, {0.1, 0.05, 0.2}, {0.05, 0.005, -0.002, 0.06, 0.003, 0.04},
+      {.axes = {z}, .frame_on_parent = catena::shift(0, 0, 0.5)});
+  add("b2", "b1", 1.0, {0.2, 0, 0.1}, {0.02, 0, 0.001, 0.03, 0, 0.025},
+      {.type = HingeType::prismatic,
+       .axes = {x},
+       .frame_on_parent = on(Rotationd::about_x(0.3), {0.4, 0.1, 0.2})});
+  add("b3", "b1", 1.5, {0, 0.25, 0.05}, {0.04, 0.002, 0, 0.02, 0.001, 0.035},
+      {.axes = {x}, .frame_on_parent = catena::shift(-0.3, 0.2, 0.1)});
+  add("b4", "b3", 0.8, {0.15, 0.1, 0}, {0.01, 0, 0, 0.012, 0.001, 0.011},
+      {.axes = {y}, .frame_on_parent = on(Rotationd::about_z(0.5), {0.5, 0, 0})});
+  add("b5", "b3", 0.6, {0.05, 0, 0.2}, {0.008, 0.0005, 0, 0.009, 0, 0.007},
+      {.type = HingeType::screw,
+       .axes = {z},
+       .pitch = 0.1,
+       .frame_on_parent = on(Rotationd::about_y(-0.4), {0, 0.3, 0.4})});
+  const Mechanism m = b.finish();
+  const State s{vector({0.3, -0.2, 0.7, -0.5, 1.1}), vector({0.9, 0.4, -0.6, 1.3, -0.8})};
+  const ExternalWrench wrench{.body = m.body_index("b4"),
+                              .wrench = {{0.3, -0.2, 0.5}, {1, 2, -1.5}},
+                              .axes = ExternalWrench::Axes::body};
+  const HybridInput input{
+      {0, 1, 1, 0, 0}, vector({0.4, 0, 0, -0.3, 0.2}), vector({0, 0.5, -1.2, 0, 0})};
+  const auto found_of = [&](const MatrixXd& acceleration, const MatrixXd& effort) {
+    VectorXd found = acceleration.rowwise().sum();
+    for (const int i : {1, 2}) found[i] = effort.row(i).sum();
+    return found;
+  };
+  SensitivityWorkspace w(m);
+  // S = (w, p × w) with w along y: v_x = 1 is p_z = −1, and the axis moves in both bodies.
+  const HybridParameterDerivatives d =
+      ParameterSet(m, {"hinge.h4.position.z", "hinge.h4.child_position.z"})
+          .hybrid_derivatives(s, input, w, {&wrench, 1});
+  EXPECT_LT(off(-found_of(d.acceleration, d.effort),
+                vector({1.819023546410, -0.128146533205, 1.824493238583, -116.112524776534,
+                        -1.643510850914})),
+            1e-11);
+  const VectorXd needed = external_wrench_derivatives(m, s.q, wrench, w).effort.col(5);
+  MatrixXd acceleration, effort;
+  solve_hybrid(w.inverse.da, needed, w.dynamics().independent(), input.motion_driven, acceleration,
+               effort);
+  EXPECT_LT(
+      off(found_of(acceleration, effort), vector({-0.077987776299, 0.005494081253, -0.019406746884,
+                                                  0.045547480983, 0.070462945265})),
+      1e-11);
+}
+
 TEST(Parameters, OfALoopAgreeWithMechanismsMadeAnew) {
   const Mechanism m = four_bar();
   const State s = four_bar_state(m, 0.7, 1.3);

@@ -68,7 +68,8 @@ TEST(Trajectory, AcrobotOfTheDigest) {
   const Mechanism m = rods({-1, 0});
   const SplineInput input(m, 3.0, {motion_spline(1, 12)});
   const QuadraticCost cost = acrobot_cost(m);
-  const ParameterSet parameters(m, {"body.b1.mass", "gravity.y"});
+  const ParameterSet parameters(m, {"body.b1.mass", "gravity.y", "body.b1.com.x",
+                                    "body.b1.inertia.zz", "hinge.q2.position.x"});
   TrajectorySettings settings{.duration = 3.0};
   settings.integrator.step = 3.0 / 1800;
   TrajectorySensitivity along(m, input, cost, settings, &parameters);
@@ -88,6 +89,9 @@ TEST(Trajectory, AcrobotOfTheDigest) {
   // The rod's mass with its central inertia held; gravity.y is −g.
   EXPECT_NEAR(g.mechanism[0], -1311.792533, 1e-5);
   EXPECT_NEAR(g.mechanism[1], -1393.469881, 1e-5);
+  EXPECT_NEAR(g.mechanism[2], -8159.474989, 1e-4);
+  EXPECT_NEAR(g.mechanism[3], -4738.181007, 1e-4);
+  EXPECT_NEAR(g.mechanism[4], -8662.743274, 1e-4);  // the rod's own centre stays
   EXPECT_NEAR(g.initial_q[0], 7743.515459, 1e-4);
   const ForwardSensitivity f = along.forward(start, p);
   expect_relative(f.q.row(0).transpose(),

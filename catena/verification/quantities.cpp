@@ -20,6 +20,7 @@
 #include "catena/dynamics/momentum.h"
 #include "catena/loops/multipliers.h"
 #include "catena/sensitivity/forward_derivatives.h"
+#include "catena/sensitivity/parameters.h"
 #include "catena/spatial/eigen.h"
 
 namespace catena {
@@ -292,6 +293,15 @@ Matrix forward_derivative(Request r) {
   return spread(f.*kPart, w.dynamics().independent(), r.mechanism.freedoms());
 }
 
+Matrix acceleration_by_effort(Request r) {
+  SensitivityWorkspace w(r.mechanism);
+  pin_reference(r, w.dynamics());
+  const ForwardDerivatives& f =
+      forward_dynamics_derivatives(r.mechanism, r.input.state, r.input.effort, w, r.input.external);
+  const std::vector<int>& independent = w.dynamics().independent();
+  return spread(f.deffort(Eigen::all, independent), independent, r.mechanism.freedoms());
+}
+
 template <Matrix InverseDerivatives::*kPart>
 Matrix inverse_derivative(Request r) {
   SensitivityWorkspace w(r.mechanism);
@@ -303,17 +313,31 @@ Matrix inverse_derivative(Request r) {
 
 // Of what hybrid dynamics finds: the acceleration of a force-driven freedom, the effort of a
 // motion-driven one.
+Matrix found_rows(Request r, const Matrix& acceleration, const Matrix& effort) {
+  if (!r.mechanism.loops().empty())
+    throw NumericalError("derivatives of hybrid dynamics are compared for trees only");
+  Matrix found = acceleration;
+  for (Eigen::Index i = 0; i < found.rows(); ++i)
+    if (r.input.motion_driven[static_cast<std::size_t>(i)] != 0) found.row(i) = effort.row(i);
+  return found;
+}
+
 template <Matrix HybridDerivatives::*kAcceleration, Matrix HybridDerivatives::*kEffort>
 Matrix hybrid_derivative(Request r) {
   const HybridDerivatives h = hybrid_dynamics_derivatives(
       r.mechanism, r.input.state, {r.input.motion_driven, r.input.effort, r.input.acceleration},
       r.input.external);
-  if (!r.mechanism.loops().empty())
-    throw NumericalError("derivatives of hybrid dynamics are compared for trees only");
-  Matrix found = h.*kAcceleration;
-  for (Eigen::Index i = 0; i < found.rows(); ++i)
-    if (r.input.motion_driven[static_cast<std::size_t>(i)] != 0) found.row(i) = (h.*kEffort).row(i);
-  return found;
+  return found_rows(r, h.*kAcceleration, h.*kEffort);
+}
+
+Matrix hybrid_by_parameter(Request r) {
+  SensitivityWorkspace w(r.mechanism);
+  const HybridParameterDerivatives d =
+      ParameterSet(r.mechanism, {r.of})
+          .hybrid_derivatives(r.input.state,
+                              {r.input.motion_driven, r.input.effort, r.input.acceleration}, w,
+                              r.input.external);
+  return found_rows(r, d.acceleration, d.effort);
 }
 
 const std::vector<std::string> kXyz{"x", "y", "z"};
@@ -424,6 +448,12 @@ const std::vector<Quantity>& table() {
        {},
        Of::nothing,
        forward_derivative<&ForwardDerivatives::dv>},
+      {"acceleration_by_effort",
+       "forward dynamics by efforts",
+       Shape::freedom_matrix,
+       {},
+       Of::nothing,
+       acceleration_by_effort},
       {"effort_by_position",
        "inverse dynamics by tangent directions of q",
        Shape::freedom_matrix,
@@ -455,6 +485,12 @@ const std::vector<Quantity>& table() {
        Of::nothing,
        hybrid_derivative<&HybridDerivatives::acceleration_dinput,
                          &HybridDerivatives::effort_dinput>},
+      {"hybrid_by_parameter",
+       "what hybrid dynamics finds, by a parameter",
+       Shape::freedom_vector,
+       {},
+       Of::parameter,
+       hybrid_by_parameter},
       {"mass_matrix", "by composite bodies", Shape::freedom_matrix, {}, Of::nothing, mass},
       {"mass_determinant",
        "determinant of the mass matrix",
@@ -525,6 +561,9 @@ int find_thing(const Mechanism& mechanism, Quantity::Of kind, const std::string&
       return find(mechanism.description().couplings, "coupling");
     case Quantity::Of::rod:
       return find(mechanism.description().rods, "rod");
+    case Quantity::Of::parameter:
+      ParameterSet(mechanism, {name});
+      return 0;
     case Quantity::Of::body:
     case Quantity::Of::nothing:
       break;

@@ -30,7 +30,7 @@ struct Quantity {
     freedom_matrix,
     body_groups  // for each body the number of its group (see number_groups); 0: in none
   };
-  enum class Of { nothing, hinge, body, coupling, rod };
+  enum class Of { nothing, hinge, body, coupling, rod, parameter };
 
   std::string name;
   std::string meaning;
@@ -44,7 +44,7 @@ struct Quantity {
 std::span<const Quantity> quantities();
 const Quantity* find_quantity(const std::string& name);
 
-// The index of a body, hinge, coupling or rod; a NameError if there is none.
+// The index of a body, hinge, coupling or rod (of a parameter: 0); a NameError if there is none.
 int find_thing(const Mechanism& mechanism, Quantity::Of kind, const std::string& name);
 
 // Of `count` bodies, the number of the group of each: groups are counted from 1 in the order of
