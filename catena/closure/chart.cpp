@@ -26,13 +26,13 @@ auto& at(T&& container, int i) {
 
 // The first `count` pivots of a column-pivoted QR, smallest pivot over largest in `quality`.
 std::vector<int> pivot_columns(const Eigen::MatrixXd& m, int count, double& quality) {
+  quality = 1.0;
+  if (count == 0) return {};  // a loop of welded bodies has no column at all
   const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(m);
   std::vector<int> columns;
   for (int i = 0; i < count; ++i) columns.push_back(qr.colsPermutation().indices()[i]);
   const Eigen::VectorXd pivots = qr.matrixQR().diagonal().cwiseAbs();
-  quality = count == 0
-                ? 1.0
-                : (pivots[0] > 0.0 && count <= pivots.size() ? pivots[count - 1] / pivots[0] : 0.0);
+  quality = pivots[0] > 0.0 && count <= pivots.size() ? pivots[count - 1] / pivots[0] : 0.0;
   return columns;
 }
 
