@@ -86,6 +86,21 @@ TEST(Chart, OfAClosureWithoutFreedoms) {
   EXPECT_THAT(chart.independent(1), ElementsAre(0));
 }
 
+// Bodies that are welded together and jointed once more: a loop without a freedom.
+TEST(Chart, OfWeldedBodiesIsEmpty) {
+  MechanismBuilder b("welded");
+  b.add_body("one", some_body()).add_body("other", some_body());
+  b.add_hinge("pin", kWorld, "one", {});
+  b.add_hinge("weld", "one", "other", {.type = HingeType::weld});
+  b.add_hinge("again", "one", "other", {.type = HingeType::translation, .cut = Cut::always});
+  const Mechanism m = b.finish();
+  const Chart chart = choose_chart(m, Eigen::VectorXd::Zero(1));
+  for (const LoopChart& loop : chart.loops) {
+    EXPECT_EQ(loop.rank, 0);
+    EXPECT_TRUE(loop.dependent.empty());
+  }
+}
+
 TEST(Chart, OfAGearIsConstant) {
   MechanismBuilder b("gear");
   b.add_body("link", some_body()).add_body("rotor", some_body());

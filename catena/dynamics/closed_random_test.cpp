@@ -128,16 +128,17 @@ void expect_all_below(double tolerance, const Tally& worst) {
   EXPECT_LT(worst.hybrid_effort.value, tolerance) << "hybrid, efforts";
 }
 
-// Random closures are often close to a singular position, where digits are lost.
-constexpr double kTolerance = 1e-8;
+// Random closures are often close to a singular position, where digits are lost: of six thousand
+// the worst were 9e-12 off by multipliers, which square the condition of Y, and 2e-12 by embedding.
+constexpr double kTolerance = 1e-10;
 
 TEST(RandomLoops, OfEveryHinge) {
   Tally worst;
   Random random(21);
-  for (int i = 0; i < 120; ++i)
+  for (int i = 0; i < 300; ++i)
     compare(make(random, 2 + i % 12, 1 + random.below(3), false, false), worst);
-  EXPECT_GT(worst.closed, 80);
-  EXPECT_GT(worst.moving, 50);
+  EXPECT_GT(worst.closed, 200);
+  EXPECT_GT(worst.moving, 125);
   expect_all_below(kTolerance, worst);
 }
 

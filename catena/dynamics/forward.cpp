@@ -108,21 +108,11 @@ const Eigen::VectorXd& solve_dense(const Mechanism& mechanism, const State& stat
   return w.acceleration;
 }
 
-// Loops by multipliers. Where the rank falls below the generic one (chart.h) the accelerations of
-// the multipliers are not those of the motion.
-const Eigen::VectorXd& by_multipliers(const Mechanism& mechanism, const State& state,
-                                      const Eigen::VectorXd& effort, Workspace& w,
-                                      std::span<const ExternalWrench> external) {
+const Eigen::VectorXd& by_multipliers(const State& state, const Eigen::VectorXd& effort,
+                                      Workspace& w, std::span<const ExternalWrench> external) {
   MultiplierDynamics& loops = w.multiplier_dynamics();
   loops.forward(state, effort, w, external);
-  if (!w.has_chart()) return w.acceleration;
-  int generic = 0;
-  for (const LoopChart& loop : w.chart().loops) generic += loop.rank;
-  if (loops.constraints().rank() < generic)
-    throw NumericalError(
-        "this position of '" + mechanism.name() + "' is singular: its loops have " +
-        std::to_string(loops.constraints().rank()) + " independent constraints here and " +
-        std::to_string(generic) + " in general, so multipliers do not give the motion");
+  loops.refuse_singular(state.q);
   return w.acceleration;
 }
 
@@ -150,7 +140,7 @@ const Eigen::VectorXd& forward_dynamics(const Mechanism& mechanism, const State&
         "' is carried by a body that is not its parent; use Route::dense");
   if (!mechanism.loops().empty() && (route == Route::multipliers ||
                                      (route == Route::automatic && prefers_multipliers(mechanism))))
-    return by_multipliers(mechanism, state, effort, w, external);
+    return by_multipliers(state, effort, w, external);
   const PreparedInput in = prepare(mechanism, state, &effort, external, w);
   Scratch<double> scratch = w.scratch();
   const int failed = run_embedded(mechanism, w.has_quaternion ? w.position : state.q, {}, w, [&] {

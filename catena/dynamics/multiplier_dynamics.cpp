@@ -6,6 +6,7 @@
 
 #include "catena/base/text.h"
 #include "catena/closure/loop_closure.h"
+#include "catena/closure/mobility.h"
 #include "catena/closure/pair.h"
 #include "catena/closure/rows.h"
 #include "catena/dynamics/embedding.h"
@@ -377,6 +378,23 @@ MultiplierDynamics::Conflict MultiplierDynamics::conflict() const {
     if (best.rows.empty() || one.rows.size() < best.rows.size()) best = std::move(one);
   }
   return best;
+}
+
+void MultiplierDynamics::refuse_singular(const Eigen::VectorXd& q) {
+  const int rank = constraints_.rank();
+  if (rank == constraints_.rows()) return;
+  if (generic_rank_ < 0) {
+    generic_rank_ = 0;
+    for (std::size_t l = 0; l < tables_.aggregates.size(); ++l)
+      generic_rank_ +=
+          generic_rank(*mechanism_, LoopClosure(*mechanism_, tables_, static_cast<int>(l)), q);
+  }
+  if (rank >= generic_rank_) return;
+  throw NumericalError("this position of '" + mechanism_->name() +
+                       "' is singular: its loops have " + std::to_string(rank) +
+                       " independent constraints here and " + std::to_string(generic_rank_) +
+                       " in general, so multipliers do not give the motion; start a little away "
+                       "from it");
 }
 
 void MultiplierDynamics::factor_at(const State& state, Workspace& w) {

@@ -76,6 +76,11 @@ class MultiplierDynamics {
   };
   Conflict conflict() const;
 
+  // Where the rank falls below the generic one (mobility.h) the accelerations of the multipliers
+  // are not those of the motion: throws NumericalError there. After forward() with the loops alone;
+  // finds the generic rank once, near that position.
+  void refuse_singular(const Eigen::VectorXd& q);
+
   // The jump of the velocities that brings the active rows to their target velocities at once;
   // multipliers() are then impulses.
   Eigen::VectorXd impulse(const State& state, Workspace& workspace);
@@ -139,7 +144,8 @@ class MultiplierDynamics {
   Eigen::VectorXd multipliers_, right_, rest_, gap_;
   std::vector<double> gradient_, hessian_, terms_;
   double residual_ = 0.0;
-  double scale_ = 0.0;  // of the right sides
+  int generic_rank_ = -1;  // of all loops; −1: not known yet
+  double scale_ = 0.0;     // of the right sides
   bool check_closed_ = true;
 };
 

@@ -228,6 +228,36 @@ TEST(MultiplierDynamics, TwoFourBarsInSeries) {
   EXPECT_EQ(w.multiplier_dynamics().constraints().rank(), 4);
 }
 
+// Shifts alone between two bodies that turn together: nothing can turn one against the other, so
+// the rows of the closure are rounding and say nothing.
+TEST(MultiplierDynamics, RowsThatSayNothing) {
+  MechanismBuilder b("slides");
+  for (const char* name : {"arm", "upper", "left", "right"})
+    b.add_body(name, body(1.2, {0.1, -0.05, 0.02}, {0.02, 0.03, 0.04}));
+  b.add_hinge("shoulder", kWorld, "arm", {.axes = {Vec3d{0.3, 0.5, 0.8}}});
+  b.add_hinge("elbow", "arm", "upper",
+              {.axes = {Vec3d{0.7, -0.2, 0.4}}, .frame_on_parent = catena::shift(0.4, 0.1, 0)});
+  b.add_hinge("out", "upper", "left",
+              {.type = HingeType::prismatic, .axes = {Vec3d{0.2, 0.9, 0.3}}});
+  b.add_hinge("up", "upper", "right",
+              {.type = HingeType::prismatic, .axes = {Vec3d{0.6, 0.1, 0.5}}});
+  const Mechanism tree = b.finish();
+  b.add_hinge("between", "left", "right",
+              {.type = HingeType::translation,
+               .frame_on_parent = {Rotationd::from_rpy(0.4, -0.9, 0.3), {0.1, 0, 0.3}},
+               .frame_on_child = {Rotationd::from_rpy(0.4, -0.9, 0.3), {0, 0.2, 0}},
+               .cut = Cut::always});
+  const Mechanism m = b.finish();
+  ASSERT_EQ(m.freedoms(), 4);
+  const State s{vector({0.4, -0.7, 0.1, 0.2}), vector({1.0, -0.5, 0.3, 0.8})};
+  const VectorXd effort = vector({0.5, 0.2, -1.0, 0.7});
+  const VectorXd expected = forward_dynamics(tree, s, effort);
+  Workspace w(m);
+  EXPECT_LT(error(forward_dynamics(m, s, effort, w, {}, Route::multipliers), expected), 1e-13);
+  EXPECT_EQ(w.multiplier_dynamics().constraints().rank(), 0);
+  EXPECT_LT(error(forward_dynamics(m, s, effort, w), expected), 1e-13);
+}
+
 // A drive at the cut hinge: that hinge keeps its coordinate on a node without inertia.
 TEST(MultiplierDynamics, CutHingesThatKeepTheirCoordinates) {
   MechanismBuilder b = four_bar().edit();
@@ -260,6 +290,46 @@ TEST(MultiplierDynamics, OpenStatesAreRefused) {
   } catch (const NumericalError& e) {
     EXPECT_NE(std::string(e.what()).find("do not keep the loop of 'driver'"), std::string::npos)
         << e.what();
+  }
+}
+
+// Two parallelograms side by side, all bars in line: the closures have rank 2 of 4, and a solution
+// that drops the lost rows has accelerations that are not those of the motion.
+TEST(MultiplierDynamics, SingularPositionsAreRefused) {
+  MechanismBuilder b("bars");
+  const char* names[] = {"crank 0", "bar 0", "crank 1", "bar 1", "crank 2"};
+  for (const char* name : names) b.add_body(name, rod(1.0, 1.0));
+  b.add_hinge("A0", kWorld, names[0], {});
+  for (int i = 0; i < 4; ++i)
+    b.add_hinge("B" + std::to_string(i), names[i], names[i + 1],
+                {.frame_on_parent = catena::shift(1, 0, 0), .cut = Cut::never});
+  b.hinge("B2").frame_on_parent = Transformd::identity();
+  for (int i = 1; i < 3; ++i)
+    b.add_hinge("A" + std::to_string(i), kWorld, names[2 * i],
+                {.frame_on_parent = catena::shift(i, 0, 0),
+                 .frame_on_child = catena::shift(1, 0, 0),
+                 .cut = Cut::always});
+  b.set_gravity({0, -9.81, 0});
+  const Mechanism m = b.finish();
+  const auto parallel = [](double angle) {
+    // A crank up, a bar along the ground, a crank down, and again.
+    return vector({angle, -angle, angle + kPi, -angle - kPi, angle + kPi});
+  };
+  Workspace w(m);
+  const VectorXd none = VectorXd::Zero(5);
+  const VectorXd a = forward_dynamics(m, {parallel(0.5), none}, none, w, {}, Route::multipliers);
+  EXPECT_NEAR(a[0], -11.445 * std::cos(0.5), 1e-11);
+  EXPECT_THROW(forward_dynamics(m, {parallel(0.0), none}, none, w), NumericalError);
+  Workspace fresh(m);  // has not seen another position
+  for (Workspace* at : {&w, &fresh}) {
+    try {
+      forward_dynamics(m, {parallel(0.0), none}, none, *at, {}, Route::multipliers);
+      FAIL();
+    } catch (const NumericalError& e) {
+      EXPECT_NE(std::string(e.what()).find("2 independent constraints here and 4"),
+                std::string::npos)
+          << e.what();
+    }
   }
 }
 

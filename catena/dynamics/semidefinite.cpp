@@ -1,5 +1,6 @@
 #include "catena/dynamics/semidefinite.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -14,13 +15,17 @@ void SemidefiniteSolver::resize(int size) {
   rank_ = 0;
 }
 
-void SemidefiniteSolver::compute(const Eigen::MatrixXd& a, double tolerance) {
+void SemidefiniteSolver::compute(const Eigen::MatrixXd& a, double tolerance,
+                                 const Eigen::VectorXd& sizes) {
   const int n = size();
   std::iota(order_.begin(), order_.end(), 0);
   // A row is the length of a vector whose entries are sums: what is left after cancellation, this
   // far below the longest row, is rounding.
-  const double least = n == 0 ? 0.0 : tolerance * tolerance * a.diagonal().maxCoeff();
-  for (int i = 0; i < n; ++i) scale_[i] = a(i, i) > least ? std::sqrt(a(i, i)) : 0.0;
+  const double largest = n == 0 ? 0.0 : a.diagonal().maxCoeff();
+  for (int i = 0; i < n; ++i) {
+    const double size = sizes.size() == 0 ? largest : std::max(largest, sizes[i]);
+    scale_[i] = a(i, i) > tolerance * tolerance * size ? std::sqrt(a(i, i)) : 0.0;
+  }
   for (int j = 0; j < n; ++j)
     for (int i = j; i < n; ++i) {
       const double scale = scale_[i] * scale_[j];

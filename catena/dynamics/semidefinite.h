@@ -21,8 +21,8 @@ class SemidefiniteSolver {
  public:
   void resize(int size);
   // A pivot below `tolerance` (a squared sine) is rounding, as is a diagonal element below
-  // tolerance² times the largest.
-  void compute(const Eigen::MatrixXd& a, double tolerance);
+  // tolerance² times the largest, or times its entry of `sizes`, if that is given.
+  void compute(const Eigen::MatrixXd& a, double tolerance, const Eigen::VectorXd& sizes = {});
 
   int size() const { return static_cast<int>(scale_.size()); }
   int rank() const { return rank_; }

@@ -214,6 +214,7 @@ void TreeConstraints::restructure() {
       if (!pair.slots_a.empty()) pairs_.push_back(std::move(pair));
     }
   matrix_.resize(rows_, rows_);
+  size_.resize(rows_);
   if (ideal_) {
     solver_.resize(rows_);
   } else {
@@ -277,8 +278,44 @@ TreeConstraints::Reach TreeConstraints::reach(int constraint) const {
   return {c.freedom, c.found.data(), c.lanes};
 }
 
+// A wrench (m, f) at node b does |m| |ω| + |f| (|ω| arm + |v|) at most at a freedom that moves with
+// (ω, v); the hinge inertia D turns that into g.
+void TreeConstraints::sizes(int constraint, const Workspace& w, std::span<double> rows) const {
+  const Constraint& c = at(constraint);
+  if (!c.freedoms.empty()) {  // nothing cancels but what the coefficients say
+    std::fill(rows.begin(), rows.end(), 0.0);
+    return;
+  }
+  const bool at_b = c.node_b >= 0;
+  const int own = at_b ? c.node_b : c.node_a;
+  double turning = 0.0, shifting = 0.0;
+  for (const int n : c.columns.nodes) {
+    const NodeScratch<double>& node = w.node(n);
+    const double arm = squared_norm(node.pose.translation - w.node(own).pose.translation);
+    const auto add = [&](double turns, double shifts, double inverse) {
+      turning += turns * inverse;
+      shifting += (turns * arm + shifts) * inverse;
+    };
+    const Node& kind = mechanism_->nodes()[index(n)];
+    if (!w.is_general(n)) {
+      const bool turns = kind.hinge == NodeHinge::revolute;
+      add(turns ? 1.0 : 0.0, turns ? 0.0 : 1.0, node.inverse_hinge_inertia);
+      continue;
+    }
+    const GeneralScratch<double>& g = w.general(n);
+    for (int k = 0; k < kind.freedoms; ++k)
+      add(squared_norm(g.map[k].angular), squared_norm(g.map[k].linear),
+          1.0 / (g.factor[k][k] * g.factor[k][k]));
+  }
+  const auto& on = at_b ? c.measure.on_b : c.measure.on_a;
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    rows[r] = squared_norm(on[r].moment) * turning + squared_norm(on[r].force) * shifting;
+}
+
 void TreeConstraints::factor(Workspace& w) {
   carry(w);
+  for (int i = 0; i < count(); ++i)
+    if (at(i).active) sizes(i, w, {size_.data() + at(i).first_row, index(at(i).rows)});
   matrix_.setZero();
   for (const Pair& pair : pairs_) {
     Constraint& a = at(pair.a);
@@ -295,9 +332,10 @@ void TreeConstraints::factor(Workspace& w) {
         if (ideal_) matrix_(b.first_row + j, a.first_row + i) = x;
       }
   }
+  const double rounding =
+      std::numeric_limits<double>::epsilon() * kPivotRoundings * (longest_ + rows_);
   if (ideal_) {
-    const double rounding = std::numeric_limits<double>::epsilon() * kPivotRoundings;
-    solver_.compute(matrix_, rounding * (longest_ + rows_));
+    solver_.compute(matrix_, rounding, size_);
     return;
   }
   // Rows and forces at length one, as the inertia measures it.
@@ -308,6 +346,8 @@ void TreeConstraints::factor(Workspace& w) {
         const double x = columns.found[s * index(columns.lanes) + index(r)];
         sum += x * x;
       }
+      const double size = size_[c.first_row + r];
+      if (sum <= rounding * rounding * size) sum = size;  // a row that says nothing
       scale[c.first_row + r] = sum > 0.0 ? 1.0 / std::sqrt(sum) : 1.0;
     }
   };

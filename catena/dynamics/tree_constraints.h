@@ -97,6 +97,10 @@ class TreeConstraints {
   };
   Reach reach(int constraint) const;
 
+  // What the diagonal of J M⁻¹ Jᵀ would be for this row if nothing cancelled, within a small
+  // factor: a diagonal that is rounding of this belongs to a row that says nothing. After place().
+  void sizes(int constraint, const Workspace& workspace, std::span<double> rows) const;
+
   // carry(), and J M⁻¹ Zᵀ with what solve() needs.
   void factor(Workspace& workspace);
   const Eigen::MatrixXd& matrix() const { return matrix_; }  // J M⁻¹ Zᵀ
@@ -189,14 +193,15 @@ class TreeConstraints {
   SemidefiniteSolver solver_;
   Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> general_;
   Eigen::MatrixXd scaled_;
+  Eigen::VectorXd size_;  // by row, sizes()
   Eigen::VectorXd row_scale_, push_scale_;
   Eigen::VectorXd innovation_, change_, work_;
   std::vector<double> node_change_;
   std::vector<double> block_;
 };
 
-// A squared sine below this many roundings of each node on the longest way to the ground, and of
-// each row, is zero.
+// A squared sine, or a row's length against what it would be without cancellation, below this many
+// roundings of each node on the longest way to the ground, and of each row, is zero.
 inline constexpr double kPivotRoundings = 64.0;
 // The same for the pivots of a set that is not ideal (a sine, not squared).
 inline constexpr double kGeneralRank = 1e-10;

@@ -42,6 +42,7 @@ MultiplierReport multiplier_dynamics(const Mechanism& mechanism, const State& st
   dynamics.set_check_closed(true);
   MultiplierReport report;
   report.acceleration = set.forward(state, effort, external);
+  dynamics.refuse_singular(state.q);
   const TreeConstraints& constraints = dynamics.constraints();
   const SemidefiniteSolver& solver = constraints.ideal_solver();
   report.rank = constraints.rows() == 0 ? 0 : solver.rank();

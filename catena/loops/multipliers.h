@@ -31,7 +31,8 @@ struct MultiplierReport {
   int redundant() const { return static_cast<int>(rows.size()) - rank; }
 };
 
-// Throws NumericalError, naming the constraints, if rows contradict each other.
+// Throws NumericalError, naming the constraints, if rows contradict each other, and in a singular
+// position.
 MultiplierReport multiplier_dynamics(const Mechanism& mechanism, const State& state,
                                      const Eigen::VectorXd& effort,
                                      std::span<const ExternalWrench> external = {});

@@ -190,7 +190,26 @@ class CaseReader {
       return;
     }
     const Values::Within within(values_, "of");
+    if (check.quantity->of == Quantity::Of::frames) {
+      if (!of->value->is_list() || of->value->entries.size() != 2) {
+        values_.mismatch(*of->value, "a list of two frames");
+        return;
+      }
+      read_name(*of->value->entries[0].value, check.quantity->of, check.of);
+      read_name(*of->value->entries[1].value, check.quantity->of, check.other);
+      return;
+    }
     read_name(*of->value, check.quantity->of, check.of);
+  }
+
+  // The freedoms that `order` names, or all.
+  void read_order(const Entry* order, VerificationCheck& check) {
+    if (order != nullptr) {
+      const Values::Within within(values_, "order");
+      check.rows = read_freedoms(values_, *order->value, *result_.mechanism);
+    } else {
+      for (int i = 0; i < result_.mechanism->freedoms(); ++i) check.rows.push_back(i);
+    }
   }
 
   void read_reference(const yaml::Node& map, const yaml::Node& node, VerificationCheck& check) {
@@ -206,14 +225,17 @@ class CaseReader {
       case Shape::vector:
         read_parts(node, check);
         return;
+      case Shape::list: {
+        read_order(order, check);
+        std::vector<double> numbers;
+        if (values_.number_or_list(node, numbers))
+          check.reference = Eigen::Map<const Eigen::VectorXd>(
+              numbers.data(), static_cast<Eigen::Index>(numbers.size()));
+        return;
+      }
       case Shape::freedom_vector:
       case Shape::freedom_matrix: {
-        if (order != nullptr) {
-          const Values::Within within(values_, "order");
-          check.rows = read_freedoms(values_, *order->value, m);
-        } else {
-          for (int i = 0; i < m.freedoms(); ++i) check.rows.push_back(i);
-        }
+        read_order(order, check);
         if (check.quantity->shape == Shape::freedom_matrix)
           read_matrix(node, check);
         else if (node.is_map())

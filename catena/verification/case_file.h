@@ -15,6 +15,7 @@ struct VerificationCheck {
   const Quantity* quantity = nullptr;
   std::string source;
   std::string of;
+  std::string other;  // the second of two
   std::string axes = "body";
   double tolerance = 0.0;
   StateInput input;

@@ -22,6 +22,7 @@
 #include "catena/sensitivity/forward_derivatives.h"
 #include "catena/sensitivity/parameters.h"
 #include "catena/spatial/eigen.h"
+#include "catena/verification/closure_quantities.h"
 
 namespace catena {
 namespace {
@@ -65,19 +66,6 @@ Matrix loop_bodies(Request r) {
 }
 
 Matrix mass_center(Request r) { return column(center_of_mass(r.mechanism, r.input.state.q)); }
-
-// The coordinate of each freedom.
-Matrix coordinates_of_freedoms(Request r, const Eigen::VectorXd& q) {
-  const auto coordinates = r.mechanism.coordinate_of_freedom();
-  Matrix result(r.mechanism.freedoms(), 1);
-  for (std::size_t i = 0; i < coordinates.size(); ++i) {
-    if (coordinates[i] < 0)
-      throw NumericalError("position: freedom '" + r.mechanism.velocity_names()[i] +
-                           "' has no coordinate of its own");
-    result(static_cast<Eigen::Index>(i), 0) = q[coordinates[i]];
-  }
-  return result;
-}
 
 Matrix position_of(Request r) { return coordinates_of_freedoms(r, r.input.state.q); }
 
@@ -385,6 +373,47 @@ const std::vector<Quantity>& table() {
        Of::nothing,
        assembly_gap,
        true},
+      {"newton_position",
+       "closed by Newton's steps of least norm from the state",
+       Shape::freedom_vector,
+       {},
+       Of::nothing,
+       newton_position,
+       true},
+      {"weighted_velocity",
+       "that keeps loops closed and is nearest by kinetic energy",
+       Shape::freedom_vector,
+       {},
+       Of::nothing,
+       weighted_velocity,
+       true},
+      {"hinge_opening", "twist of the child's side less the parent's, ground axes", Shape::vector,
+       kTwist, Of::hinge, hinge_opening, true},
+      {"closure_singular_values",
+       "of the closures' rows, in metres, the smallest first",
+       Shape::list,
+       {},
+       Of::nothing,
+       closure_singular_values},
+      {"inverse_inertia",
+       "of two frames, ground axes",
+       Shape::vector,
+       {"norm_a", "norm_b", "norm_ab", "trace", "angular.x", "angular.y", "angular.z", "linear.x",
+        "linear.y", "linear.z"},
+       Of::frames,
+       inverse_inertia},
+      {"operator_residuals",
+       "of the factored mass matrix against dense algebra",
+       Shape::vector,
+       {"mass", "factors", "inverse", "propagators", "compliance", "forward"},
+       Of::nothing,
+       operator_residuals},
+      {"power_residual",
+       "power of the efforts against the rate of energy",
+       Shape::scalar,
+       {},
+       Of::nothing,
+       power_residual},
       {"velocity", "of each freedom", Shape::freedom_vector, {}, Of::nothing, velocity_of},
       {"acceleration",
        "forward dynamics, O(N) sweeps",
@@ -536,6 +565,18 @@ const std::vector<Quantity>& table() {
 
 }  // namespace
 
+Eigen::MatrixXd coordinates_of_freedoms(const QuantityRequest& r, const Eigen::VectorXd& q) {
+  const auto coordinates = r.mechanism.coordinate_of_freedom();
+  Matrix result(r.mechanism.freedoms(), 1);
+  for (std::size_t i = 0; i < coordinates.size(); ++i) {
+    if (coordinates[i] < 0)
+      throw NumericalError("position: freedom '" + r.mechanism.velocity_names()[i] +
+                           "' has no coordinate of its own");
+    result(static_cast<Eigen::Index>(i), 0) = q[coordinates[i]];
+  }
+  return result;
+}
+
 std::span<const Quantity> quantities() { return table(); }
 
 const Quantity* find_quantity(const std::string& name) {
@@ -564,6 +605,8 @@ int find_thing(const Mechanism& mechanism, Quantity::Of kind, const std::string&
     case Quantity::Of::parameter:
       ParameterSet(mechanism, {name});
       return 0;
+    case Quantity::Of::frames:
+      return mechanism.frame_index(name);
     case Quantity::Of::body:
     case Quantity::Of::nothing:
       break;

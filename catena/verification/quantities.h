@@ -16,6 +16,7 @@ struct QuantityRequest {
   const Mechanism& mechanism;
   const StateInput& input;  // its loops closed, unless the quantity is Quantity::of_guess
   std::string of;           // the hinge, body, ... for the quantities that need one
+  std::string other;        // the second frame for those that need two
   std::string axes;         // of wrenches: "body" (the child), "ground", or the name of a body
   // Freedoms that the reference names. A reduced quantity of a closed mechanism refers to these as
   // its independent freedoms, and to those driven by motion.
@@ -28,9 +29,10 @@ struct Quantity {
     vector,          // a fixed number of entries, called `parts`
     freedom_vector,  // one entry for each freedom
     freedom_matrix,
-    body_groups  // for each body the number of its group (see number_groups); 0: in none
+    body_groups,  // for each body the number of its group (see number_groups); 0: in none
+    list          // numbers, of which the reference may have only the first
   };
-  enum class Of { nothing, hinge, body, coupling, rod, parameter };
+  enum class Of { nothing, hinge, body, coupling, rod, frames, parameter };
 
   std::string name;
   std::string meaning;
@@ -44,8 +46,12 @@ struct Quantity {
 std::span<const Quantity> quantities();
 const Quantity* find_quantity(const std::string& name);
 
-// The index of a body, hinge, coupling or rod (of a parameter: 0); a NameError if there is none.
+// The index of a body, hinge, coupling, rod or frame (of a parameter: 0); a NameError if there is
+// none.
 int find_thing(const Mechanism& mechanism, Quantity::Of kind, const std::string& name);
+
+// The coordinate of each freedom at q.
+Eigen::MatrixXd coordinates_of_freedoms(const QuantityRequest& request, const Eigen::VectorXd& q);
 
 // Of `count` bodies, the number of the group of each: groups are counted from 1 in the order of
 // their first bodies, whatever order they are given in.

@@ -28,6 +28,12 @@ std::vector<std::string> find_cases(const std::string& path) {
 }
 
 Eigen::MatrixXd selected(const Eigen::MatrixXd& whole, const VerificationCheck& check) {
+  if (check.quantity->shape == Quantity::Shape::list) {
+    if (whole.rows() < check.reference.rows())
+      throw NumericalError(check.quantity->name + " has " + std::to_string(whole.rows()) +
+                           " entries, fewer than the reference");
+    return whole.topRows(check.reference.rows());
+  }
   if (check.rows.empty()) return whole;
   if (check.quantity->shape == Quantity::Shape::freedom_matrix)
     return whole(check.rows, check.rows);
@@ -49,7 +55,8 @@ VerificationResult run_check(const VerificationCase& one, const VerificationChec
   r.name = one.name;
   r.title = one.title;
   r.source = check.source;
-  r.quantity = check.quantity->name + (check.of.empty() ? "" : " of " + check.of);
+  r.quantity = check.quantity->name + (check.of.empty() ? "" : " of " + check.of) +
+               (check.other.empty() ? "" : " and " + check.other);
   if (check.after)
     r.quantity += " after " + number(check.after->duration) + " s (" +
                   std::string(to_string(check.after->integrator.method)) + ")";
@@ -61,8 +68,9 @@ VerificationResult run_check(const VerificationCase& one, const VerificationChec
     StateInput input = check.input;
     if (!check.quantity->of_guess) close_loops(*one.mechanism, input);
     if (check.after) input = moved(*one.mechanism, check, input);
-    r.value = selected(
-        check.quantity->compute({*one.mechanism, input, check.of, check.axes, check.rows}), check);
+    r.value = selected(check.quantity->compute(
+                           {*one.mechanism, input, check.of, check.other, check.axes, check.rows}),
+                       check);
   } catch (const Error& e) {
     r.message = e.what();
     return r;
