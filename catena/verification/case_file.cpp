@@ -200,6 +200,9 @@ class CaseReader {
       return;
     }
     read_name(*of->value, check.quantity->of, check.of);
+    if (check.quantity->of == Quantity::Of::problem)  // relative to the case
+      check.of =
+          (std::filesystem::path(path_).parent_path() / check.of).lexically_normal().string();
   }
 
   // The freedoms that `order` names, or all.

@@ -23,6 +23,7 @@
 #include "catena/sensitivity/parameters.h"
 #include "catena/spatial/eigen.h"
 #include "catena/verification/closure_quantities.h"
+#include "catena/verification/optimal_quantities.h"
 
 namespace catena {
 namespace {
@@ -338,6 +339,18 @@ const std::vector<Quantity>& table() {
   using Shape = Quantity::Shape;
   using Of = Quantity::Of;
   static const std::vector<Quantity> rows{
+      {"guess_cost", "where the search begins", Shape::scalar, {}, Of::problem, guess_cost},
+      {"least_cost", "of the optimal motion", Shape::scalar, {}, Of::problem, least_cost},
+      {"least_duration", "of the optimal motion", Shape::scalar, {}, Of::problem, least_duration},
+      {"final_position", "where it ends", Shape::freedom_vector, {}, Of::problem, final_position},
+      {"final_velocity", "how it ends", Shape::freedom_vector, {}, Of::problem, final_velocity},
+      {"final_violation", "of its conditions", Shape::scalar, {}, Of::problem, final_violation},
+      {"optimal_coefficients",
+       "free, of all splines",
+       Shape::list,
+       {},
+       Of::problem,
+       optimal_coefficients},
       {"total_mass", "mass of all bodies", Shape::scalar, {}, Of::nothing, total_mass},
       {"bodies", "number of bodies", Shape::scalar, {}, Of::nothing, bodies},
       {"freedoms", "of the spanning tree", Shape::scalar, {}, Of::nothing, freedoms},
@@ -607,6 +620,8 @@ int find_thing(const Mechanism& mechanism, Quantity::Of kind, const std::string&
       return 0;
     case Quantity::Of::frames:
       return mechanism.frame_index(name);
+    case Quantity::Of::problem:  // a file, which is read when it is solved
+      return 0;
     case Quantity::Of::body:
     case Quantity::Of::nothing:
       break;

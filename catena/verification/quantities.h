@@ -32,7 +32,7 @@ struct Quantity {
     body_groups,  // for each body the number of its group (see number_groups); 0: in none
     list          // numbers, of which the reference may have only the first
   };
-  enum class Of { nothing, hinge, body, coupling, rod, frames, parameter };
+  enum class Of { nothing, hinge, body, coupling, rod, frames, parameter, problem };
 
   std::string name;
   std::string meaning;
