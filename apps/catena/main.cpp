@@ -65,6 +65,7 @@ int run(int argc, char** argv) {
   catena::app::add_check_derivatives(app);
   catena::app::add_simulate(app);
   catena::app::add_optimize(app);
+  catena::app::add_lqr(app);
   catena::app::add_verify(app);
   catena::app::add_report(app);
   catena::app::add_view(app);

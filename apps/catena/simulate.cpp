@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/catena/assignments.h"
 #include "apps/catena/model_options.h"
 #include "apps/catena/output.h"
 #include "apps/catena/progress.h"
@@ -29,14 +30,6 @@ struct Options {
   bool limit_efforts = false;
 };
 
-// "elbow=2*sin(t)" at the first '='.
-std::pair<std::string, std::string> split(const std::string& text, const std::string& option) {
-  const std::size_t at = text.find('=');
-  if (at == std::string::npos || at == 0 || at + 1 == text.size())
-    throw UsageError("catena simulate: error: " + option + " needs NAME=VALUE, not '" + text + "'");
-  return {text.substr(0, at), text.substr(at + 1)};
-}
-
 // An expression, or @FILE[:COLUMN] for a table; @@ for one smoothed to a spline.
 SignalSettings signal(const std::string& text) {
   if (!text.starts_with('@')) return {.expression = text};
@@ -55,7 +48,7 @@ SignalSettings signal(const std::string& text) {
 
 // kp,kd[,target] or kp,kd,ki,target.
 ControllerSettings controller(const std::string& text) {
-  const auto [name, value] = split(text, "--pd");
+  const auto [name, value] = split_assignment(text, "simulate", "--pd");
   std::vector<std::string> parts;
   std::size_t at = 0;
   int depth = 0;
@@ -67,12 +60,7 @@ ControllerSettings controller(const std::string& text) {
       at = k + 1;
     }
   }
-  const auto gain = [&](std::size_t k) {
-    const Expression expression(parts[k]);
-    if (!expression.constant())
-      throw UsageError("catena simulate: error: --pd: the gain '" + parts[k] + "' is not a number");
-    return expression.jet(0.0).value;
-  };
+  const auto gain = [&](std::size_t k) { return constant(parts[k], "simulate", "--pd: the gain"); };
   if (parts.size() < 2 || parts.size() > 4)
     throw UsageError(
         "catena simulate: error: --pd needs HINGE=kp,kd[,target] or "
@@ -105,18 +93,18 @@ void apply(const Options& options, SimulationSettings& settings) {
   if (!options.outputs.empty()) settings.outputs = options.outputs;
   ActionSettings& actions = settings.actions;
   for (const std::string& text : options.inputs) {
-    const auto [name, value] = split(text, "--input");
+    const auto [name, value] = split_assignment(text, "simulate", "--input");
     actions.inputs.push_back({name, signal(value)});
   }
   for (const std::string& text : options.motions) {
-    const auto [name, value] = split(text, "--motion");
+    const auto [name, value] = split_assignment(text, "simulate", "--motion");
     actions.motions.push_back({name, signal(value)});
   }
   for (const std::string& text : options.pds) actions.controllers.push_back(controller(text));
   const auto events = [&](const std::vector<std::string>& texts, const char* option,
                           EventSettings::Action action) {
     for (const std::string& text : texts) {
-      const auto [name, value] = split(text, option);
+      const auto [name, value] = split_assignment(text, "simulate", option);
       EventSettings& event = actions.events.emplace_back();
       event.name = name;
       event.signal = signal(value);

@@ -2,6 +2,8 @@
 // numbers) and against the equations of the whole problem with multipliers, solved at once.
 #include "catena/lq/riccati.h"
 
+#include <algorithm>
+#include <chrono>
 #include <random>
 
 #include <Eigen/SparseLU>
@@ -262,7 +264,8 @@ TEST(Riccati, AgreesWithTheWholeProblemAtOnce) {
   const struct {
     Index states, inputs;
     int stages;
-  } sizes[] = {{1, 1, 1}, {2, 1, 5}, {5, 3, 30}, {12, 4, 100}, {40, 10, 12}, {4, 2, 1000}};
+  } sizes[] = {{1, 1, 1},    {2, 1, 5},    {5, 3, 30},   {12, 4, 100},
+               {40, 10, 12}, {4, 2, 1000}, {40, 4, 1000}};
   for (const auto& [n, m, stages] : sizes) {
     const LqProblem p = random_problem(random, n, m, stages);
     const LqSolution s = solve_lq(p);
@@ -280,6 +283,24 @@ TEST(Riccati, AgreesWithTheWholeProblemAtOnce) {
     EXPECT_LT(worst, 1e-10 * size) << n << " states, " << stages << " stages";
     EXPECT_NEAR(s.cost, lq_cost(p, s.u), 1e-10 * (1.0 + std::abs(s.cost)));
   }
+}
+
+// Four times the stages take four times as long: medians of short samples, taken in turns. A cost
+// of stages² would show as 16.
+TEST(Riccati, LinearInTheStages) {
+  Random random(6);
+  const LqProblem little = random_problem(random, 12, 3, 500);
+  const LqProblem much = random_problem(random, 12, 3, 2000);
+  const auto seconds = [](const LqProblem& p) {
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_EQ(solve_lq(p).u.size(), p.stages.size());
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  std::vector<double> ratios;
+  for (int i = 0; i < 11; ++i) ratios.push_back(seconds(much) / seconds(little));
+  std::sort(ratios.begin(), ratios.end());
+  EXPECT_GT(ratios[5], 2.0);
+  EXPECT_LT(ratios[5], 8.0);
 }
 
 // No input is better than the optimal one.

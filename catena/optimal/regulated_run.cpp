@@ -17,6 +17,10 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
+// A motion that is so many times as far off as is allowed has departed; to follow it to its end may
+// take for ever.
+constexpr double kDeparted = 1e4;
+
 std::size_t index(Index i) { return static_cast<std::size_t>(i); }
 
 // Efforts of the actuators at a time and state. What was asked last is kept: every actuator and
@@ -239,6 +243,11 @@ RegulatedResult simulate_regulated(const Mechanism& mechanism, const RecordedMot
   const State start = disturbed_start(mechanism, motion, regulator, settings.disturbance);
   RegulatedResult result;
   Measuring measuring(recorder, regulator, *law, result);
+  const auto watched = simulation.progress;
+  simulation.progress = [&](double t) {
+    result.departed = regulator.distance(law->deviation()) > kDeparted;
+    return !result.departed && (!watched || watched(t));
+  };
   result.run = simulate(real, start, simulation, measuring);
   return result;
 }

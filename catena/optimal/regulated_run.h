@@ -46,6 +46,7 @@ struct RegulatedSettings {
 // By state of the regulator and by actuator, over the rows of the run.
 struct RegulatedResult {
   SimulationResult run;
+  bool departed = false;  // the run was ended: a deviation was 10,000 times what is allowed
   Eigen::VectorXd first_deviation, final_deviation, largest_deviation;
   double first_distance = 0.0, final_distance = 0.0, largest_distance = 0.0;  // regulator.h
   Eigen::VectorXd largest_effort, rms_effort;

@@ -33,7 +33,7 @@ class CaseReader {
     if (!values_.map(*root_, "a map with title, source, model, checks")) return std::nullopt;
     static const std::vector<std::string> kKeys{
         "title", "source", "model",     "state",  "slow",      "checks", "quantity", "of",
-        "axes",  "order",  "reference", "origin", "tolerance", "reason", "after"};
+        "axes",  "order",  "reference", "origin", "tolerance", "reason", "after",    "lq"};
     values_.unknown_keys(*root_, kKeys);
     result_.name = std::filesystem::path(path_).parent_path().filename().string();
     require_text(*root_, "title", result_.title);
@@ -42,6 +42,12 @@ class CaseReader {
       values_.boolean(*slow->value, result_.slow);
     }
     if (result_.slow && skip_slow && values_.errors() == 0) return std::move(result_);
+    if (const Entry* lq = root_->find("lq")) {
+      if (!read_problem(*lq)) return std::nullopt;
+      read_checks();
+      if (values_.errors() > 0) return std::nullopt;
+      return std::move(result_);
+    }
     if (!read_model()) return std::nullopt;
     base_input_ = default_input(*result_.mechanism);
     if (const Entry* state = root_->find("state")) {
@@ -76,6 +82,46 @@ class CaseReader {
       problems_.insert(problems_.end(), e.problems().begin(), e.problems().end());
       return false;
     }
+  }
+
+  bool read_problem(const Entry& lq) {
+    const Values::Within within(values_, "lq");
+    const LqProblem problem = read_lq(values_, *lq.value);
+    if (values_.errors() > 0) return false;
+    try {
+      result_.lq = solve_lq(problem);
+      return true;
+    } catch (const Error& e) {
+      values_.error(lq.line, e.what());
+      return false;
+    }
+  }
+
+  void read_lq_check(const yaml::Node& map, const std::string& name, VerificationCheck& check) {
+    check.lq_quantity = find_lq_quantity(name);
+    if (check.lq_quantity == nullptr) {
+      std::vector<std::string> names;
+      for (const LqQuantity& quantity : lq_quantities()) names.push_back(quantity.name);
+      values_.error(map.find("quantity")->line,
+                    "unknown quantity '" + name + "' of an LQ problem; those are " + listed(names));
+      return;
+    }
+    if (check.lq_quantity->staged) {
+      if (!require_text(map, "of", check.of)) return;
+      const Values::Within within(values_, "of");
+      double stage = 0.0;
+      if (!values_.number(*map.find("of")->value, stage)) return;
+      if (!(stage >= 0.0)) values_.error(map.find("of")->line, "must be the number of a stage");
+      check.stage = static_cast<std::size_t>(stage);
+    }
+    const Entry* reference = map.find("reference");
+    if (reference == nullptr) {
+      values_.error(map.line, "needs 'reference:'");
+      return;
+    }
+    const Values::Within within(values_, "reference");
+    check.reference = read_lq_matrix(values_, *reference->value);
+    result_.checks.push_back(std::move(check));
   }
 
   void read_checks() {
@@ -128,6 +174,10 @@ class CaseReader {
         values_.error(entry->line, "must not be negative");
     }
     if (!require_text(map, "quantity", text)) return;
+    if (result_.lq) {
+      read_lq_check(map, text, check);
+      return;
+    }
     check.quantity = find_quantity(text);
     if (check.quantity == nullptr) {
       std::vector<std::string> names;

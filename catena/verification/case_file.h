@@ -7,12 +7,15 @@
 #include <vector>
 
 #include "catena/simulation/simulate.h"
+#include "catena/verification/lq_case.h"
 #include "catena/verification/quantities.h"
 
 namespace catena {
 
 struct VerificationCheck {
   const Quantity* quantity = nullptr;
+  const LqQuantity* lq_quantity = nullptr;  // in place of it, of a case with an LQ problem
+  std::size_t stage = 0;
   std::string source;
   std::string of;
   std::string other;  // the second of two
@@ -31,6 +34,7 @@ struct VerificationCase {
   std::string title;
   bool slow = false;
   std::unique_ptr<Mechanism> mechanism;
+  std::optional<LqSolution> lq;  // of a case with an LQ problem, which has no mechanism
   std::vector<VerificationCheck> checks;
 };
 

@@ -50,12 +50,23 @@ StateInput moved(const Mechanism& mechanism, const VerificationCheck& check, Sta
   return input;
 }
 
+Eigen::MatrixXd computed(const VerificationCase& one, const VerificationCheck& check) {
+  StateInput input = check.input;
+  if (!check.quantity->of_guess) close_loops(*one.mechanism, input);
+  if (check.after) input = moved(*one.mechanism, check, input);
+  return selected(check.quantity->compute(
+                      {*one.mechanism, input, check.of, check.other, check.axes, check.rows}),
+                  check);
+}
+
 VerificationResult run_check(const VerificationCase& one, const VerificationCheck& check) {
   VerificationResult r;
   r.name = one.name;
   r.title = one.title;
   r.source = check.source;
-  r.quantity = check.quantity->name + (check.of.empty() ? "" : " of " + check.of) +
+  const bool lq = check.lq_quantity != nullptr;
+  r.quantity = (lq ? check.lq_quantity->name : check.quantity->name) +
+               (check.of.empty() ? "" : " of " + check.of) +
                (check.other.empty() ? "" : " and " + check.other);
   if (check.after)
     r.quantity += " after " + number(check.after->duration) + " s (" +
@@ -65,12 +76,9 @@ VerificationResult run_check(const VerificationCase& one, const VerificationChec
   r.tolerance = check.tolerance;
   r.error = std::numeric_limits<double>::infinity();
   try {
-    StateInput input = check.input;
-    if (!check.quantity->of_guess) close_loops(*one.mechanism, input);
-    if (check.after) input = moved(*one.mechanism, check, input);
-    r.value = selected(check.quantity->compute(
-                           {*one.mechanism, input, check.of, check.other, check.axes, check.rows}),
-                       check);
+    r.value = lq ? check.lq_quantity->compute(*one.lq, check.stage) : computed(one, check);
+    if (r.value.rows() != r.reference.rows() || r.value.cols() != r.reference.cols())
+      throw Error("the reference does not have the size of the value");
   } catch (const Error& e) {
     r.message = e.what();
     return r;

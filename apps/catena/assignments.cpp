@@ -1,0 +1,37 @@
+#include "apps/catena/assignments.h"
+
+#include "apps/catena/commands.h"
+#include "catena/simulation/expression.h"
+
+namespace catena::app {
+
+std::pair<std::string, std::string> split_assignment(const std::string& text,
+                                                     const std::string& command,
+                                                     const std::string& option) {
+  const std::size_t at = text.find('=');
+  if (at == std::string::npos || at == 0 || at + 1 == text.size())
+    throw UsageError("catena " + command + ": error: " + option + " needs NAME=VALUE, not '" +
+                     text + "'");
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+double constant(const std::string& text, const std::string& command, const std::string& option) {
+  const Expression expression(text);
+  if (!expression.constant())
+    throw UsageError("catena " + command + ": error: " + option + ": '" + text +
+                     "' is not a number");
+  return expression.jet(0.0).value;
+}
+
+std::map<std::string, double> numbers_by_name(const std::vector<std::string>& texts,
+                                              const std::string& command,
+                                              const std::string& option) {
+  std::map<std::string, double> numbers;
+  for (const std::string& text : texts) {
+    const auto [name, value] = split_assignment(text, command, option);
+    numbers[name] = constant(value, command, option);
+  }
+  return numbers;
+}
+
+}  // namespace catena::app
