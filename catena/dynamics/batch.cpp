@@ -16,28 +16,11 @@ using Inside = BatchWorkspace::Implementation;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-void check_rows(const char* what, Eigen::Index rows, Eigen::Index columns, Eigen::Index states,
-                Eigen::Index numbers) {
-  if (rows == states && columns == numbers) return;
-  throw NumericalError(std::string(what) + " is " + std::to_string(rows) + " x " +
-                       std::to_string(columns) + ", but must be " + std::to_string(states) + " x " +
-                       std::to_string(numbers) + ": one row per state");
-}
-
 Inside& inside(const Mechanism& mechanism, BatchWorkspace& workspace) {
   if (&mechanism != &workspace.mechanism())
     throw NumericalError("the workspace was made for another mechanism, '" +
                          workspace.mechanism().name() + "'");
   return workspace.implementation();
-}
-
-RowsIn rows_in(const char* what, const BatchIn& m, Eigen::Index states, Eigen::Index numbers) {
-  check_rows(what, m.rows(), m.cols(), states, numbers);
-  return {m.data(), m.outerStride()};
-}
-RowsOut rows_out(const char* what, BatchOut& m, Eigen::Index states, Eigen::Index numbers) {
-  check_rows(what, m.rows(), m.cols(), states, numbers);
-  return {m.data(), m.outerStride()};
 }
 
 void add_wrenches(const Mechanism& mechanism, const BatchWrenches* external, Eigen::Index states,

@@ -13,6 +13,7 @@
 #ifdef CATENA_HAS_TBB
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 #endif
 
 namespace catena {
@@ -85,6 +86,13 @@ void LaneArray::resize(Eigen::Index states, Eigen::Index count, int lanes) {
   lanes_ = lanes;
 }
 
+struct BatchWorkspace::Implementation::Arena {
+#ifdef CATENA_HAS_TBB
+  tbb::task_arena threads;
+#endif
+};
+void BatchWorkspace::Implementation::EndArena::operator()(Arena* arena) const { delete arena; }
+
 BatchWorkspace::Implementation::Implementation(const Mechanism& m, const BatchSettings& settings)
     : mechanism(&m), base(m), kernels(&batch_kernels()) {
   for (const Node& node : m.nodes()) {
@@ -148,15 +156,33 @@ BatchWorkspace::Implementation::Implementation(const Mechanism& m, const BatchSe
     if (goes_singly()) slot.single = std::make_unique<Workspace>(m);
   }
 #ifdef CATENA_HAS_TBB
-  if (slots.size() > 1) arena = std::make_unique<tbb::task_arena>(static_cast<int>(slots.size()));
+  if (slots.size() > 1)
+    arena.reset(new Arena{.threads = tbb::task_arena(static_cast<int>(slots.size()))});
 #endif
+}
+
+void check_rows(const char* what, Eigen::Index rows, Eigen::Index columns, Eigen::Index states,
+                Eigen::Index numbers) {
+  if (rows == states && columns == numbers) return;
+  throw NumericalError(std::string(what) + " is " + std::to_string(rows) + " x " +
+                       std::to_string(columns) + ", but must be " + std::to_string(states) + " x " +
+                       std::to_string(numbers) + ": one row per state");
+}
+
+RowsIn rows_in(const char* what, const BatchIn& m, Eigen::Index states, Eigen::Index numbers) {
+  check_rows(what, m.rows(), m.cols(), states, numbers);
+  return {m.data(), m.outerStride()};
+}
+RowsOut rows_out(const char* what, BatchOut& m, Eigen::Index states, Eigen::Index numbers) {
+  check_rows(what, m.rows(), m.cols(), states, numbers);
+  return {m.data(), m.outerStride()};
 }
 
 void BatchWorkspace::Implementation::for_all(Eigen::Index count,
                                              FunctionRef<void(Slot&, Eigen::Index)> work) {
 #ifdef CATENA_HAS_TBB
   if (slots.size() > 1 && count > kGrain) {
-    arena->execute([&] {
+    arena->threads.execute([&] {
       tbb::parallel_for(
           tbb::blocked_range<Eigen::Index>(0, count, kGrain),
           [&](const tbb::blocked_range<Eigen::Index>& range) {

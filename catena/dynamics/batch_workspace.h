@@ -12,10 +12,6 @@
 #include "catena/dynamics/batch.h"
 #include "catena/dynamics/batch_kernels.h"
 
-#ifdef CATENA_HAS_TBB
-#include <tbb/task_arena.h>
-#endif
-
 namespace catena {
 
 // A callable that lives longer than the call it is given to: unlike std::function it never
@@ -38,6 +34,12 @@ class FunctionRef<Result(Arguments...)> {
   const void* object_;
   Result (*call_)(const void*, Arguments...);
 };
+
+// Throws NumericalError unless there is a row of `numbers` for each state.
+void check_rows(const char* what, Eigen::Index rows, Eigen::Index columns, Eigen::Index states,
+                Eigen::Index numbers);
+RowsIn rows_in(const char* what, const BatchIn& m, Eigen::Index states, Eigen::Index numbers);
+RowsOut rows_out(const char* what, BatchOut& m, Eigen::Index states, Eigen::Index numbers);
 
 struct BatchWorkspace::Implementation {
   Implementation(const Mechanism& mechanism, const BatchSettings& settings);
@@ -64,9 +66,12 @@ struct BatchWorkspace::Implementation {
   Eigen::Index failures = 0;
   std::mutex words_mutex;
   std::vector<std::pair<Eigen::Index, std::string>> words;  // of states that were refused
-#ifdef CATENA_HAS_TBB
-  std::unique_ptr<tbb::task_arena> arena;
-#endif
+  // Threads of our own (oneTBB); none in a build without it.
+  struct Arena;
+  struct EndArena {
+    void operator()(Arena* arena) const;
+  };
+  std::unique_ptr<Arena, EndArena> arena;
 
   // Drives on distant carriers are outside the sweeps: such states go one at a time.
   bool goes_singly() const { return !base.remote_drives().empty(); }

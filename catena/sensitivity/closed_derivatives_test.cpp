@@ -167,7 +167,7 @@ TEST(ClosedDerivatives, OfAUsersCoupling) {
 
 TEST(DerivativeCheck, ReportsEveryQuantity) {
   const DerivativeReport tree = check_derivatives(two_four_bars().m, 2);
-  EXPECT_EQ(tree.checks.size(), 8u);
+  EXPECT_EQ(tree.checks.size(), 10u);
   EXPECT_GT(tree.states, 0);
   EXPECT_LT(tree.worst, kDerivativeTolerance);
 }

@@ -8,6 +8,7 @@
 #include "catena/dynamics/inverse.h"
 #include "catena/model/configuration.h"
 #include "catena/sensitivity/linearize.h"
+#include "catena/sensitivity/parameters.h"
 #include "catena/sensitivity/products.h"
 
 namespace catena {
@@ -34,6 +35,10 @@ class Collector {
 
   void take(const char* quantity, const MatrixXd& found, const MatrixXd& differences,
             const std::vector<int>& rows, const std::vector<int>& columns) {
+    take(quantity, found, differences, rows, [&](Index c) { return name(columns, c); });
+  }
+  void take(const char* quantity, const MatrixXd& found, const MatrixXd& differences,
+            const std::vector<int>& rows, const std::function<std::string(Index)>& column_name) {
     DerivativeCheck& check = at(quantity);
     if (found.size() == 0) return;
     Index r = 0, c = 0;
@@ -43,7 +48,7 @@ class Collector {
     if (check.where.empty() || !(error <= check.error)) {
       check.error = std::isfinite(error) ? error : kInfinity;
       check.entry = entry;
-      check.where = name(rows, r) + " by " + name(columns, c);
+      check.where = name(rows, r) + " by " + column_name(c);
     }
   }
   std::vector<DerivativeCheck> checks;
@@ -61,12 +66,42 @@ class Collector {
   const Mechanism& m_;
 };
 
+// A few parameters, other ones at every state. Those that open a loop, or cannot be less than they
+// are, are left out.
+void check_parameters(const Mechanism& m, const State& state, const VectorXd& effort,
+                      const VectorXd& acceleration, SensitivityWorkspace& w, std::uint64_t seed,
+                      const std::vector<std::string>& names, Collector& collector) {
+  constexpr int kParameters = 6;
+  const VectorXd random = random_vector(kParameters, seed);
+  const std::vector<int> own = w.dynamics().independent();
+  for (Index i = 0; i < kParameters; ++i) {
+    const auto place =
+        static_cast<std::size_t>((0.5 + 0.5 * random[i]) * static_cast<double>(names.size() - 1));
+    const ParameterSet set(m, {names[std::min(place, names.size() - 1)]});
+    try {
+      const VectorXd efforts = set.differenced(0, state, acceleration, false, w);
+      if (efforts.size() == 0) continue;
+      const auto column = [&](Index) { return set.names()[0]; };
+      collector.take("∂effort/∂parameter", set.effort_derivatives(state, acceleration, w), efforts,
+                     own, column);
+      const VectorXd rates = set.differenced(0, state, effort, true, w);
+      collector.take("∂acceleration/∂parameter", set.acceleration_derivatives(state, effort, w),
+                     rates, own, column);
+    } catch (const NumericalError&) {
+      continue;
+    } catch (const ModelError&) {  // an inertia that no body can have
+      continue;
+    }
+  }
+}
+
 }  // namespace
 
 DerivativeReport check_derivatives(const Mechanism& m, int states, std::uint64_t seed,
                                    double step) {
   DerivativeReport report;
   Collector collector(m);
+  const std::vector<std::string> names = ParameterSet::all_names(m);
   const int n = m.freedoms();
   std::vector<int> all(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) all[static_cast<std::size_t>(i)] = i;
@@ -145,6 +180,8 @@ DerivativeReport check_derivatives(const Mechanism& m, int states, std::uint64_t
       }
       collector.take("product with ∂acceleration/∂q", along, forward_q, own, own);
       collector.take("product with its transpose", across, forward_q, own, own);
+      if (m.freedoms() > 0)
+        check_parameters(m, state, effort, forward.acceleration, w, own_seed + 5, names, collector);
       ++report.states;
     } catch (const NumericalError&) {
       ++report.skipped;

@@ -4,14 +4,9 @@
 #include <array>
 #include <cmath>
 
-#include <Eigen/Cholesky>
-
 #include "catena/base/text.h"
-#include "catena/closure/assembly.h"
-#include "catena/dynamics/inverse.h"
 #include "catena/model/builder.h"
 #include "catena/sensitivity/columns.h"
-#include "catena/sensitivity/linearize.h"
 
 namespace catena {
 namespace {
@@ -96,6 +91,7 @@ ParameterSet::ParameterSet(const Mechanism& mechanism, std::vector<std::string> 
     if (!found)
       throw NameError("no parameter is named '" + name + "'" + did_you_mean(name, all_names(m_)));
   }
+  make_probes();
 }
 
 std::vector<std::string> ParameterSet::all_names(const Mechanism& m) {
@@ -466,109 +462,6 @@ void ParameterSet::tree_column(const Parameter& p, const State& state,
     }
     default:
       return;
-  }
-}
-
-VectorXd ParameterSet::differenced(const Parameter& p, const State& state, const VectorXd& given,
-                                   bool forward, const SensitivityWorkspace& w,
-                                   std::span<const ExternalWrench> external) const {
-  constexpr double kWeights[4] = {4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0};
-  constexpr double kStep = 1e-2;
-  const std::vector<int>& own = w.dynamics().independent();
-  const auto value = [&](double by) {
-    Description d = m_.description();
-    change(p, by, d);
-    const Mechanism other = MechanismBuilder(std::move(d)).finish({.strict = false});
-    Workspace workspace(other);
-    State at = state;
-    if (!m_.loops().empty()) {
-      AssemblySettings settings;
-      settings.keep_limits = false;
-      settings.fixed.assign(static_cast<std::size_t>(m_.freedoms()), 0);
-      for (const int i : own) settings.fixed[static_cast<std::size_t>(i)] = 1;
-      at = assemble(other, state, settings);
-      ChartSettings chart;
-      chart.pinned = settings.fixed;
-      workspace.set_chart(choose_chart(other, at.q, chart), true);
-    }
-    const VectorXd all = forward ? forward_dynamics(other, at, given, workspace, external)
-                                 : inverse_dynamics(other, at, given, workspace, external);
-    return VectorXd(all(own));
-  };
-  VectorXd sum = VectorXd::Zero(static_cast<Index>(own.size()));
-  for (int k = 1; k <= 4; ++k)
-    sum += kWeights[k - 1] / kStep * (value(k * kStep) - value(-k * kStep));
-  return sum;
-}
-
-MatrixXd ParameterSet::effort_derivatives(const State& state, const VectorXd& acceleration,
-                                          SensitivityWorkspace& w,
-                                          std::span<const ExternalWrench> external) const {
-  inverse_dynamics_derivatives(m_, state, acceleration, w, external);
-  if (m_.loops().empty()) w.acceleration = acceleration;
-  const Index n = m_.freedoms();
-  const Index rows = static_cast<Index>(w.dynamics().independent().size());
-  MatrixXd result(rows, size());
-  VectorXd column(n);
-  for (Index k = 0; k < result.cols(); ++k) {
-    const Parameter& p = parameters_[static_cast<std::size_t>(k)];
-    if (is_geometry(p.kind)) {
-      result.col(k) = differenced(p, state, acceleration, false, w, external);
-      continue;
-    }
-    column.setZero();
-    tree_column(p, state, w, column);
-    if (m_.loops().empty())
-      result.col(k) = column;
-    else
-      result.col(k) = w.tangent.map.transpose() * column;
-  }
-  return result;
-}
-
-MatrixXd ParameterSet::acceleration_derivatives(const State& state, const VectorXd& effort,
-                                                SensitivityWorkspace& w,
-                                                std::span<const ExternalWrench> external) const {
-  const VectorXd acceleration = forward_dynamics(m_, state, effort, w.dynamics(), external);
-  MatrixXd result = effort_derivatives(state, acceleration, w, external);
-  result = -w.inverse.da.llt().solve(result).eval();
-  // In a tree the same holds for geometry; in a loop X changes with it, and so does what the
-  // efforts do.
-  if (!m_.loops().empty())
-    for (Index k = 0; k < result.cols(); ++k) {
-      const Parameter& p = parameters_[static_cast<std::size_t>(k)];
-      if (is_geometry(p.kind)) result.col(k) = differenced(p, state, effort, true, w, external);
-    }
-  return result;
-}
-
-HybridParameterDerivatives ParameterSet::hybrid_derivatives(
-    const State& state, const HybridInput& input, SensitivityWorkspace& w,
-    std::span<const ExternalWrench> external) const {
-  HybridResult at;
-  hybrid_dynamics(m_, state, input, w.dynamics(), at, external);
-  const MatrixXd needed = effort_derivatives(state, at.acceleration, w, external);
-  HybridParameterDerivatives out;
-  solve_hybrid(w.inverse.da, needed, w.dynamics().independent(), input.motion_driven,
-               out.acceleration, out.effort);
-  return out;
-}
-
-void ParameterSet::add_adjoint(const State& state, const VectorXd& multiplier,
-                               const SensitivityWorkspace& w, VectorXd& gradient) const {
-  VectorXd column(m_.freedoms());
-  for (Index k = 0; k < gradient.size(); ++k) {
-    const Parameter& p = parameters_[static_cast<std::size_t>(k)];
-    if (is_geometry(p.kind)) {
-      if (!m_.loops().empty())
-        throw NumericalError("parameter '" + names_[static_cast<std::size_t>(k)] +
-                             "': the geometry of closed mechanisms has no gradient along a motion");
-      gradient[k] += multiplier.dot(differenced(p, state, w.acceleration, false, w, {}));
-      continue;
-    }
-    column.setZero();
-    tree_column(p, state, w, column);
-    gradient[k] += multiplier.dot(column);
   }
 }
 

@@ -15,17 +15,23 @@
 //   hinge.NAME.pitch                   of a screw
 //   rod.NAME.length
 //
-// Everything down to the springs is analytic and costs a few dot products for each freedom inboard:
-// effort is linear in inertial parameters, gravity, constants of elements and (reflected) rotor
-// inertia. Geometry (from hinge.NAME.position on) is differenced: the mechanism is made again with
-// the parameter changed, in steps of 1e-2 extrapolated to order eight, which is right to about
-// eleven digits; a closed mechanism is closed again with its independent freedoms where they were.
+// Everything down to the springs costs a few dot products for each freedom inboard: effort is
+// linear in inertial parameters, gravity, constants of elements and (reflected) rotor inertia. The
+// geometry of hinges is exact too, by probes (geometry_probe.h). Only the length of a rod, and the
+// frame of a hinge whose rotor rides on a distant body, are differenced: the mechanism is made
+// again with the parameter changed, in steps extrapolated to order eight, which is right to about
+// eleven digits. In a closed mechanism the independent freedoms stay where they are. A parameter
+// whose change opens a loop (a hinge of a planar loop moved out of its plane) has no derivative:
+// NumericalError.
 //
 // The regressor is the matrix of the linear dependence: effort = Y π + what the rest needs, π the
 // ten inertial parameters of each body about its own frame (mass, mass · centre, inertia about the
 // origin). For identification by least squares.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +39,8 @@
 #include "catena/sensitivity/forward_derivatives.h"
 
 namespace catena {
+
+class GeometryProbe;
 
 // Rows: freedoms (independent ones of a closed mechanism), columns: parameters. Zero where the
 // freedom's acceleration, or effort, is what is given.
@@ -69,10 +77,16 @@ class ParameterSet {
 
   // gradient += Σ_i multiplier_i ∂τ_i/∂p of the spanning tree, at the state whose columns the
   // workspace holds: with the multiplier of an adjoint product (products.h) the gradient by the
-  // parameters. Geometry of trees is differenced anew each time; that of closed mechanisms is
-  // refused.
+  // parameters. The geometry of closed mechanisms is refused.
   void add_adjoint(const State& state, const Eigen::VectorXd& multiplier,
                    const SensitivityWorkspace& workspace, Eigen::VectorXd& gradient) const;
+
+  // By differences of mechanisms made anew, for comparison: of efforts at this acceleration, or
+  // (`forward`) of accelerations at this effort, rows the independent freedoms of the workspace. A
+  // constant of zero that cannot be less has none, and the result is empty.
+  Eigen::VectorXd differenced(int parameter, const State& state, const Eigen::VectorXd& given,
+                              bool forward, const SensitivityWorkspace& workspace,
+                              std::span<const ExternalWrench> external = {}) const;
 
   // Of every kind, for listing and for suggestions.
   static std::vector<std::string> all_names(const Mechanism& mechanism);
@@ -106,17 +120,26 @@ class ParameterSet {
   };
   static Parameter find(const Mechanism& mechanism, const std::string& name, bool& found);
   static bool is_geometry(Kind kind) { return kind >= Kind::position; }
+  // The parameters that are left to differences.
+  template <class F>
+  void each_differenced(F f) const;
   void change(const Parameter& p, double by, Description& description) const;
   // Analytic ones, for efforts of the spanning tree.
   void tree_column(const Parameter& p, const State& state, const SensitivityWorkspace& w,
                    Eigen::Ref<Eigen::VectorXd> column) const;
-  Eigen::VectorXd differenced(const Parameter& p, const State& state, const Eigen::VectorXd& given,
-                              bool forward, const SensitivityWorkspace& w,
-                              std::span<const ExternalWrench> external) const;
+  // Of something that a mechanism with the parameter changed has, its loops closed again.
+  using Value = std::function<Eigen::VectorXd(const Mechanism&, const State&, Workspace&)>;
+  Eigen::VectorXd differences(const Parameter& p, const State& state, const SensitivityWorkspace& w,
+                              const Value& value) const;
+  void make_probes();
 
   const Mechanism& m_;
   std::vector<std::string> names_;
   std::vector<Parameter> parameters_;
+  std::vector<std::uint8_t> probed_;
+  // One for all of a tree; one for each parameter of a closed mechanism, where one that opens a
+  // loop must not spoil the others.
+  std::vector<std::shared_ptr<const GeometryProbe>> probes_;
 };
 
 // Rows: freedoms (independent ones of a closed mechanism); columns: ten for each body, in the order

@@ -13,9 +13,10 @@ namespace {
 
 bool has_own_block(const Node& node) { return node.freedoms > 1 || varies(node); }
 
-// Calls f(row freedom, place of k, place of l, ∂_k X at (row, l)) over the loops.
+// Calls f(loop's variation, its aggregate, row freedom, freedom k, place of (k, row)) over the
+// loops.
 template <class F>
-void each_map_change(SensitivityWorkspace& w, F f) {
+void each_change(SensitivityWorkspace& w, F f) {
   const SweepModel& model = w.dynamics().model();
   for (int index = 0; index < model.aggregate_count; ++index) {
     const Aggregate& a = model.aggregates[index];
@@ -24,26 +25,28 @@ void each_map_change(SensitivityWorkspace& w, F f) {
     const int* freedom = model.freedom_of_column + a.first_order;
     for (int k = 0; k < a.independents; ++k)
       for (int i = 0; i < a.freedoms; ++i)
-        for (int l = 0; l < a.independents; ++l)
-          f(freedom[i], freedom[order[a.rank + k]], freedom[order[a.rank + l]],
-            loop.map_by_q[static_cast<std::size_t>((k * a.freedoms + i) * a.independents + l)]);
+        f(loop, a, freedom[i], freedom[order[a.rank + k]],
+          static_cast<std::size_t>(k * a.freedoms + i));
   }
+}
+// f(row freedom, freedom k, freedom l, ∂_k X at (row, l)).
+template <class F>
+void each_map_change(SensitivityWorkspace& w, F f) {
+  const SweepModel& model = w.dynamics().model();
+  each_change(w, [&](const LoopVariation& loop, const Aggregate& a, int row, int k,
+                     std::size_t at) {
+    const int* order = model.order + a.first_order + a.rank;
+    const std::size_t width = static_cast<std::size_t>(a.independents);
+    for (std::size_t l = 0; l < width; ++l)
+      f(row, k, model.freedom_of_column[a.first_order + order[l]], loop.map_by_q[at * width + l]);
+  });
 }
 // And f(row freedom, freedom k, ∂γ by q, ∂γ by v).
 template <class F>
 void each_bias_change(SensitivityWorkspace& w, F f) {
-  const SweepModel& model = w.dynamics().model();
-  for (int index = 0; index < model.aggregate_count; ++index) {
-    const Aggregate& a = model.aggregates[index];
-    const LoopVariation& loop = w.closure_duals().loops()[static_cast<std::size_t>(index)];
-    const int* order = model.order + a.first_order;
-    const int* freedom = model.freedom_of_column + a.first_order;
-    for (int k = 0; k < a.independents; ++k)
-      for (int i = 0; i < a.freedoms; ++i) {
-        const std::size_t at = static_cast<std::size_t>(k * a.freedoms + i);
-        f(freedom[i], freedom[order[a.rank + k]], loop.bias_by_q[at], loop.bias_by_v[at]);
-      }
-  }
+  each_change(w, [&](const LoopVariation& loop, const Aggregate&, int row, int k, std::size_t at) {
+    f(row, k, loop.bias_by_q[at], loop.bias_by_v[at]);
+  });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "catena/sensitivity/second_derivatives.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <Eigen/Cholesky>
 
@@ -160,12 +161,19 @@ std::vector<MatrixXd> slopes(F f) {
   return sum;
 }
 
-State moved(const Mechanism& m, const State& state, const std::vector<int>& own, Index k, double q,
-            double v) {
-  VectorXd dq = VectorXd::Zero(static_cast<Index>(own.size())), dv = dq;
-  dq[k] = q;
-  dv[k] = v;
-  return displaced(m, state, own, dq, dv);
+// The slopes of `first`, the first derivatives at a state, along every position and velocity:
+// take(k, by_q, by_v).
+void each_slope(const Mechanism& m, const State& state, const std::vector<int>& own,
+                const std::function<std::vector<MatrixXd>(const State&)>& first,
+                const std::function<void(std::size_t, const std::vector<MatrixXd>&,
+                                         const std::vector<MatrixXd>&)>& take) {
+  const VectorXd none = VectorXd::Zero(static_cast<Index>(own.size()));
+  for (std::size_t k = 0; k < own.size(); ++k) {
+    VectorXd unit = none;
+    unit[static_cast<Index>(k)] = 1.0;
+    take(k, slopes([&](double e) { return first(displaced(m, state, own, e * unit, none)); }),
+         slopes([&](double e) { return first(displaced(m, state, own, none, e * unit)); }));
+  }
 }
 
 }  // namespace
@@ -199,15 +207,12 @@ InverseSecondDerivatives inverse_second_derivatives(const Mechanism& m, const St
       const InverseDerivatives& d = inverse_dynamics_derivatives(m, s, acceleration, w, external);
       return std::vector<MatrixXd>{d.dq, d.dv, d.da};
     };
-    for (Index k = 0; k < n; ++k) {
-      const auto by_q = slopes([&](double e) { return first(moved(m, state, own, k, e, 0.0)); });
-      const auto by_v = slopes([&](double e) { return first(moved(m, state, own, k, 0.0, e)); });
-      const std::size_t i = static_cast<std::size_t>(k);
+    each_slope(m, state, own, first, [&](std::size_t i, const auto& by_q, const auto& by_v) {
       out.qq[i] = by_q[0];
       out.vq[i] = by_q[1];
       out.aq[i] = by_q[2];
       out.vv[i] = by_v[1];
-    }
+    });
     return out;
   }
   DualColumns dual(w);
@@ -293,16 +298,13 @@ ForwardSecondDerivatives forward_second_derivatives(const Mechanism& m, const St
       const ForwardDerivatives& d = forward_dynamics_derivatives(m, s, effort, w, external);
       return std::vector<MatrixXd>{d.dq, d.dv, d.deffort};
     };
-    for (Index k = 0; k < n; ++k) {
-      const auto by_q = slopes([&](double e) { return first(moved(m, state, own, k, e, 0.0)); });
-      const auto by_v = slopes([&](double e) { return first(moved(m, state, own, k, 0.0, e)); });
-      const std::size_t i = static_cast<std::size_t>(k);
+    each_slope(m, state, own, first, [&](std::size_t i, const auto& by_q, const auto& by_v) {
       out.qq[i] = by_q[0];
       out.vq[i] = by_q[1];
       out.uq[i] = by_q[2];
       out.qv[i] = by_v[0];
       out.vv[i] = by_v[1];
-    }
+    });
     return out;
   }
   // M v̇ + c(q, v) = τ, differentiated twice: v̇ changes along the direction too, and τ(q, v, v̇) is

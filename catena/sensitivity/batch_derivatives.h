@@ -1,0 +1,53 @@
+// Derivatives of the dynamics of many states at once, as dynamics/batch.h has it for the dynamics:
+// one state per lane of a SIMD register, packs on all threads, a bad state has a status and
+// disturbs nobody.
+//
+//   BatchDerivatives batch(mechanism);
+//   RowMatrix acceleration(q.rows(), mechanism.freedoms());
+//   batch.forward(q, v, effort, acceleration);
+//   batch.matrix(i, 0)   ∂v̇/∂q of state i;  1: ∂v̇/∂v;  2: ∂v̇/∂τ = M⁻¹
+//
+// Trees only: a closed mechanism is refused. With springs between bodies, users' hinges, or drives
+// on distant bodies the states go one at a time through the functions for one state.
+#pragma once
+
+#include <memory>
+
+#include "catena/dynamics/batch.h"
+#include "catena/sensitivity/results.h"
+
+namespace catena {
+
+class BatchDerivatives {
+ public:
+  // The mechanism must outlive it. Throws NumericalError if it has loops.
+  explicit BatchDerivatives(const Mechanism& mechanism, BatchSettings settings = {});
+  ~BatchDerivatives();
+  BatchDerivatives(BatchDerivatives&&) noexcept;
+  BatchDerivatives& operator=(BatchDerivatives&&) noexcept;
+
+  // Reports, threads, lanes.
+  BatchWorkspace& workspace();
+
+  // Inverse dynamics at these accelerations: ∂τ/∂q, ∂τ/∂v and M of every state.
+  void inverse(const BatchIn& q, const BatchIn& v, const BatchIn& acceleration);
+  // Forward dynamics: accelerations, and ∂v̇/∂q, ∂v̇/∂v and M⁻¹.
+  void forward(const BatchIn& q, const BatchIn& v, const BatchIn& effort, BatchOut acceleration);
+
+  // Results of the last call: 3 n² numbers of each state in lanes, three matrices column by column.
+  // Those of a bad state are NaN.
+  const LaneArray& numbers() const;
+  double entry(Eigen::Index state, int matrix, Eigen::Index row, Eigen::Index column) const;
+  Eigen::MatrixXd matrix(Eigen::Index state, int matrix) const;
+
+  // The same into rows of 3 n² numbers.
+  void inverse(const BatchIn& q, const BatchIn& v, const BatchIn& acceleration, BatchOut rows);
+  void forward(const BatchIn& q, const BatchIn& v, const BatchIn& effort, BatchOut acceleration,
+               BatchOut rows);
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace catena

@@ -1,0 +1,126 @@
+// Derivatives of many states at once against those of one state (which tree_derivatives_test.cpp
+// compares with the reference).
+#include "catena/sensitivity/batch_derivatives.h"
+
+#include "catena/dynamics/closed_cases.h"
+#include "catena/sensitivity/test_support.h"
+
+namespace catena::test {
+namespace {
+
+struct States {
+  RowMatrix q, v, effort, acceleration;
+};
+
+States states_of(const Mechanism& m, Eigen::Index count) {
+  States s{RowMatrix(count, m.coordinates()), RowMatrix(count, m.freedoms()),
+           RowMatrix(count, m.freedoms()), RowMatrix(count, m.freedoms())};
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const auto seed = static_cast<std::uint64_t>(4 * i);
+    s.q.row(i) = random_position(m, seed).transpose();
+    s.v.row(i) = random_vector(m.freedoms(), seed + 1).transpose();
+    s.effort.row(i) = random_vector(m.freedoms(), seed + 2).transpose();
+    s.acceleration.row(i) = random_vector(m.freedoms(), seed + 3).transpose();
+  }
+  return s;
+}
+
+double off(const MatrixXd& found, const MatrixXd& expected) {
+  const double d = (found - expected).cwiseAbs().maxCoeff();
+  return std::isfinite(d) ? d / std::max(1.0, expected.cwiseAbs().maxCoeff()) : kInfinity;
+}
+
+void compare(const Mechanism& m, Worst& inverse, Worst& forward) {
+  constexpr Eigen::Index kStates = 7;  // the last pack is not full
+  const States s = states_of(m, kStates);
+  BatchDerivatives batch(m, {.threads = 1});
+  SensitivityWorkspace w(m);
+  const auto state = [&](Eigen::Index i) {
+    return State{s.q.row(i).transpose(), s.v.row(i).transpose()};
+  };
+  batch.inverse(s.q, s.v, s.acceleration);
+  ASSERT_EQ(batch.workspace().failures(), 0) << batch.workspace().message(0);
+  for (Eigen::Index i = 0; i < kStates; ++i) {
+    const InverseDerivatives& d =
+        inverse_dynamics_derivatives(m, state(i), s.acceleration.row(i).transpose(), w);
+    inverse.take(off(batch.matrix(i, 0), d.dq));
+    inverse.take(off(batch.matrix(i, 1), d.dv));
+    inverse.take(off(batch.matrix(i, 2), d.da));
+  }
+  RowMatrix acceleration(kStates, m.freedoms());
+  RowMatrix rows(kStates, 3 * m.freedoms() * m.freedoms());
+  batch.forward(s.q, s.v, s.effort, acceleration);
+  ASSERT_EQ(batch.workspace().failures(), 0) << batch.workspace().message(0);
+  for (Eigen::Index i = 0; i < kStates; ++i) {
+    const ForwardDerivatives& d =
+        forward_dynamics_derivatives(m, state(i), s.effort.row(i).transpose(), w);
+    forward.take(off(acceleration.row(i).transpose(), d.acceleration));
+    forward.take(off(batch.matrix(i, 0), d.dq));
+    forward.take(off(batch.matrix(i, 1), d.dv));
+    forward.take(off(batch.matrix(i, 2), d.deffort));
+  }
+  const LaneArray& lanes = batch.numbers();
+  std::vector<double> kept;
+  for (Eigen::Index i = 0; i < kStates; ++i)
+    for (Eigen::Index k = 0; k < rows.cols(); ++k) kept.push_back(lanes(i, k));
+  batch.forward(s.q, s.v, s.effort, acceleration, rows);
+  std::size_t at = 0;
+  for (Eigen::Index i = 0; i < kStates; ++i)
+    for (Eigen::Index k = 0; k < rows.cols(); ++k) ASSERT_EQ(rows(i, k), kept[at++]);
+}
+
+// Hinges of every type, drives, springs and friction; rounding only, times what M⁻¹ makes of it.
+TEST(BatchDerivatives, OfRandomTrees) {
+  Random random(71);
+  Worst inverse, forward;
+  for (int i = 0; i < 40; ++i) {
+    TreeSettings settings;
+    settings.bodies = 1 + i / 4;
+    settings.free_base = i % 3 == 1;
+    settings.chain_share = random.number(0.0, 1.0);
+    MechanismBuilder builder = random_tree(random, settings);
+    if (i % 4 == 1) add_drives(random, builder, i % 8 == 1 ? Carrier::parent : Carrier::anywhere);
+    if (i % 4 == 2) add_passive_elements(random, builder);
+    compare(builder.finish(), inverse, forward);
+  }
+  printf("    inverse %.1e, forward %.1e\n", inverse.value, forward.value);
+  EXPECT_LT(inverse.value, 1e-12);
+  EXPECT_LT(forward.value, 1e-10);
+}
+
+TEST(BatchDerivatives, ABadStateDisturbsNobody) {
+  Random random(72);
+  TreeSettings settings;
+  settings.bodies = 4;
+  settings.free_base = true;
+  const Mechanism m = random_tree(random, settings).finish();
+  States s = states_of(m, 9);
+  BatchDerivatives batch(m, {.threads = 1});
+  RowMatrix good(9, m.freedoms()), found(9, m.freedoms());
+  batch.forward(s.q, s.v, s.effort, good);
+  const MatrixXd before = batch.matrix(4, 0);
+  s.v(3, 1) = std::numeric_limits<double>::quiet_NaN();
+  s.q(5, 0) = 7.0;
+  batch.forward(s.q, s.v, s.effort, found);
+  EXPECT_EQ(batch.workspace().failures(), 2);
+  EXPECT_NE(batch.workspace().message(3).find("is not finite"), std::string::npos);
+  EXPECT_NE(batch.workspace().message(5).find("quaternion"), std::string::npos);
+  EXPECT_TRUE(std::isnan(found(3, 0)) && std::isnan(batch.entry(3, 0, 0, 0)));
+  EXPECT_EQ((batch.matrix(4, 0) - before).norm(), 0.0);
+  EXPECT_EQ((found.row(4) - good.row(4)).norm(), 0.0);
+}
+
+TEST(BatchDerivatives, WrongCallsAreRefused) {
+  const Mechanism closed = four_bar();
+  EXPECT_THROW(BatchDerivatives{closed}, NumericalError);
+  MechanismBuilder b("arm");
+  b.add_body("link", rod(1.0, 1.0, 0.1));
+  b.add_hinge("turn", kWorld, "link", {});
+  const Mechanism m = b.finish();
+  BatchDerivatives batch(m);
+  const States s = states_of(m, 3);
+  EXPECT_THROW(batch.inverse(s.q, s.v.topRows(2), s.acceleration), NumericalError);
+}
+
+}  // namespace
+}  // namespace catena::test

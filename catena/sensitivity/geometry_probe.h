@@ -1,0 +1,80 @@
+// Exact derivatives by the geometry of hinges: where they are on their bodies, how they are turned,
+// their axes and pitches.
+//
+// A hinge that is moved or turned on its body behaves as if a slide or a turn of one freedom stood
+// between them that is at rest. So the mechanism is made once more with such probes beside its
+// hinges, with massless bodies in between, and the derivative by the parameter is that by the
+// coordinate of the probe: no formula is written twice, and whatever the derivatives by q know
+// (loads, drives, springs, closed loops) holds here. The seeds of text 001 (digest 3.4) are these:
+//
+//   position of the frame on the parent   slide along the parent's axis
+//   rotation of that frame                turn about the frame's axis
+//   position on the child                 slide the other way, on the child's side
+//   axis w towards e                      turn by w × e on the parent's side and back on the
+//   child's:
+//                                         R exp(w q) R⁻¹ = exp((R w) q)
+//   pitch of a screw                      slide by ε q along the axis: its coordinate, speed and
+//                                         acceleration all change, and its force acts at the screw
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "catena/sensitivity/forward_derivatives.h"
+
+namespace catena {
+
+enum class GeometryKind { position, rotation, child_position, axis, pitch };
+
+struct GeometrySeed {
+  GeometryKind kind = GeometryKind::position;
+  int hinge = 0;
+  int entry = 0;      // component
+  int parameter = 0;  // whose it is, for the caller
+};
+
+// Whether probes can stand for it: not where a rotor rides on some distant body with the axis of
+// this hinge for its own.
+bool can_be_probed(const Mechanism& mechanism, const GeometrySeed& seed);
+
+class GeometryProbe {
+ public:
+  // The mechanism must outlive it.
+  GeometryProbe(const Mechanism& mechanism, std::vector<GeometrySeed> seeds);
+
+  const std::vector<GeometrySeed>& seeds() const { return seeds_; }
+
+  // One column for each seed, rows the freedoms `own` (the independent ones of a closed mechanism,
+  // which keep their coordinates): efforts of inverse dynamics at this acceleration ...
+  Eigen::MatrixXd effort(const State& state, const Eigen::VectorXd& acceleration,
+                         const std::vector<int>& own,
+                         std::span<const ExternalWrench> external) const;
+  // ... and accelerations and efforts that hybrid dynamics finds.
+  void hybrid(const State& state, const HybridInput& input, const std::vector<int>& own,
+              std::span<const ExternalWrench> external, Eigen::MatrixXd& acceleration,
+              Eigen::MatrixXd& effort) const;
+  // Of a tree: the gradient of multiplierᵀ effort by each seed, in O(N).
+  Eigen::VectorXd adjoint(const State& state, const Eigen::VectorXd& acceleration,
+                          const Eigen::VectorXd& multiplier) const;
+
+ private:
+  struct Term {
+    int hinge = 0;  // of the probed mechanism
+    int seed = 0;
+    double factor = 1.0;  // of the parameter in the coordinate
+  };
+  State placed(const State& state) const;
+  Eigen::VectorXd spread(const Eigen::VectorXd& x) const;
+  int freedom(const Term& term) const;  // of the probe
+  int screw(const Term& term) const;    // the freedom whose pitch it is
+  void pin(const State& at, const std::vector<int>& own, Workspace& workspace) const;
+
+  const Mechanism& m_;
+  std::vector<GeometrySeed> seeds_;
+  std::vector<Term> terms_;
+  std::unique_ptr<const Mechanism> probed_;
+  std::vector<int> freedom_of_;  // by freedom of the mechanism: that of the probed one
+};
+
+}  // namespace catena
