@@ -59,9 +59,9 @@ TEST(Drive, OnAMovingBodyItsSpinNeedsAMoment) {
     InterbodyForces forces(m);
     forces.compute(s, Eigen::VectorXd::Zero(2), w);
     const HingeForce at = forces.at(m.hinge_index("yaw"), ForceAxes::ground);
-    moment[armature_only ? 0 : 1] = at.wrench.angular.y;
-    EXPECT_NEAR(at.wrench.angular.x, 0.0, 1e-13);
-    EXPECT_NEAR(at.wrench.angular.z, 0.0, 1e-13);
+    moment[armature_only ? 0 : 1] = at.wrench.moment.y;
+    EXPECT_NEAR(at.wrench.moment.x, 0.0, 1e-13);
+    EXPECT_NEAR(at.wrench.moment.z, 0.0, 1e-13);
   }
   EXPECT_NEAR(moment[0], 0.02 * yaw * pitch, 1e-13);
   EXPECT_NEAR(moment[1] - moment[0], kRotor * kRatio * yaw * pitch, 1e-13);
