@@ -32,7 +32,7 @@ TEST(Drive, OnTheGroundOnlyItsReflectedInertiaActs) {
   for (const bool armature_only : {true, false}) {
     MechanismBuilder b("wheel");
     b.set_gravity({0.0, 0.0, 0.0});
-    b.add_body("wheel", body(1.0, {}, {0.02, 0.02, 0.05}));
+    b.add_body("wheel", body(1.0, {}, {0.03, 0.03, 0.05}));
     HingeSettings pin{.axes = {{0.0, 0.0, 1.0}}};
     pin.drive = DriveSettings{
         .rotor_inertia = kRotor, .gear_ratio = kRatio, .armature_only = armature_only};

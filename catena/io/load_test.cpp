@@ -133,6 +133,7 @@ TEST(Models, CountsAndMasses) {
                              {"arm6.yaml", 6, 6, 0, 0, 25.6},
                              {"arm7.yaml", 7, 7, 0, 0, 19.0},
                              {"quadruped.yaml", 13, 18, 0, 0, 25.0},
+                             {"two_link_arm.yaml", 2, 2, 0, 0, 2.0},
                              {"tree10.yaml", 10, 10, 0, 0, 19.8},
                              {"mixed_chain.yaml", 7, 17, 0, 0, 26.0},
                              {"four_bar.yaml", 3, 3, 1, 5, 4.0},

@@ -196,6 +196,9 @@ expect(0 OUT "." RUN report lift.run.h5 -o lift.html)
 expect(0 OUT "converged" RUN optimize ${problems}/two_link_arm.yaml --warm lift.run.h5 --no-run)
 expect(1 OUT "time limit" ERR "best motion found was kept"
        RUN optimize ${problems}/acrobot.yaml --time-limit 0.01 -o short.run.h5)
+# A regulator about an optimum: what departs without it stays with it.
+expect(0 OUT "." RUN optimize ${problems}/acrobot_upright.yaml -o up.run.h5 --json)
+expect(0 OUT "contracting +yes" RUN lqr up.run.h5 --disturb q.shoulder=0.03 --disturb mass.lower=1.02 -o held.run.h5)
 expect(1 OUT "" ERR "is a run of another kind" RUN simulate --resume lift.run.h5 -d 9)
 expect(1 OUT "" ERR "no such file|cannot be read" RUN optimize none.yaml)
 file(WRITE ${WORK}/problem.yaml
