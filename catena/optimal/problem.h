@@ -35,6 +35,8 @@ enum class MotionQuantity { position, velocity, effort, acceleration };
 
 // Fixed if lower == upper.
 struct DurationSettings {
+  // A number is a duration: problem.duration = 3.0.
+  // NOLINTNEXTLINE(google-explicit-constructor)
   DurationSettings(double fixed = 1.0) : guess(fixed), lower(fixed), upper(fixed) {}
   DurationSettings(double first_guess, double least, double greatest)
       : guess(first_guess), lower(least), upper(greatest) {}

@@ -105,9 +105,10 @@ void warm_start(const std::string& path, MotionProblem& p) {
       const int count = static_cast<int>(coefficients.size());
       const double u = std::clamp(t / scale, 0.0, 1.0);
       const SplineBasis b = spline_basis(degree, count, spline_span(degree, count, u), u);
+      const auto first = static_cast<std::size_t>(b.first);
       double sum = 0.0;
       for (int k = 0; k <= degree; ++k)
-        sum += b.values[0][k] * coefficients[static_cast<std::size_t>(b.first + k)];
+        sum += b.values[0][k] * coefficients[first + static_cast<std::size_t>(k)];
       return Jet{sum, 0.0, 0.0};
     };
   }

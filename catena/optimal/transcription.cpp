@@ -193,8 +193,7 @@ void Transcription::make_rows() {
       for (int k = 0; k < per_span; ++k, ++point)
         if (k % stride == stride / 2 || k == 0 || k == per_span - 1) path_points_.push_back(point);
     if (rollout_->driven()) path_points_.push_back(point);
-    std::vector<double> times;
-    for (int i = 0; i < rollout_->points(); ++i) times.push_back(0.0);
+    std::vector<double> times(at(rollout_->points()), 0.0);
     int i = 0;
     rollout_->run(1.0, guess_.head(controls_->parameters()), false,
                   [&](const MotionPoint& p) { times[at(i++)] = p.time; });
