@@ -1,6 +1,7 @@
 // catena dynamics: forward, inverse and hybrid dynamics, mass matrix, forces at the hinges and
 // energy of one state.
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <memory>
 
@@ -14,6 +15,7 @@
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/mass_matrix.h"
 #include "catena/dynamics/momentum.h"
+#include "catena/loops/chains_on_body.h"
 #include "catena/loops/multipliers.h"
 #include "catena/simulation/state_file.h"
 
@@ -25,6 +27,7 @@ struct Options {
   std::string state;
   std::string what = "forward";
   std::string route = "automatic";
+  std::string body;
   bool json = false;
   std::string out;
 };
@@ -235,6 +238,49 @@ Result energies(const Mechanism& m, const StateInput& in) {
   return result;
 }
 
+// Several chains that hold one body: what each exerts on it, and the inertia that it shows.
+Result chains(const Mechanism& m, const StateInput& in, const std::string& body) {
+  if (body.empty())
+    throw UsageError("catena dynamics: error: --what chains needs --body, the body they hold");
+  const int hub = m.body_index(body);
+  if (hub < 0) throw UsageError("catena dynamics: error: --body must be a body, not the world");
+  const OpenedChains opened = open_chains(m, hub);
+  ChainsOnBody on_body(opened.tree, hub, opened.contacts);
+  const ChainsResult r = on_body.forward(in.state, in.effort, in.external);
+  Result result = motion(m, r.acceleration, in.effort);
+  Table table({{"contact"}, {"on body"}, {"force (contact axes)"}, {"moment (contact axes)"}});
+  Json contacts = Json::object();
+  for (std::size_t i = 0; i < opened.contacts.size(); ++i) {
+    const ChainContact& contact = opened.contacts[i];
+    const std::string on =
+        contact.against < 0 ? kWorld : m.bodies()[static_cast<std::size_t>(contact.against)].name;
+    const Wrenchd& wrench = r.wrenches[i];
+    table.add({contact.name, on, pretty(wrench.force), pretty(wrench.moment)});
+    contacts[contact.name] = {
+        {"body", on}, {"force", to_json(wrench.force)}, {"moment", to_json(wrench.moment)}};
+  }
+  Json inertia = Json::array();
+  std::string rows;
+  for (int i = 0; i < 6; ++i) {
+    Json row = Json::array();
+    for (int k = 0; k < 6; ++k) {
+      const double x = r.effective_inertia(i, k);
+      row.push_back(std::isfinite(x) ? Json(x) : Json(nullptr));
+      rows += fmt::format("{:>14}", digits(x));
+    }
+    inertia.push_back(std::move(row));
+    rows += "\n";
+  }
+  result.json["chains"] = {{"body", body},
+                           {"contacts", std::move(contacts)},
+                           {"effective_inertia", std::move(inertia)},
+                           {"by_blocks", r.by_blocks},
+                           {"rank", r.rank}};
+  result.text += "\n" + table.text() + "\neffective inertia of '" + body +
+                 "' (angular, linear; its own axes)\n" + rows;
+  return result;
+}
+
 void dynamics(const Options& options) {
   const Mechanism m = options.model.load();
   print_warnings(m);
@@ -247,6 +293,7 @@ void dynamics(const Options& options) {
   if (options.what == "mass-matrix") result = matrix(m, in);
   if (options.what == "forces") result = forces(m, in);
   if (options.what == "energy") result = energies(m, in);
+  if (options.what == "chains") result = chains(m, in, options.body);
   add_state(m, in.state, result.json);
   // A file is for machines.
   const bool json = options.json || !options.out.empty();
@@ -266,8 +313,14 @@ void add_dynamics(CLI::App& app) {
                    "model's initial state, no efforts)")
       ->type_name("FILE");
   command->add_option("--what", options->what, "What to compute")
-      ->check(CLI::IsMember({"forward", "inverse", "hybrid", "mass-matrix", "forces", "energy"}))
+      ->check(CLI::IsMember(
+          {"forward", "inverse", "hybrid", "mass-matrix", "forces", "energy", "chains"}))
       ->capture_default_str();
+  command
+      ->add_option("--body", options->body,
+                   "Of chains: the body that they hold; every hinge that closes a loop on it, or "
+                   "on the ground, is a contact")
+      ->type_name("BODY");
   command
       ->add_option("--route", options->route,
                    "Of forward dynamics: recursive sweeps (loops embedded), dense (mass matrix), "
@@ -281,6 +334,7 @@ void add_dynamics(CLI::App& app) {
       "  catena dynamics models/double_pendulum.yaml\n"
       "  catena dynamics models/arm6.yaml --what mass-matrix --json\n"
       "  catena dynamics models/four_bar.yaml --route multipliers\n"
+      "  catena dynamics verification/two_arms/model.yaml --what chains --body object\n"
       "  catena dynamics models/arm6.yaml --state state.yaml --what inverse -o effort.json\n\n"
       "A state file, everything optional:\n"
       "  q: {shoulder: 0.3, elbow: -0.5}    # by hinge or coordinate, or a list in order\n"

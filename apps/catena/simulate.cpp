@@ -13,6 +13,7 @@
 #include "catena/base/text.h"
 #include "catena/io/yaml.h"
 #include "catena/loops/absolute_form.h"
+#include "catena/simulation/equations.h"
 #include "catena/simulation/settings_file.h"
 
 namespace catena::app {
@@ -178,16 +179,37 @@ void print(const SimulationResult& result, const std::string& out, bool json) {
   if (!result.complete) throw Failed();
 }
 
+// Hinges whose coordinates something refers to: by a freedom, or in an expression.
+std::vector<std::string> used_hinges(const Mechanism& m, const ActionSettings& a) {
+  std::vector<std::string> freedoms, expressions;
+  const auto signal = [&](const SignalSettings& s) { expressions.push_back(s.expression); };
+  for (const InputSettings& x : a.inputs) freedoms.push_back(x.freedom), signal(x.signal);
+  for (const ControllerSettings& x : a.controllers) freedoms.push_back(x.freedom), signal(x.target);
+  for (const MotionSettings& x : a.motions) freedoms.push_back(x.freedom), signal(x.signal);
+  for (const EventSettings& x : a.events) signal(x.signal);
+  std::vector<std::string> used;
+  for (const HingePlace& hinge : m.hinges()) {
+    if (hinge.node < 0) continue;
+    bool found = false;
+    for (const std::string& freedom : freedoms) {
+      const int i = freedom_index(m, freedom);
+      found = found || (hinge.v_index <= i && i < hinge.v_index + hinge.freedoms);
+    }
+    for (const std::string& expression : expressions)
+      found = found || expression.find(hinge.name) != std::string::npos;
+    if (found) used.push_back(hinge.name);
+  }
+  return used;
+}
+
 // In absolute coordinates every body is free and every hinge a constraint; the state follows.
 void make_absolute(Mechanism& m, StateInput& input, const SimulationSettings& settings) {
-  const ActionSettings& a = settings.actions;
-  if (!a.constraints.empty() || !a.controllers.empty() || !a.motions.empty() || !a.inputs.empty() ||
-      !a.events.empty())
+  if (!settings.actions.constraints.empty())
     throw UsageError(
-        "catena simulate: error: --form absolute is for motions without inputs, controllers, "
-        "prescribed motions, events and constraints; use --form dae");
+        "catena simulate: error: --form absolute is for motions without constraints that are "
+        "switched; use --form dae");
   close_loops(m, input);
-  Mechanism absolute = absolute_form(m);
+  Mechanism absolute = absolute_form(m, used_hinges(m, settings.actions));
   const State state = absolute_state(m, input.state, absolute);
   m = std::move(absolute);
   input = default_input(m);

@@ -12,6 +12,11 @@ namespace {
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
+// Rows that are longer than this fraction of what the first nodes alone would make them are no
+// rounding, however long the chain.
+constexpr std::size_t kFirstNodes = 8;
+constexpr double kClearly = 1e-8;
+
 }  // namespace
 
 const ConstraintKernels& constraint_kernels() {
@@ -279,7 +284,8 @@ TreeConstraints::Reach TreeConstraints::reach(int constraint) const {
 }
 
 // A wrench (m, f) at node b does |m| |ω| + |f| (|ω| arm + |v|) at most at a freedom that moves with
-// (ω, v); the hinge inertia D turns that into g.
+// (ω, v); the hinge inertia D turns that into g. The first nodes tell if a row is clearly no
+// rounding; only if it is not, all of them are asked.
 void TreeConstraints::sizes(int constraint, const Workspace& w, std::span<double> rows) const {
   const Constraint& c = at(constraint);
   if (!c.freedoms.empty()) {  // nothing cancels but what the coefficients say
@@ -287,35 +293,43 @@ void TreeConstraints::sizes(int constraint, const Workspace& w, std::span<double
     return;
   }
   const bool at_b = c.node_b >= 0;
-  const int own = at_b ? c.node_b : c.node_a;
-  double turning = 0.0, shifting = 0.0;
-  for (const int n : c.columns.nodes) {
-    const NodeScratch<double>& node = w.node(n);
-    const double arm = squared_norm(node.pose.translation - w.node(own).pose.translation);
-    const auto add = [&](double turns, double shifts, double inverse) {
-      turning += turns * inverse;
-      shifting += (turns * arm + shifts) * inverse;
-    };
-    const Node& kind = mechanism_->nodes()[index(n)];
-    if (!w.is_general(n)) {
-      const bool turns = kind.hinge == NodeHinge::revolute;
-      add(turns ? 1.0 : 0.0, turns ? 0.0 : 1.0, node.inverse_hinge_inertia);
-      continue;
-    }
-    const GeneralScratch<double>& g = w.general(n);
-    for (int k = 0; k < kind.freedoms; ++k)
-      add(squared_norm(g.map[k].angular), squared_norm(g.map[k].linear),
-          1.0 / (g.factor[k][k] * g.factor[k][k]));
-  }
+  const Vec3d own = w.node(at_b ? c.node_b : c.node_a).pose.translation;
   const auto& on = at_b ? c.measure.on_b : c.measure.on_a;
-  for (std::size_t r = 0; r < rows.size(); ++r)
-    rows[r] = squared_norm(on[r].moment) * turning + squared_norm(on[r].force) * shifting;
+  double turning = 0.0, shifting = 0.0;
+  std::size_t asked = 0;
+  for (const std::size_t until :
+       {std::min(kFirstNodes, c.columns.nodes.size()), c.columns.nodes.size()}) {
+    for (; asked < until; ++asked) {
+      const int n = c.columns.nodes[asked];
+      const NodeScratch<double>& node = w.node(n);
+      const double arm = squared_norm(node.pose.translation - own);
+      const auto add = [&](double turns, double shifts, double inverse) {
+        turning += turns * inverse;
+        shifting += (turns * arm + shifts) * inverse;
+      };
+      const Node& kind = mechanism_->nodes()[index(n)];
+      if (!w.is_general(n)) {
+        const bool turns = kind.hinge == NodeHinge::revolute;
+        add(turns ? 1.0 : 0.0, turns ? 0.0 : 1.0, node.inverse_hinge_inertia);
+        continue;
+      }
+      const GeneralScratch<double>& g = w.general(n);
+      for (int k = 0; k < kind.freedoms; ++k)
+        add(squared_norm(g.map[k].angular), squared_norm(g.map[k].linear),
+            1.0 / (g.factor[k][k] * g.factor[k][k]));
+    }
+    bool clear = ideal_;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      rows[r] = squared_norm(on[r].moment) * turning + squared_norm(on[r].force) * shifting;
+      const auto i = c.first_row + static_cast<Eigen::Index>(r);
+      clear = clear && matrix_(i, i) > kClearly * rows[r];
+    }
+    if (clear) return;
+  }
 }
 
 void TreeConstraints::factor(Workspace& w) {
   carry(w);
-  for (int i = 0; i < count(); ++i)
-    if (at(i).active) sizes(i, w, {size_.data() + at(i).first_row, index(at(i).rows)});
   matrix_.setZero();
   for (const Pair& pair : pairs_) {
     Constraint& a = at(pair.a);
@@ -332,6 +346,8 @@ void TreeConstraints::factor(Workspace& w) {
         if (ideal_) matrix_(b.first_row + j, a.first_row + i) = x;
       }
   }
+  for (int i = 0; i < count(); ++i)
+    if (at(i).active) sizes(i, w, {size_.data() + at(i).first_row, index(at(i).rows)});
   const double rounding =
       std::numeric_limits<double>::epsilon() * kPivotRoundings * (longest_ + rows_);
   if (ideal_) {

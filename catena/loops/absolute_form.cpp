@@ -1,5 +1,8 @@
 #include "catena/loops/absolute_form.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "catena/dynamics/kinematics.h"
 
 namespace catena {
@@ -7,16 +10,24 @@ namespace {
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
+// A damping that does nothing but keep a hinge's coordinates when it is cut (topology.h).
+constexpr double kMark = std::numeric_limits<double>::min();
+
 std::string free_name(const std::string& body) { return "free " + body; }
 
 }  // namespace
 
-Mechanism absolute_form(const Mechanism& m) {
+Mechanism absolute_form(const Mechanism& m, std::span<const std::string> kept) {
   MechanismBuilder b(m.description());
   b.description().name += " (absolute)";
   for (Hinge& hinge : b.description().hinges) {
     const HingePlace& place = m.hinges()[index(m.hinge_index(hinge.name))];
-    if (place.role != HingePlace::Role::weld) hinge.cut = Cut::always;
+    if (place.role == HingePlace::Role::weld) continue;
+    hinge.cut = Cut::always;
+    if (std::find(kept.begin(), kept.end(), hinge.name) == kept.end()) continue;
+    hinge.freedoms.resize(index(place.freedoms));
+    for (FreedomSettings& f : hinge.freedoms)
+      if (f.damping == 0.0) f.damping = kMark;
   }
   // The first body of every moving group.
   std::vector<char> seen(m.nodes().size(), 0);

@@ -4,14 +4,18 @@
 // teaching.
 //
 // Welded bodies stay one. The free hinge of a group is called "free BODY", BODY its first. Drives,
-// dampers, stops and springs of hinges stay where they are: such a hinge keeps its coordinates.
+// dampers, stops and springs of hinges stay where they are: such a hinge keeps its coordinates, and
+// so do those in `kept`, at which something outside the model acts (efforts, prescribed motions).
 #pragma once
+
+#include <span>
+#include <string>
 
 #include "catena/model/builder.h"
 
 namespace catena {
 
-Mechanism absolute_form(const Mechanism& mechanism);
+Mechanism absolute_form(const Mechanism& mechanism, std::span<const std::string> kept = {});
 
 // The state of the absolute form that is this state of the mechanism.
 State absolute_state(const Mechanism& mechanism, const State& state, const Mechanism& absolute);

@@ -7,6 +7,7 @@
 #include "catena/base/text.h"
 #include "catena/closure/pair.h"
 #include "catena/closure/rows.h"
+#include "catena/model/builder.h"
 
 namespace catena {
 namespace {
@@ -304,6 +305,45 @@ ChainsResult ChainsOnBody::forward(const State& state, const Eigen::VectorXd& ef
 
 const Eigen::MatrixXd& ChainsOnBody::chain_compliance(int contact) const {
   return contacts_[index(contact)].block;
+}
+
+OpenedChains open_chains(const Mechanism& mechanism, int hub) {
+  const std::string& name = mechanism.bodies()[index(hub)].name;
+  if (!mechanism.description().rods.empty() || !mechanism.description().couplings.empty())
+    throw Error("'" + mechanism.name() +
+                "' has rods or couplings; chains on a body are held by hinges");
+  MechanismBuilder open(mechanism.description());
+  std::vector<ChainContact> contacts;
+  for (const Hinge& hinge : mechanism.description().hinges) {
+    const HingePlace& place = mechanism.hinges()[index(mechanism.hinge_index(hinge.name))];
+    if (place.role != HingePlace::Role::cut) continue;
+    const std::string what = "hinge '" + hinge.name + "'";
+    if (place.node >= 0)
+      throw Error(what + " closes a loop and is driven, damped or limited; a contact cannot be");
+    if (hinge.type == HingeType::universal || hinge.type == HingeType::custom)
+      throw Error(what + " is no contact: what it leaves free changes with its position");
+    const bool parent_holds = place.parent_body == hub || place.parent_body < 0;
+    if (!parent_holds && place.child_body != hub && place.child_body >= 0)
+      throw Error(what + " closes a loop, but neither on '" + name +
+                  "' nor on the ground; choose another body, or cut the loops at that body "
+                  "(cut: always)");
+    // Its directions are the same in the frames of both sides.
+    const Closure rows = pair_closure(hinge, hinge.type);
+    ChainContact contact{.name = hinge.name,
+                         .body = parent_holds ? place.child_body : place.parent_body,
+                         .frame = parent_holds ? hinge.frame_on_child : hinge.frame_on_parent,
+                         .against = parent_holds ? place.parent_body : place.child_body,
+                         .on_other = parent_holds ? hinge.frame_on_parent : hinge.frame_on_child};
+    for (int r = 0; r < rows.rows; ++r)
+      contact.constrained.push_back(
+          {load_vec3<double>(rows.covector[r]), load_vec3<double>(rows.covector[r] + 3)});
+    contacts.push_back(std::move(contact));
+    open.remove_hinge(hinge.name);
+  }
+  OpenedChains result{open.finish(), std::move(contacts)};
+  if (!std::ranges::equal(result.tree.velocity_names(), mechanism.velocity_names()))
+    throw Error("'" + mechanism.name() + "' has other freedoms with its loops open");
+  return result;
 }
 
 }  // namespace catena

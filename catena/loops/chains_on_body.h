@@ -111,4 +111,14 @@ class ChainsOnBody {
   Eigen::LLT<Eigen::MatrixXd> factor_;
 };
 
+// Chains and contacts of a mechanism whose closed loops are such chains: every hinge that closes a
+// loop, on the hub or (legs) on the ground, is a contact with what it leaves free. The tree has the
+// freedoms of the mechanism, in its order.
+struct OpenedChains {
+  Mechanism tree;
+  std::vector<ChainContact> contacts;
+};
+// Throws Error, naming the hinge, if a loop is closed otherwise.
+OpenedChains open_chains(const Mechanism& mechanism, int hub);
+
 }  // namespace catena

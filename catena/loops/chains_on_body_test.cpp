@@ -6,6 +6,7 @@
 #include <Eigen/LU>
 #include <gtest/gtest.h>
 
+#include "catena/closure/assembly.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/kinematics.h"
 #include "catena/dynamics/momentum.h"
@@ -141,6 +142,43 @@ TEST(ChainsOnBody, TwoArmsHoldABody) {
     Vector6d e = Vector6d::Zero();
     e[i] = 1.0;
     EXPECT_LT((r.effective_inertia * change - e).norm(), 1e-9);
+  }
+}
+
+// The same grasp from a mechanism whose loops are closed by its grips.
+TEST(ChainsOnBody, OpenedFromClosedLoops) {
+  const Mechanism open = two_arms({0, 0, -9.81});
+  State s = two_arms_position(open);
+  MechanismBuilder b(open.description());
+  const auto grip = [&](const std::string& name, const std::string& link, const Vec3d& tip) {
+    const Transformd link_pose = body_pose(open, s.q, open.body_index(link));
+    b.add_hinge(name, link, "object",
+                {.type = HingeType::weld,
+                 .frame_on_parent = link_pose.inverse() * Transformd{Rotationd::identity(), tip},
+                 .frame_on_child = Transformd::from_translation(tip - kCenter),
+                 .cut = Cut::always});
+  };
+  grip("grip_a", "a6", kTip1);
+  grip("grip_b", "b6", kTip2);
+  b.hinge("object").cut = Cut::never;
+  const Mechanism m = b.finish();
+  ASSERT_FALSE(m.loops().empty());
+  s.v = consistent_velocity(m, s.q, VectorXd::Constant(m.freedoms(), 0.3));
+  VectorXd effort(m.freedoms());
+  for (int i = 0; i < m.freedoms(); ++i) effort[i] = std::sin(i + 1.0);
+  const int hub = m.body_index("object");
+  const OpenedChains opened = open_chains(m, hub);
+  ASSERT_EQ(opened.contacts.size(), 2u);
+  ChainsOnBody chains(opened.tree, hub, opened.contacts);
+  const ChainsResult r = chains.forward(s, effort);
+  const VectorXd embedded = forward_dynamics(m, s, effort, {}, Route::recursive);
+  EXPECT_LT((r.acceleration - embedded).norm(), 1e-9 * embedded.norm());
+  try {
+    open_chains(m, m.body_index("a3"));
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("neither on 'a3' nor on the ground"), std::string::npos)
+        << e.what();
   }
 }
 

@@ -15,6 +15,7 @@
 #include "catena/simulation/ida.h"
 #include "catena/simulation/midpoint.h"
 #include "catena/simulation/outputs.h"
+#include "catena/simulation/sundials.h"
 #include "catena/simulation/switching.h"
 
 namespace catena {
@@ -54,8 +55,8 @@ std::vector<std::uint8_t> prescribed_freedoms(const Mechanism& mechanism,
 
 // Methods that move the state back onto constraints after each step.
 bool projects(Method method) {
-  return method == Method::dop853 || method == Method::ida ||
-         (has_fixed_step(method) && method != Method::midpoint);
+  return method == Method::dop853 || method == Method::ida || method == Method::bdf ||
+         method == Method::arkode || (has_fixed_step(method) && method != Method::midpoint);
 }
 
 std::unique_ptr<Integrator> integrator_for(Equations& equations,
@@ -63,7 +64,13 @@ std::unique_ptr<Integrator> integrator_for(Equations& equations,
   if (equations.constraints() != nullptr && !projects(settings.method))
     throw Error("method '" + std::string(to_string(settings.method)) +
                 "' cannot keep a motion on constraints that are switched, or on loops by "
-                "multipliers; use dop853, or rk4, euler, ab2, ab3, ab4, am4 with a step");
+                "multipliers; use dop853, arkode, bdf or ida, or rk4, euler, ab2, ab3, ab4, am4 "
+                "with a step");
+  // Only what is on constraints needs to be moved back.
+  if (equations.constraints() != nullptr && settings.method == Method::bdf)
+    return make_cvode(equations, settings, true);
+  if (equations.constraints() != nullptr && settings.method == Method::arkode)
+    return make_arkode(equations, settings, true);
   if (settings.method == Method::midpoint) return std::make_unique<Midpoint>(equations, settings);
   if (settings.method == Method::ida) return make_ida(equations, settings);
   return make_integrator(equations, settings);

@@ -55,6 +55,16 @@ class Sundials : public Integrator {
     return 0;
   }
 
+  // CVODE wants the correction, and leaves the estimate of the error to us: it stays.
+  static int correction_of(double t, N_Vector y, N_Vector correction, double /*tolerance*/,
+                           N_Vector /*error*/, void* self) {
+    return static_cast<Sundials*>(self)->compute_projection(t, y, correction, true);
+  }
+
+  static int projection_of(double t, N_Vector y, void* self) {
+    return static_cast<Sundials*>(self)->compute_projection(t, y, y, false);
+  }
+
   // Positive: SUNDIALS may try a smaller step; negative: it must give up.
   int compute_rate(double t, N_Vector y, N_Vector dy) {
     y_in_ = Eigen::Map<const Eigen::VectorXd>(N_VGetArrayPointer(y), y_in_.size());
@@ -68,6 +78,24 @@ class Sundials : public Integrator {
       return -1;
     }
     Eigen::Map<Eigen::VectorXd>(N_VGetArrayPointer(dy), dy_.size()) = dy_;
+    return 0;
+  }
+
+  // y moved onto what the equations keep, or the way there.
+  int compute_projection(double t, N_Vector y, N_Vector to, bool difference) {
+    const Eigen::Map<const Eigen::VectorXd> from(N_VGetArrayPointer(y), y_in_.size());
+    y_in_ = from;
+    try {
+      ode_.project(t, y_in_);
+    } catch (const NumericalError& e) {
+      failure_ = e.what();
+      return 1;
+    } catch (...) {
+      pending_ = std::current_exception();
+      return -1;
+    }
+    if (difference) y_in_ -= from;
+    Eigen::Map<Eigen::VectorXd>(N_VGetArrayPointer(to), y_in_.size()) = y_in_;
     return 0;
   }
 
@@ -101,7 +129,8 @@ class Sundials : public Integrator {
 
 class Cvode final : public Sundials {
  public:
-  Cvode(Ode& ode, const IntegratorSettings& settings) : Sundials(ode, settings) {}
+  Cvode(Ode& ode, const IntegratorSettings& settings, bool projects)
+      : Sundials(ode, settings), projects_(projects) {}
   ~Cvode() override {
     if (memory_ != nullptr) CVodeFree(&memory_);
     if (nonlinear_ != nullptr) SUNNonlinSolFree(nonlinear_);
@@ -136,6 +165,10 @@ class Cvode final : public Sundials {
     CVodeWFtolerances(memory_, weights_of);
     CVodeSetMaxNumSteps(memory_, kNoLimitOfSteps);
     if (std::isfinite(settings_.maximum_step)) CVodeSetMaxStep(memory_, settings_.maximum_step);
+    if (projects_) {
+      check_call(CVodeSetProjFn(memory_, correction_of), "CVODE's projection");
+      CVodeSetProjErrEst(memory_, SUNFALSE);
+    }
     if (stiff) {
       const sunindextype n = ode_.size();
       matrix_ = SUNDenseMatrix(n, n, context_);
@@ -170,6 +203,7 @@ class Cvode final : public Sundials {
     return h;
   }
 
+  bool projects_;
   void* memory_ = nullptr;
   SUNMatrix matrix_ = nullptr;
   SUNLinearSolver linear_ = nullptr;
@@ -179,7 +213,8 @@ class Cvode final : public Sundials {
 
 class Arkode final : public Sundials {
  public:
-  Arkode(Ode& ode, const IntegratorSettings& settings) : Sundials(ode, settings) {}
+  Arkode(Ode& ode, const IntegratorSettings& settings, bool projects)
+      : Sundials(ode, settings), projects_(projects) {}
   ~Arkode() override {
     if (memory_ != nullptr) ERKStepFree(&memory_);
   }
@@ -210,6 +245,8 @@ class Arkode final : public Sundials {
     ERKStepSetMaxNumSteps(memory_, kNoLimitOfSteps);
     check_call(ERKStepSetTableNum(memory_, ARKODE_FEHLBERG_13_7_8), "ARKODE's table");
     ERKStepSetInterpolantDegree(memory_, kInterpolantDegree);
+    if (projects_)
+      check_call(ERKStepSetPostprocessStepFn(memory_, projection_of), "ARKODE's projection");
     if (std::isfinite(settings_.maximum_step)) ERKStepSetMaxStep(memory_, settings_.maximum_step);
   }
 
@@ -235,18 +272,21 @@ class Arkode final : public Sundials {
     return h;
   }
 
+  bool projects_;
   void* memory_ = nullptr;
   long rejected_before_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Integrator> make_cvode(Ode& ode, const IntegratorSettings& settings) {
-  return std::make_unique<Cvode>(ode, settings);
+std::unique_ptr<Integrator> make_cvode(Ode& ode, const IntegratorSettings& settings,
+                                       bool projects) {
+  return std::make_unique<Cvode>(ode, settings, projects);
 }
 
-std::unique_ptr<Integrator> make_arkode(Ode& ode, const IntegratorSettings& settings) {
-  return std::make_unique<Arkode>(ode, settings);
+std::unique_ptr<Integrator> make_arkode(Ode& ode, const IntegratorSettings& settings,
+                                        bool projects) {
+  return std::make_unique<Arkode>(ode, settings, projects);
 }
 
 }  // namespace catena

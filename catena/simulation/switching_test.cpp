@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "catena/dynamics/closed_cases.h"
+#include "catena/dynamics/energy.h"
 #include "catena/dynamics/kinematics.h"
 #include "catena/simulation/settings_file.h"
 #include "catena/simulation/simulate.h"
@@ -358,9 +359,56 @@ TEST(LoopRoute, MultipliersMoveAFourBarAsEmbeddingDoes) {
   EXPECT_LT((a.state.v - b.state.v).norm(), 1e-8);
   EXPECT_LT(b.audit.closure_residual, 1e-13);
   EXPECT_LT(b.audit.energy_drift, 1e-9);
+  // SUNDIALS' methods that can project.
+  for (const Method method : {Method::arkode, Method::bdf}) {
+    settings.integrator.method = method;
+    MemoryRecorder other;
+    const SimulationResult c = simulate(m, s, settings, other);
+    const double tolerance = method == Method::bdf ? 1e-6 : 1e-8;  // multistep, order five
+    EXPECT_LT((a.state.q - c.state.q).norm(), tolerance) << to_string(method);
+    EXPECT_LT((a.state.v - c.state.v).norm(), 10.0 * tolerance) << to_string(method);
+    EXPECT_LT(c.audit.closure_residual, 1e-12) << to_string(method);
+  }
   settings.integrator.method = Method::adams;
   MemoryRecorder none;
   EXPECT_THROW(simulate(m, s, settings, none), Error);
+}
+
+// A hinge of a loop that rests against its limit, whichever: it stays there, and what the stop
+// gives is what statics asks for, by virtual work along the closure.
+TEST(LoopRoute, AnyHingeOfALoopRestsAgainstItsStop) {
+  const Mechanism plain = four_bar();
+  const State s = four_bar_state(plain, kPi / 2, 0.0);
+  for (const std::string hinge : {"A", "B", "D"}) {
+    const int i = plain.velocity_index(hinge);
+    const double turn = consistent_velocity(plain, s.q, vector({-1, 0, 0}), {1, 0, 0})[i];
+    MechanismBuilder b = plain.edit();
+    FreedomSettings limit;
+    (turn < 0.0 ? limit.lower : limit.upper) = s.q[i] + 0.3 * (turn < 0.0 ? -1.0 : 1.0);
+    b.hinge(hinge).freedoms = {limit};
+    const Mechanism m = b.finish();
+    for (const LoopRoute route : {LoopRoute::embedded, LoopRoute::multipliers}) {
+      SimulationSettings settings = accurate(2.0);
+      settings.actions.loops = route;
+      settings.outputs = {"q.*", "reaction.*"};
+      MemoryRecorder record;
+      const SimulationResult r = simulate(m, s, settings, record);
+      EXPECT_EQ(r.events, 1) << hinge;
+      EXPECT_NEAR(r.state.q[i], turn < 0.0 ? limit.lower : limit.upper, 1e-9) << hinge;
+      EXPECT_LT(r.audit.energy_drift, 1e-8) << hinge;
+      // dV along the motion that turns the hinge by one.
+      std::vector<std::uint8_t> fixed(3, 0);
+      fixed[static_cast<std::size_t>(i)] = 1;
+      const Eigen::VectorXd x =
+          consistent_velocity(m, r.state.q, Eigen::VectorXd::Unit(3, i), fixed);
+      const auto potential = [&](double h) {
+        return energy(m, {r.state.q + h * x, Eigen::VectorXd::Zero(3)}).potential();
+      };
+      const double h = 1e-5;
+      const double needed = (potential(h) - potential(-h)) / (2.0 * h);
+      EXPECT_NEAR(record.value(record.rows() - 1, "reaction." + hinge), needed, 1e-6) << hinge;
+    }
+  }
 }
 
 // A stop, dry friction and a prescribed motion beside constraints.

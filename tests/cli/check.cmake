@@ -124,6 +124,11 @@ expect(0 OUT "hinge 'C' +force x .*rank 2 of 5 rows" RUN dynamics ${models}/four
 expect(0 OUT "." RUN dynamics ${models}/four_bar.yaml --route multipliers --json)
 keys("${out}" acceleration effort multipliers q v)
 value("${out}" 3 multipliers redundant)
+expect(0 OUT "grip_a +object .*effective inertia of 'object'"
+       RUN dynamics ${models}/../verification/two_arms/model.yaml --what chains --body object)
+expect(0 OUT "." RUN dynamics ${models}/../verification/two_arms/model.yaml --what chains --body object --json)
+expect(2 OUT "" ERR "--body" RUN dynamics ${models}/four_bar.yaml --what chains)
+expect(1 OUT "" ERR "free hinge" RUN dynamics ${models}/four_bar.yaml --what chains --body rocker)
 expect(2 OUT "" ERR "--route" RUN dynamics ${models}/four_bar.yaml --route both)
 file(WRITE ${WORK}/wrong.yaml "q: {pivto: 0.6}\nspeed: 3\n")
 expect(1 OUT "" ERR "wrong.yaml:1: error: .*'pivto'; did you mean 'pivot'.*wrong.yaml:2: error: "
