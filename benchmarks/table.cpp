@@ -1,9 +1,10 @@
 // One table: Catena and the peers that are installed, on the same models and states in one run.
 //
-//   table [--rounds N] [--peers-up-to FREEDOMS] [--markdown FILE] [PLUGIN.so ...]
+//   table [--rounds N] [--only TEXT] [--peers-up-to FREEDOMS] [--markdown FILE] [PLUGIN.so ...]
 //
-// Peers are left out of larger mechanisms (300 freedoms unless said otherwise): some keep scratch
-// that grows with the cube of the freedoms, 32 GB at 1,000.
+// `--only`: mechanisms whose name has the text in it. Peers are left out of larger mechanisms (300
+// freedoms unless said otherwise): some keep scratch that grows with the cube of the freedoms, 32
+// GB at 1,000.
 //
 // Every contender takes a short sample (some 50 µs) in turn, round after round, so that whatever
 // the machine does else meets all of them alike; the figure is the median. Before anything is timed
@@ -28,6 +29,8 @@
 #include "catena/dynamics/mass_matrix.h"
 #include "catena/dynamics/operators.h"
 #include "catena/io/load.h"
+#include "catena/sensitivity/batch_derivatives.h"
+#include "catena/sensitivity/forward_derivatives.h"
 
 namespace {
 
@@ -38,6 +41,8 @@ using Clock = std::chrono::steady_clock;
 constexpr int kStates =
     16;  // that a single-state call goes through, so that nothing is learnt by heart
 constexpr int kBatch = 1024;
+// A batch of derivatives is as many states (256 at most) as have their matrices in 1 MB.
+constexpr int kDerivativeNumbers = 1 << 17;
 constexpr double kSample = 50e3;  // ns
 // Peers that read the same numbers agree to rounding, through conditions of at most 1e6; MuJoCo
 // diagonalizes inertias and keeps eight digits.
@@ -73,7 +78,11 @@ struct Contender {
     for (; t < 0.5 * kSample; n *= 2) t = time(2 * n);
     repetitions = std::max(1, static_cast<int>(n * kSample / t));
   }
-  void sample() { samples.push_back(time(repetitions) / repetitions / states); }
+  // A few calls first that are not counted: the one before has left the caches to itself.
+  void sample() {
+    time(repetitions / 4 + 1);
+    samples.push_back(time(repetitions) / repetitions / states);
+  }
 };
 
 struct Column {
@@ -81,16 +90,27 @@ struct Column {
   Task task;
   bool batch = false;
 };
-const std::vector<Column> kColumns{{"inverse dynamics", Task::inverse},
-                                   {"forward dynamics", Task::forward},
-                                   {"mass matrix", Task::mass_matrix},
-                                   {"inverse mass matrix", Task::inverse_mass_matrix},
-                                   {"forward, batch of 1,024", Task::forward, true}};
+const std::vector<Column> kColumns{
+    {"inverse dynamics", Task::inverse},
+    {"forward dynamics", Task::forward},
+    {"mass matrix", Task::mass_matrix},
+    {"inverse mass matrix", Task::inverse_mass_matrix},
+    {"forward, batch of 1,024", Task::forward, true},
+    {"derivatives of inverse dynamics", Task::inverse_derivatives},
+    {"derivatives of forward dynamics", Task::forward_derivatives},
+    {"derivatives of inverse, batch", Task::inverse_derivatives, true},
+    {"derivatives of forward, batch", Task::forward_derivatives, true}};
 
 // Catena's own: one state at a time, and batches.
 struct Ours {
   explicit Ours(const Subject& s)
-      : subject(s), workspace(s.mechanism), batch(s.mechanism, {.threads = 1}) {
+      : subject(s),
+        workspace(s.mechanism),
+        batch(s.mechanism, {.threads = 1}),
+        derivatives(s.mechanism),
+        batch_derivatives(s.mechanism, {.threads = 1}) {
+    const int n = s.mechanism.freedoms();
+    several = std::clamp(kDerivativeNumbers / (3 * n * n), batch.lanes(), 256);
     for (int k = 0; k < kStates; ++k) {
       states.push_back({s.q.row(k).transpose(), s.v.row(k).transpose()});
       efforts.push_back(s.effort.row(k).transpose());
@@ -113,18 +133,35 @@ struct Ours {
       case Task::mass_matrix:
         mass_matrix(m, states[k].q, workspace);
         break;
+      case Task::inverse_derivatives:
+        inverse_dynamics_derivatives(m, states[k], accelerations[k], derivatives);
+        break;
+      case Task::forward_derivatives:
+        forward_dynamics_derivatives(m, states[k], efforts[k], derivatives);
+        break;
       default:
         articulate(m, states[k].q, workspace);
         inverse_mass_matrix(workspace, inverse);
     }
   }
-  void run_batch() {
-    batch_forward_dynamics(subject.mechanism, subject.q, subject.v, subject.effort, batch, found);
+  int batch_size(Task task) const { return task == Task::forward ? subject.count() : several; }
+  void run_batch(Task task) {
+    if (task == Task::forward)
+      batch_forward_dynamics(subject.mechanism, subject.q, subject.v, subject.effort, batch, found);
+    else if (task == Task::inverse_derivatives)
+      batch_derivatives.inverse(subject.q.topRows(several), subject.v.topRows(several),
+                                subject.acceleration.topRows(several));
+    else
+      batch_derivatives.forward(subject.q.topRows(several), subject.v.topRows(several),
+                                subject.effort.topRows(several), found.topRows(several));
   }
 
   const Subject& subject;
   Workspace workspace;
   BatchWorkspace batch;
+  SensitivityWorkspace derivatives;
+  BatchDerivatives batch_derivatives;
+  int several = 1;
   std::vector<State> states;
   std::vector<Eigen::VectorXd> efforts, accelerations;
   Rows found;
@@ -192,7 +229,8 @@ std::vector<Cell> measure(const Subject& subject, const std::vector<Plugin>& plu
   for (std::size_t c = 0; c < kColumns.size(); ++c) {
     const Column& column = kColumns[c];
     if (column.batch)
-      columns[c].push_back({"Catena", [&](int) { ours.run_batch(); }, subject.count()});
+      columns[c].push_back({"Catena", [&ours, &column](int) { ours.run_batch(column.task); },
+                            ours.batch_size(column.task)});
     else
       columns[c].push_back(
           {"Catena", [&ours, &column](int k) { ours.run(column.task, k % kStates); }});
@@ -275,12 +313,14 @@ void write(const std::vector<std::string>& rows, const std::vector<std::vector<C
 
 int main(int argc, char** argv) try {
   int rounds = 60, peers_up_to = 300;
-  std::string file;
+  std::string file, only;
   std::vector<Plugin> plugins;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "--rounds" && i + 1 < argc) {
       rounds = std::max(1, std::atoi(argv[++i]));
+    } else if (argument == "--only" && i + 1 < argc) {
+      only = argv[++i];
     } else if (argument == "--peers-up-to" && i + 1 < argc) {
       peers_up_to = std::atoi(argv[++i]);
     } else if (argument == "--markdown" && i + 1 < argc) {
@@ -309,6 +349,7 @@ int main(int argc, char** argv) try {
   std::vector<std::string> names;
   std::vector<std::vector<Cell>> cells;
   for (const Row& row : rows) {
+    if (row.name.find(only) == std::string::npos) continue;
     std::printf("%s\n", row.name.c_str());
     std::fflush(stdout);
     const Subject subject(row.name, row.make(), kBatch);

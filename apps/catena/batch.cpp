@@ -11,6 +11,7 @@
 #include "apps/catena/output.h"
 #include "catena/base/cpu.h"
 #include "catena/io/csv.h"
+#include "catena/sensitivity/batch_derivatives.h"
 
 namespace catena::app {
 namespace {
@@ -66,6 +67,18 @@ std::vector<std::string> prefixed(const char* prefix, std::span<const std::strin
   return result;
 }
 
+// Three matrices column by column, as BatchDerivatives leaves them:
+// "acceleration.elbow/q.shoulder".
+std::vector<std::string> derivative_names(const Mechanism& m, const std::string& of,
+                                          const std::vector<std::string>& by) {
+  std::vector<std::string> names;
+  for (const std::string& part : by)
+    for (const std::string& column : m.velocity_names())
+      for (const std::string& row : m.velocity_names())
+        names.push_back(of + "." + row + "/" + part + "." + column);
+  return names;
+}
+
 void batch(const Options& options) {
   const Mechanism m = options.model.load();
   print_warnings(m);
@@ -73,7 +86,11 @@ void batch(const Options& options) {
   for (const std::string& name : in.ignored)
     fmt::print(stderr, "{}: column '{}' is not read: q., v., effort. and acceleration. are\n",
                options.states, name);
-  BatchWorkspace w(m, {.threads = options.threads});
+  std::unique_ptr<BatchDerivatives> derivatives;
+  if (options.what.ends_with("-derivatives"))
+    derivatives = std::make_unique<BatchDerivatives>(m, BatchSettings{.threads = options.threads});
+  BatchWorkspace own(m, {.threads = derivatives ? 1 : options.threads});
+  BatchWorkspace& w = derivatives ? derivatives->workspace() : own;
   const Eigen::Index states = in.q.rows();
   RowMatrix found(states, m.freedoms());
   std::vector<std::string> names;
@@ -84,6 +101,16 @@ void batch(const Options& options) {
   } else if (options.what == "inverse") {
     batch_inverse_dynamics(m, in.q, in.v, in.acceleration, w, found);
     names = prefixed("effort.", m.velocity_names());
+  } else if (derivatives) {
+    RowMatrix rows(states, 3 * static_cast<Eigen::Index>(m.freedoms()) * m.freedoms());
+    if (options.what == "forward-derivatives") {
+      derivatives->forward(in.q, in.v, in.effort, found, rows);
+      names = derivative_names(m, "acceleration", {"q", "v", "effort"});
+    } else {
+      derivatives->inverse(in.q, in.v, in.acceleration, rows);
+      names = derivative_names(m, "effort", {"q", "v", "acceleration"});
+    }
+    found.swap(rows);
   } else if (options.what == "poses") {
     RowMatrix poses(states, 12 * static_cast<Eigen::Index>(m.bodies().size()));
     batch_kinematics(m, in.q, w, poses);
@@ -156,7 +183,8 @@ void add_batch(CLI::App& app) {
       ->check(CLI::ExistingFile)
       ->type_name("FILE");
   command->add_option("--what", options->what, "What to compute")
-      ->check(CLI::IsMember({"forward", "inverse", "mass-matrix", "poses"}))
+      ->check(CLI::IsMember({"forward", "inverse", "mass-matrix", "poses", "forward-derivatives",
+                             "inverse-derivatives"}))
       ->capture_default_str();
   command->add_option("--threads", options->threads, "0: all")
       ->check(CLI::NonNegativeNumber)

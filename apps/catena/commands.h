@@ -32,6 +32,7 @@ void add_linearize(CLI::App& app);
 void add_modes(CLI::App& app);
 void add_equilibrium(CLI::App& app);
 void add_check_derivatives(CLI::App& app);
+void add_lyapunov(CLI::App& app);
 void add_simulate(CLI::App& app);
 void add_lqr(CLI::App& app);
 void add_verify(CLI::App& app);

@@ -9,6 +9,7 @@
 #include "catena/base/cpu.h"
 #include "catena/base/text.h"
 #include "catena/model/validation.h"
+#include "catena/sensitivity/parameters.h"
 
 namespace catena::app {
 namespace {
@@ -18,6 +19,7 @@ struct Options {
   bool json = false;
   bool full = false;
   bool cpu = false;
+  bool parameters = false;
 };
 
 void cpu_info(bool json) {
@@ -37,6 +39,14 @@ void cpu_info(bool json) {
              "in this build", listed(cpu.built), "in use", cpu.used);
 }
 
+// Every parameter by which there are derivatives.
+void parameter_info(const Mechanism& mechanism, bool json) {
+  const std::vector<std::string> names = ParameterSet::all_names(mechanism);
+  std::string text;
+  for (const std::string& name : names) text += name + "\n";
+  write_text(json ? Json{{"parameters", names}}.dump(2) + "\n" : text, "");
+}
+
 void info(const Options& options) {
   if (options.cpu) {
     cpu_info(options.json);
@@ -45,6 +55,10 @@ void info(const Options& options) {
   if (options.model.file().empty())
     throw UsageError("catena info: error: FILE is required (or --cpu)\nRun `catena info --help`.");
   const Mechanism mechanism = options.model.load_to_describe();
+  if (options.parameters) {
+    parameter_info(mechanism, options.json);
+    return;
+  }
   const InfoReport report = make_info_report(options.model.file(), mechanism);
   if (options.json) {
     write_text(info_json(report).dump(2) + "\n", "");
@@ -69,6 +83,8 @@ void add_info(CLI::App& app) {
   command->add_flag("--full", options->full, "Print every row of long tables");
   command->add_flag("--cpu", options->cpu,
                     "Describe the processor instead, and what is used of it");
+  command->add_flag("--parameters", options->parameters,
+                    "List the parameters by which there are derivatives instead");
   command->footer(
       "Examples:\n"
       "  catena info models/four_bar.yaml\n"

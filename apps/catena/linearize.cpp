@@ -5,10 +5,12 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include "apps/catena/closed_state.h"
 #include "apps/catena/linear_output.h"
 #include "apps/catena/model_options.h"
+#include "catena/sensitivity/parameters.h"
 #include "catena/simulation/recorded_motion.h"
 #include "catena/simulation/state_file.h"
 
@@ -20,7 +22,7 @@ struct Options {
   std::string at;
   std::string along;
   int every = 1;
-  std::vector<std::string> inputs, outputs, driven;
+  std::vector<std::string> inputs, outputs, driven, parameters;
   bool compare = false;
   bool json = false;
   std::string out;
@@ -58,6 +60,54 @@ std::string plant_text(const Plant& plant) {
         "the motion through it.\n",
         plant.residual);
   return text;
+}
+
+// Names of parameters; body.*.mass means all that match.
+std::vector<std::string> matching(const Mechanism& m, const std::vector<std::string>& wanted) {
+  std::vector<std::string> found;
+  for (const std::string& word : wanted) {
+    if (word.find_first_of("*?[") == std::string::npos) {
+      found.push_back(word);  // ParameterSet knows whether there is one
+      continue;
+    }
+    const std::size_t before = found.size();
+    for (const std::string& name : ParameterSet::all_names(m))
+      if (::fnmatch(word.c_str(), name.c_str(), 0) == 0) found.push_back(name);
+    if (found.size() == before)
+      throw NameError("no parameter matches '" + word +
+                      "'; `catena info FILE --parameters` lists "
+                      "them");
+  }
+  return found;
+}
+
+// E of δẋ = A δx + B δu + E δp: how the accelerations of the states change with parameters.
+void add_parameters(const Mechanism& m, const Plant& plant, const Options& options,
+                    const LinearizeSettings& settings, Json& json, std::string& text) {
+  const ParameterSet set(m, matching(m, options.parameters));
+  SensitivityWorkspace w(m);
+  if (!m.loops().empty()) {
+    ChartSettings chart;
+    chart.pinned.assign(static_cast<std::size_t>(m.freedoms()), 0);
+    for (const int i : plant.freedoms) chart.pinned[static_cast<std::size_t>(i)] = 1;
+    w.dynamics().set_chart(choose_chart(m, plant.point.state.q, chart), true);
+  }
+  std::vector<std::uint8_t> driven = settings.motion_driven;
+  driven.resize(static_cast<std::size_t>(m.freedoms()), 0);
+  const HybridParameterDerivatives d = set.hybrid_derivatives(
+      plant.point.state, {driven, plant.point.effort, plant.point.acceleration}, w,
+      plant.point.external);
+  const Eigen::Index size = d.acceleration.rows();
+  Eigen::MatrixXd e = Eigen::MatrixXd::Zero(2 * size, set.size());
+  e.bottomRows(size) = d.acceleration;
+  const Eigen::VectorXd values = set.values();
+  json["parameters"] = set.names();
+  json["values"] = std::vector<double>(values.begin(), values.end());
+  json["E"] = rows_json(e);
+  // Parameters are many and states few: one row for each parameter.
+  const std::vector<std::string> accelerations(plant.states.end() - size, plant.states.end());
+  text += "\nE (transposed)\n" +
+          matrix_text(e.bottomRows(size).transpose(), set.names(), accelerations);
 }
 
 void schedule(const Options& options, const Mechanism& m, const LinearizeSettings& settings) {
@@ -103,6 +153,7 @@ void linearize_command(const Options& options) {
   const Plant plant = linearize(m, {in.state, in.effort, in.acceleration, in.external}, settings);
   Json json = plant_json(m, plant);
   std::string text = plant_text(plant);
+  if (!options.parameters.empty()) add_parameters(m, plant, options, settings, json, text);
   if (options.compare) {
     const Perturbation p = linearize_by_perturbation(m, plant, settings);
     json["perturbation"] = {{"A", rows_json(p.A)},
@@ -149,6 +200,11 @@ void add_linearize(CLI::App& app) {
                    "Hinges or freedoms whose acceleration is the input")
       ->delimiter(',')
       ->type_name("NAME,...");
+  command
+      ->add_option("--parameters", options->parameters,
+                   "Also E, the derivatives by these parameters: body.link2.mass, hinge.*.damping")
+      ->delimiter(',')
+      ->type_name("NAME,...");
   command->add_flag("--compare", options->compare,
                     "Also linearize by perturbation and tell the difference");
   command->add_option("--along", options->along, "Linearize at the states of this run")
@@ -161,7 +217,8 @@ void add_linearize(CLI::App& app) {
       "Examples:\n"
       "  catena linearize models/double_pendulum.yaml\n"
       "  catena linearize models/four_bar.yaml --compare\n"
-      "  catena linearize models/cart_pendulum.yaml --in rail --out q.rail,q.pivot -o plant.json");
+      "  catena linearize models/cart_pendulum.yaml --in rail --out q.rail,q.pivot -o plant.json\n"
+      "  catena linearize models/double_pendulum.yaml --parameters 'body.*.mass,gravity.y'");
   command->callback([options] { linearize_command(*options); });
 }
 

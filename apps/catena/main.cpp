@@ -63,6 +63,7 @@ int run(int argc, char** argv) {
   catena::app::add_modes(app);
   catena::app::add_equilibrium(app);
   catena::app::add_check_derivatives(app);
+  catena::app::add_lyapunov(app);
   catena::app::add_simulate(app);
   catena::app::add_optimize(app);
   catena::app::add_lqr(app);

@@ -10,6 +10,14 @@
 
 namespace catena {
 
+// Neighbouring columns of ∂τ/∂q and ∂τ/∂v with entries in the same rows.
+struct ColumnGroup {
+  int first = 0;
+  int count = 0;
+  int first_row = 0;  // in the list of rows
+  int row_count = 0;
+};
+
 struct BatchDerivativeModel {
   const BatchModel* batch = nullptr;
   MatrixPattern pattern;            // of the tree
@@ -17,6 +25,9 @@ struct BatchDerivativeModel {
   const int* first_path = nullptr;  // by freedom
   const int* common = nullptr;      // [i][k], k <= i: how many their paths share
   const int* node_of = nullptr;     // by freedom
+  const ColumnGroup* groups = nullptr;
+  int group_count = 0;
+  const int* group_rows = nullptr;
   const DriveTerm* drives = nullptr;
   int drive_count = 0;
 };

@@ -65,7 +65,30 @@ struct BatchDerivatives::Implementation {
         while (count < length(i) && count < length(k) && at(count, i) == at(count, k)) ++count;
         common[static_cast<std::size_t>(i * n + k)] = count;
       }
+    // Rows of each column that are not zero.
+    const auto rows_of = [&](int k) {
+      std::vector<int> rows;
+      for (int i = pattern.first_segment[k]; i < pattern.first_segment[k + 1]; ++i)
+        if (pattern.segments[i].kind != RowSegment::Kind::none)
+          for (int r = 0; r < pattern.segments[i].count; ++r)
+            rows.push_back(pattern.segments[i].first + r);
+      return rows;
+    };
+    std::vector<int> last;
+    for (int k = 0; k < n; ++k) {
+      const std::vector<int> rows = rows_of(k);
+      if (k == 0 || rows != last) {
+        groups.push_back(
+            {k, 0, static_cast<int>(group_rows.size()), static_cast<int>(rows.size())});
+        group_rows.insert(group_rows.end(), rows.begin(), rows.end());
+      }
+      ++groups.back().count;
+      last = rows;
+    }
     drives = drive_terms(m);
+    model.groups = groups.data();
+    model.group_count = static_cast<int>(groups.size());
+    model.group_rows = group_rows.data();
     model.batch = &inside.model;
     model.pattern = pattern;
     model.path = path.data();
@@ -141,6 +164,8 @@ struct BatchDerivatives::Implementation {
   SensitivityWorkspace patterns;
   const BatchDerivativeKernels* kernels = nullptr;
   std::vector<int> node_of, path, first_path, common;
+  std::vector<ColumnGroup> groups;
+  std::vector<int> group_rows;
   std::vector<DriveTerm> drives;
   BatchDerivativeModel model;
   bool singly = false;

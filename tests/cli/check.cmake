@@ -8,7 +8,7 @@ set(models ${SOURCE}/models)
 # ---- help, version, wrong usage
 expect(0 OUT "^catena [0-9]+\\.[0-9]+\\.[0-9]+\n$" RUN --version)
 expect(0 OUT "Examples:" RUN --help)
-foreach(command info check convert dynamics batch linearize modes equilibrium check-derivatives verify
+foreach(command info check convert dynamics batch linearize modes equilibrium check-derivatives lyapunov verify
         report view plot compare)
   expect(0 OUT "Examples:.*catena ${command}" RUN ${command} --help)
 endforeach()
@@ -255,6 +255,18 @@ expect(1 OUT "" ERR "no equilibrium was found.*free base" RUN equilibrium ${mode
 expect(0 OUT "∂acceleration/∂q .*states" RUN check-derivatives ${models}/mixed_chain.yaml --states 2)
 expect(0 OUT "." RUN check-derivatives ${models}/four_bar.yaml --states 2 --json)
 keys("${out}" states skipped worst pass checks)
+expect(0 OUT "E .transposed.*body.lower.mass .*gravity.y" RUN linearize ${models}/double_pendulum.yaml
+       --parameters body.*.mass,gravity.y,hinge.elbow.position.x)
+expect(0 OUT "." RUN linearize ${models}/four_bar.yaml --parameters body.*.mass --json)
+keys("${out}" states inputs outputs A B C D M P1 P2 P3 point residual equilibrium parameters values E)
+expect(1 OUT "" ERR "no parameter is named 'body.lowr.mass'; did you mean 'body.lower.mass'"
+       RUN linearize ${models}/double_pendulum.yaml --parameters body.lowr.mass)
+expect(1 OUT "" ERR "no parameter matches 'bodies.*'" RUN linearize ${models}/double_pendulum.yaml --parameters bodies.*)
+expect(0 OUT "body.lower.mass\n" RUN info ${models}/double_pendulum.yaml --parameters)
+expect(0 OUT "exponent +1/s" RUN lyapunov ${models}/double_pendulum.yaml --duration 1)
+expect(0 OUT "." RUN lyapunov ${models}/four_bar.yaml --duration 0.5 --exponents 1 --json)
+keys("${out}" exponents spread sum duration step settle final_state)
+expect(2 OUT "" ERR "the step .2 s. is longer than the motion" RUN lyapunov ${models}/double_pendulum.yaml --duration 1 --step 2)
 
 # ---- the code in the README is the example that is compiled
 file(READ ${SOURCE}/README.md readme)
@@ -292,6 +304,27 @@ keys("${out}" states failures failed threads lanes instruction_set wall_time out
 value("${out}" 3 states)
 expect(0 OUT "." RUN batch ${models}/double_pendulum.yaml --states ${WORK}/states.csv --what poses
        -o ${WORK}/found.csv)
+expect(0 OUT "3 states, 0 failed" RUN batch ${models}/double_pendulum.yaml --states ${WORK}/states.csv
+       --what forward-derivatives -o ${WORK}/found.csv)
+file(STRINGS ${WORK}/found.csv lines)
+list(GET lines 0 head)
+if(NOT head MATCHES "^acceleration.shoulder/q.shoulder,acceleration.elbow/q.shoulder,")
+  fail("batch of derivatives wrote ${head}")
+endif()
+# In the first state the entry is that of `linearize`.
+file(WRITE ${WORK}/state.yaml "q: {shoulder: 0.3}\n")
+expect(0 OUT "." RUN linearize ${models}/double_pendulum.yaml --at ${WORK}/state.yaml --json)
+string(JSON one GET "${out}" A 2 0)
+list(GET lines 1 first)
+string(REGEX REPLACE ",.*" "" first ${first})
+string(SUBSTRING "${one}" 0 12 one)
+string(SUBSTRING "${first}" 0 12 first)
+if(NOT one STREQUAL first)
+  fail("batch found ${first}, linearize ${one}")
+endif()
+file(WRITE ${WORK}/states.csv "time\n0\n")
+expect(1 OUT "" ERR "has closed loops" RUN batch ${models}/four_bar.yaml --states ${WORK}/states.csv
+       --what inverse-derivatives -o ${WORK}/found.csv)
 file(WRITE ${WORK}/states.csv "q.shoulder\n0.3\nnan\n")
 expect(1 OUT "2 states, 1 failed" ERR "state 1: position of 'shoulder' is not finite"
        RUN batch ${models}/double_pendulum.yaml --states ${WORK}/states.csv -o ${WORK}/found.csv)
