@@ -39,8 +39,13 @@ void bind_multipliers(py::module_& m) {
       py::arg("mechanism"), py::arg("state"), py::arg("effort") = py::none(),
       py::arg("external") = py::none(),
       "Forward dynamics of a closed mechanism by multipliers, with a report on its constraints.");
-  m.def("absolute_form", &absolute_form, py::arg("mechanism"),
-        "The same bodies, each free, and every hinge a constraint between them: a Mechanism.");
+  m.def(
+      "absolute_form",
+      [](const Mechanism& x, const std::vector<std::string>& kept) {
+        return absolute_form(x, kept);
+      },
+      py::arg("mechanism"), py::arg("kept") = std::vector<std::string>{},
+      "The same bodies, each free, and every hinge a constraint between them: a Mechanism.");
   m.def(
       "absolute_state",
       [](const Mechanism& x, const NamedState& state, const MechanismPointer& absolute) {
