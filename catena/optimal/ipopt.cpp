@@ -170,6 +170,8 @@ void ipopt(Attempt& a, const VectorXd& from) {
   options->SetStringValue("mu_strategy", "adaptive");
   options->SetStringValue("hessian_approximation", gauss_newton ? "exact" : "limited-memory");
   options->SetStringValue("nlp_scaling_method", "gradient-based");
+  // What a cost or hinge of the user throws goes its way.
+  application->RethrowNonIpoptException(true);
   if (application->Initialize() != Ipopt::Solve_Succeeded)
     throw Error("IPOPT could not be started");
   Ipopt::SmartPtr<Program> program = new Program(a, from, gauss_newton);

@@ -275,6 +275,22 @@ TEST(Optimal, ATimeLimitKeepsTheBest) {
   EXPECT_LT(r.wall_time, 2.0);
 }
 
+// By both solvers.
+TEST(Optimal, WhatACostThrowsGoesItsWay) {
+  struct Mine {};
+  const Mechanism m = unit_rods({"shoulder", "elbow"});
+  for (const bool bounded : {false, true}) {
+    MotionProblem p = two_rod_problem(m, 1.0, 8);
+    if (bounded) p.bounds.push_back({"shoulder", MotionQuantity::position, -9.0, 9.0});
+    int calls = 0;
+    p.custom_costs.push_back({"mine", [&calls](const CostPoint&, CostGradient*) -> double {
+                                if (++calls > 2000) throw Mine();
+                                return 0.0;
+                              }});
+    EXPECT_THROW(solve(p), Mine);
+  }
+}
+
 TEST(Optimal, WhatCannotBeIsSaid) {
   const Mechanism m = slide();
   MotionProblem p(m);

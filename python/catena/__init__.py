@@ -17,10 +17,12 @@ from . import _catena
 from ._catena import *  # noqa: F401,F403
 from ._catena import __version__, rooms
 from . import adapt
+from ._optimal import record_motion
 from ._run import Run, compare_runs, open_run, resume_simulation, simulate, view
 
 # What the extension has but a user does not call begins with an underscore.
 __all__ = sorted(
     {name for name in dir(_catena) if not name.startswith("_")}
-    | {"Run", "adapt", "compare_runs", "open_run", "resume_simulation", "simulate", "view"}
+    | {"Run", "adapt", "compare_runs", "open_run", "record_motion", "resume_simulation", "simulate"}
+    | {"view"}
 )

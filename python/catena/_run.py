@@ -42,13 +42,18 @@ class Run:
         result: Optional[SimulationResult] = None,
         settings_json: str = "",
         model_path: str = "",
+        kind: str = "simulation",
+        difference: Optional[float] = None,
     ) -> None:
         self._record = record
         self._mechanism = mechanism
         self._settings_json = settings_json
         self._model_path = model_path
+        self._kind = kind
         #: How the simulation went; None for a run that was read from a file.
         self.result = result
+        #: Of record_motion(): how far its end is from that of the motion that was found.
+        self.difference = difference
 
     # ---- What was recorded. ----
 
@@ -112,6 +117,11 @@ class Run:
         return json.loads(text).get("audit", {}) if text else {}
 
     @property
+    def kind(self) -> str:
+        """What made it: "simulation", or "optimization" (record_motion())."""
+        return self._record.kind if isinstance(self._record, _catena.RunFile) else self._kind
+
+    @property
     def settings(self) -> Dict[str, Any]:
         """All settings of the run, defaults filled in."""
         text = self._settings_json
@@ -162,6 +172,7 @@ class Run:
             self._model_path,
             self._settings_json,
             overwrite,
+            self._kind,
         )
         return name
 
@@ -331,16 +342,21 @@ def simulate(
         elif path and not path.endswith(".csv") and os.path.exists(path):
             error.run = open_run(path)  # type: ignore[attr-defined]
         raise
-    if path.endswith(".csv"):
-        names, values = _catena.read_csv(path)
-        return Run(_Table(names, values), mechanism=mechanism, result=result)  # type: ignore
-    return Run(
-        _catena.RunFile(path) if path else record,
+    return _recorded(
+        record,
+        path,
         mechanism=mechanism,
         result=result,
         settings_json=settings_json,
         model_path=model_path,
     )
+
+
+def _recorded(record: _catena.MemoryRecorder, path: str, **about: Any) -> Run:
+    """The Run of what was recorded: in memory, or in a file."""
+    if path.endswith(".csv"):
+        return Run(_Table(*_catena.read_csv(path)), **about)  # type: ignore[arg-type]
+    return Run(_catena.RunFile(path) if path else record, **about)
 
 
 class _Table:

@@ -108,6 +108,65 @@ MutableMap map_of(py::array_t<double>& a) {
           Eigen::OuterStride<>(a.strides(0) / static_cast<py::ssize_t>(sizeof(double)))};
 }
 
+// External wrenches of many states, from dictionaries as for one state, in which "force" and
+// "moment" may also be (B, 3).
+class BatchLoads {
+ public:
+  BatchLoads(const Wrenches& from, const Mechanism& mechanism, py::ssize_t states) {
+    if (!from.given()) return;
+    if (py::isinstance<py::dict>(from.value) || py::isinstance<ExternalWrench>(from.value))
+      add(from.value, mechanism, states);
+    else
+      for (const py::handle entry : py::iter(from.value)) add(entry, mechanism, states);
+    components_.resize(states, 6 * static_cast<Eigen::Index>(places_.size()));
+    for (std::size_t k = 0; k < columns_.size(); ++k)
+      components_.middleCols(3 * static_cast<Eigen::Index>(k), 3) = columns_[k];
+    given_.emplace(places_, components_);
+  }
+  BatchLoads(const BatchLoads&) = delete;
+  BatchLoads& operator=(const BatchLoads&) = delete;
+  // Null: none.
+  const BatchWrenches* get() const { return given_ ? &*given_ : nullptr; }
+
+ private:
+  void add(py::handle entry, const Mechanism& mechanism, py::ssize_t states) {
+    py::object one = py::reinterpret_borrow<py::object>(entry);
+    RowMatrix moment, force;
+    if (py::isinstance<py::dict>(entry)) {
+      py::dict rest = one.attr("copy")();
+      moment = take(rest, "moment", states);
+      force = take(rest, "force", states);
+      one = std::move(rest);
+    }
+    const ExternalWrench wrench = read_wrenches({one}, mechanism).front();
+    places_.push_back({wrench.body, wrench.point, wrench.axes});
+    columns_.push_back(moment.size() > 0 ? moment : repeated(wrench.wrench.moment, states));
+    columns_.push_back(force.size() > 0 ? force : repeated(wrench.wrench.force, states));
+  }
+  // What differs from state to state is taken out of the dictionary; empty: it does not.
+  static RowMatrix take(py::dict& from, const char* key, py::ssize_t states) {
+    if (!from.contains(key)) return {};
+    const Array a = numbers(from[key]);
+    if (a.ndim() == 1) return {};
+    if (!has_shape(a, states, 3)) throw_shape(a, "(3,) or (" + std::to_string(states) + ", 3)");
+    from.attr("pop")(key);
+    return Eigen::Map<const RowMatrix>(a.data(), states, 3);
+  }
+  static RowMatrix repeated(const Vec3d& x, py::ssize_t states) {
+    return Eigen::RowVector3d(x.x, x.y, x.z).replicate(states, 1);
+  }
+
+  std::vector<BatchWrenches::Place> places_;
+  std::vector<RowMatrix> columns_;  // moment and force of each place
+  RowMatrix components_;
+  std::optional<BatchWrenches> given_;
+};
+
+const char* const kBatchExternal =
+    "external: wrenches as in forward_dynamics; \"force\" and \"moment\" of a dictionary may also "
+    "be "
+    "(B, 3), a row for each state.";
+
 using Call = void (*)(const Mechanism&, const BatchIn&, const BatchIn&, const BatchIn&,
                       BatchWorkspace&, BatchOut, const BatchWrenches*);
 
@@ -115,24 +174,27 @@ void bind_call(py::module_& m, const char* name, Call call, const char* input, c
   m.def(
       name,
       [call, input](const MechanismPointer& mechanism, const BatchVector& q, const BatchVector& v,
-                    const BatchVector& given, PythonBatchWorkspace* workspace, const Out& out) {
+                    const BatchVector& given, PythonBatchWorkspace* workspace, const Out& out,
+                    const Wrenches& external) {
         const int n = mechanism->freedoms();
         const Rows positions(q, -1, mechanism->coordinates(), "q");
         const Rows velocities(v, positions.states(), n, "v");
         const Rows inputs(given, positions.states(), n, input);
+        const BatchLoads loads(external, *mechanism, positions.states());
         py::array_t<double> result = result_rows(out, positions.states(), n);
         BatchUse use(mechanism, workspace);
         {
           const Map a = positions.map(), b = velocities.map(), c = inputs.map();
           MutableMap y = map_of(result);
           const py::gil_scoped_release release;
-          call(*mechanism, a, b, c, use.workspace(), y, nullptr);
+          call(*mechanism, a, b, c, use.workspace(), y, loads.get());
         }
         use.finish();
         return result;
       },
       py::arg("mechanism"), py::arg("q"), py::arg("v") = py::none(), py::arg(input) = py::none(),
-      py::arg("workspace") = py::none(), py::arg("out") = py::none(), doc);
+      py::arg("workspace") = py::none(), py::arg("out") = py::none(),
+      py::arg("external") = py::none(), (std::string(doc) + "\n\n" + kBatchExternal).c_str());
 }
 
 }  // namespace
@@ -203,7 +265,7 @@ void bind_batch(py::module_& m) {
       "batch_hybrid_dynamics",
       [](const MechanismPointer& mechanism, const BatchVector& q, const BatchVector& v,
          const Freedoms& motion_driven, const BatchVector& effort, const BatchVector& acceleration,
-         PythonBatchWorkspace* workspace) {
+         PythonBatchWorkspace* workspace, const Wrenches& external) {
         const int n = mechanism->freedoms();
         const Rows positions(q, -1, mechanism->coordinates(), "q");
         const py::ssize_t states = positions.states();
@@ -211,6 +273,7 @@ void bind_batch(py::module_& m) {
             accelerations(acceleration, states, n, "acceleration");
         std::vector<std::uint8_t> mask = read_mask(motion_driven, *mechanism);
         mask.resize(static_cast<std::size_t>(n), 0);
+        const BatchLoads loads(external, *mechanism, states);
         py::array_t<double> found_a({states, static_cast<py::ssize_t>(n)});
         py::array_t<double> found_e({states, static_cast<py::ssize_t>(n)});
         BatchUse use(mechanism, workspace);
@@ -219,16 +282,19 @@ void bind_batch(py::module_& m) {
           const BatchHybridInput input{mask, efforts.map(), accelerations.map()};
           MutableMap y = map_of(found_a), z = map_of(found_e);
           const py::gil_scoped_release release;
-          batch_hybrid_dynamics(*mechanism, a, b, input, use.workspace(), y, z);
+          batch_hybrid_dynamics(*mechanism, a, b, input, use.workspace(), y, z, loads.get());
         }
         use.finish();
         return std::make_pair(found_a, found_e);
       },
       py::arg("mechanism"), py::arg("q"), py::arg("v"), py::arg("motion_driven"),
       py::arg("effort") = py::none(), py::arg("acceleration") = py::none(),
-      py::arg("workspace") = py::none(),
-      "(accelerations, efforts), each (B, freedoms). The same freedoms are motion-driven in all "
-      "states.");
+      py::arg("workspace") = py::none(), py::arg("external") = py::none(),
+      (std::string(
+           "(accelerations, efforts), each (B, freedoms). The same freedoms are motion-driven "
+           "in all states.\n\n") +
+       kBatchExternal)
+          .c_str());
   m.def(
       "batch_mass_matrix",
       [](const MechanismPointer& mechanism, const BatchVector& q, PythonBatchWorkspace* workspace) {

@@ -4,8 +4,8 @@
 #include "apps/catena/report_data.h"
 #include "catena/io/csv.h"
 #include "catena/io/run_compare.h"
-#include "catena/io/run_file.h"
 #include "catena/io/svg_plot.h"
+#include "catena/io/yaml.h"
 
 namespace catena::python {
 namespace {
@@ -56,8 +56,10 @@ void bind_records(py::module_& m) {
       .def(
           "save",
           [](const R& r, const std::string& path, const std::string& model_yaml,
-             const std::string& model_path, const std::string& settings_json, bool overwrite) {
+             const std::string& model_path, const std::string& settings_json, bool overwrite,
+             const std::string& kind) {
             RunHeader header;
+            header.kind = kind;
             header.model_yaml = model_yaml;
             header.model_path = model_path;
             header.settings_json = settings_json;
@@ -70,7 +72,7 @@ void bind_records(py::module_& m) {
             writer.finish(r.audit_json(), r.complete());
           },
           py::arg("path"), py::arg("model_yaml"), py::arg("model_path"), py::arg("settings_json"),
-          py::arg("overwrite"),
+          py::arg("overwrite"), py::arg("kind") = RunHeader{}.kind,
           "Writes a run file; it has no checkpoints, so that it cannot be resumed.");
 }
 
@@ -167,6 +169,14 @@ void bind_comparison(py::module_& m) {
 }
 
 }  // namespace
+
+std::unique_ptr<Recorder> file_recorder(const std::string& output, const Mechanism& mechanism,
+                                        RunHeader header, bool overwrite) {
+  if (output.empty()) return nullptr;
+  if (output.ends_with(".csv")) return std::make_unique<CsvRecorder>(output);
+  header.model_yaml = write_yaml(mechanism.description());
+  return std::make_unique<RunRecorder>(output, std::move(header), overwrite);
+}
 
 void bind_runs(py::module_& m) {
   bind_records(m);

@@ -3,9 +3,7 @@
 // The GIL is released while a simulation runs and taken back for functions of the user; about ten
 // times a second it is taken to look for Ctrl-C. An error in a function of the user ends the run in
 // good order (what was recorded stays) and is then raised as it was.
-#include <chrono>
-
-#include "arguments.h"
+#include "callbacks.h"
 #include "runs.h"
 
 #include "catena/io/yaml.h"
@@ -14,101 +12,6 @@
 
 namespace catena::python {
 namespace {
-
-// A Python callable that C++ may copy, call and destroy without holding the GIL.
-std::shared_ptr<py::object> keep(py::handle object) {
-  return {new py::object(py::reinterpret_borrow<py::object>(object)), [](py::object* p) {
-            const py::gil_scoped_acquire gil;
-            delete p;
-          }};
-}
-
-// The first error that a function of the user, or Ctrl-C, raised. To the simulation it is a
-// NumericalError, after which it closes its record; what was raised is raised again at the end.
-class Failure {
- public:
-  // With the GIL. Never returns normally after an error, nor calls f after one.
-  template <class F>
-  auto guard(F f) {
-    if (first_) throw NumericalError("a function of the user failed");
-    try {
-      return f();
-    } catch (const py::builtin_exception&) {
-      first_ = std::current_exception();
-    } catch (const py::error_already_set&) {
-      first_ = std::current_exception();
-    }
-    throw NumericalError("a function of the user failed");
-  }
-  // A signal handler has raised something.
-  void interrupt() { first_ = std::make_exception_ptr(py::error_already_set()); }
-  const std::exception_ptr& first() const { return first_; }
-
- private:
-  std::exception_ptr first_;
-};
-
-// The State that functions of the user see: one object for the whole run, its numbers set before
-// each call.
-class Seen {
- public:
-  explicit Seen(const MechanismPointer& mechanism)
-      : failure(std::make_shared<Failure>()),
-        object_(keep(py::cast(NamedState{mechanism, mechanism->default_state()}))),
-        state_(&py::cast<NamedState&>(*object_)) {}
-  const py::object& show(const State& state) const {
-    state_->state.q = state.q;  // the same sizes: views of Python stay valid
-    state_->state.v = state.v;
-    return *object_;
-  }
-  const State& state() const { return state_->state; }
-  const std::shared_ptr<Failure> failure;
-
- private:
-  std::shared_ptr<py::object> object_;
-  NamedState* state_;
-};
-
-std::function<double(double, const State&)> python_function(py::handle f,
-                                                            const std::shared_ptr<Seen>& seen) {
-  return [f = keep(f), seen](double t, const State& state) {
-    const py::gil_scoped_acquire gil;
-    return seen->failure->guard([&] { return py::cast<double>((*f)(t, seen->show(state))); });
-  };
-}
-
-// An expression, a number, a function f(t, state), or a dictionary of a table.
-SignalSettings read_signal(py::handle source, const std::shared_ptr<Seen>& seen,
-                           const std::string& what) {
-  if (py::isinstance<py::str>(source)) return {.expression = py::cast<std::string>(source)};
-  if (py::isinstance<SignalSettings>(source)) return py::cast<SignalSettings>(source);
-  if (py::isinstance<py::dict>(source)) {
-    SignalSettings s;
-    for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(source)) {
-      const std::string name = py::cast<std::string>(key);
-      if (name == "expression")
-        s.expression = py::cast<std::string>(value);
-      else if (name == "table")
-        s.table = py::cast<std::string>(py::str(value));
-      else if (name == "column")
-        s.column = py::cast<std::string>(value);
-      else if (name == "interpolation")
-        s.interpolation = choice_from<Interpolation>(value);
-      else if (name == "cutoff")
-        s.cutoff = py::cast<double>(value);
-      else if (name == "function")
-        s.function = python_function(value, seen);
-      else
-        throw_unknown_field(
-            what, name, {"expression", "table", "column", "interpolation", "cutoff", "function"});
-    }
-    return s;
-  }
-  if (PyCallable_Check(source.ptr()) != 0) return {.function = python_function(source, seen)};
-  if (PyNumber_Check(source.ptr()) != 0) return {.expression = number(py::cast<double>(source))};
-  throw py::type_error(what + " must be an expression, a number, a function of (t, state) or a " +
-                       "dictionary of a table");
-}
 
 // Calls f(name, value) for each entry of a dictionary.
 template <class F>
@@ -179,43 +82,19 @@ EventSettings read_event(const std::string& name, py::handle source,
   return event;
 }
 
-// Lets the rest of Python live while a simulation runs, and ends it on Ctrl-C.
-class Interrupts {
- public:
-  Interrupts(std::shared_ptr<Failure> failure, const py::object& progress)
-      : failure_(std::move(failure)) {
-    if (!progress.is_none()) progress_ = keep(progress);
-  }
-  // False: end the run.
-  bool operator()(double t) {
-    const auto now = std::chrono::steady_clock::now();
-    if (now < next_) return true;
-    next_ = now + kBetween;
-    const py::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) {
-      failure_->interrupt();
-      return false;
-    }
-    if (!progress_) return true;
-    return failure_->guard([&] {
-      const py::object answer = (*progress_)(t);
-      return answer.is_none() || py::cast<bool>(answer);
-    });
-  }
-
- private:
-  static constexpr std::chrono::milliseconds kBetween{100};
-  std::chrono::steady_clock::time_point next_{};
-  std::shared_ptr<Failure> failure_;
-  std::shared_ptr<py::object> progress_;
-};
-
 // Runs without the GIL; raises what a function of the user or Ctrl-C raised.
 template <class Run>
 SimulationResult run_guarded(SimulationSettings& settings, const std::shared_ptr<Failure>& failure,
                              const py::object& progress, Run run) {
-  settings.progress = [interrupts = std::make_shared<Interrupts>(failure, progress)](double t) {
-    return (*interrupts)(t);
+  settings.progress = [failure, interrupts = std::make_shared<Interrupts>(failure),
+                       progress = keep(progress)](double t) {
+    return interrupts->look([&] {
+      if (progress->is_none()) return true;
+      return failure->guard([&] {
+        const py::object answer = (*progress)(t);
+        return answer.is_none() || py::cast<bool>(answer);
+      });
+    });
   };
   SimulationResult result;
   try {
@@ -373,16 +252,10 @@ void bind_simulation(py::module_& m) {
         add_actions(start, *mechanism, a);
         s = completed(s);
 
-        std::unique_ptr<Recorder> file;
-        if (output.ends_with(".csv")) {
-          file = std::make_unique<CsvRecorder>(output);
-        } else if (!output.empty()) {
-          RunHeader header;
-          header.model_yaml = write_yaml(mechanism->description());
-          header.model_path = model_path;
-          header.settings_json = settings_json(s, *mechanism);
-          file = std::make_unique<RunRecorder>(output, std::move(header), overwrite);
-        }
+        RunHeader header;
+        header.model_path = model_path;
+        header.settings_json = settings_json(s, *mechanism);
+        const auto file = file_recorder(output, *mechanism, std::move(header), overwrite);
         const SimulationResult result = run_guarded(s, seen->failure, progress, [&] {
           close_loops(*mechanism, start);
           return simulate(*mechanism, start.state, s, file ? *file : *record);

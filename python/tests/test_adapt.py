@@ -108,7 +108,8 @@ def test_mistakes_are_named(quadruped):
         catena.adapt.drake(quadruped).position_from_peer([1, 2, 3])
 
 
-URDF = """<robot name="arm"><link name="base"/>
+URDF = """<robot name="arm"><link name="base"><inertial><origin xyz="0 0.05 0"/><mass value="3"/>
+<inertia ixx="0.2" iyy="0.3" izz="0.25" ixy="0" ixz="0" iyz="0"/></inertial></link>
 <link name="a"><inertial><origin xyz="0.1 0 0.3"/><mass value="2"/>
 <inertia ixx="0.1" iyy="0.1" izz="0.05" ixy="0" ixz="0" iyz="0"/></inertial></link>
 <link name="b"><inertial><origin xyz="0 0.1 0.2"/><mass value="1"/>
@@ -149,3 +150,67 @@ def test_against_mujoco(tmp_path):
     mujoco.mj_forward(model, data)
     ours = catena.forward_dynamics(mechanism, state)
     assert relative(peer.acceleration_from_peer(state, np.array(data.qacc)), ours) < 1e-9
+
+
+# A free trunk with a ball, a slider and a revolute joint, in another order than ours.
+MJCF = """<mujoco><option><flag contact="disable" limit="disable"/></option><worldbody>
+<body name="trunk"><freejoint name="root"/><inertial pos="0.02 0.01 -0.03" mass="5" diaginertia="0.2 0.3 0.4"/>
+ <body name="mast" pos="0.1 0.2 0.3"><joint name="lift" type="slide" axis="0 0.6 0.8"/>
+  <inertial pos="0 0.1 0" mass="1.5" diaginertia="0.02 0.03 0.04"/></body>
+ <body name="arm" pos="-0.3 0 0.1"><joint name="shoulder" type="ball"/>
+  <inertial pos="0.2 0 0.1" mass="2" diaginertia="0.05 0.06 0.07"/>
+  <body name="hand" pos="0.4 0 0"><joint name="wrist" type="hinge" axis="0 1 0"/>
+   <inertial pos="0.1 0.05 0" mass="0.7" diaginertia="0.01 0.02 0.015"/></body></body>
+</body></worldbody></mujoco>"""
+
+
+def floating_robot():
+    builder = catena.MechanismBuilder("robot")
+    builder.add_body("trunk", mass=5, center_of_mass=[0.02, 0.01, -0.03], inertia=[0.2, 0.3, 0.4])
+    builder.add_body("arm", mass=2, center_of_mass=[0.2, 0, 0.1], inertia=[0.05, 0.06, 0.07])
+    builder.add_body("hand", mass=0.7, center_of_mass=[0.1, 0.05, 0], inertia=[0.01, 0.02, 0.015])
+    builder.add_body("mast", mass=1.5, center_of_mass=[0, 0.1, 0], inertia=[0.02, 0.03, 0.04])
+    builder.add_hinge("base", "world", "trunk", type="free")
+    builder.add_hinge("shoulder", "trunk", "arm", type="spherical", frame_on_parent=[-0.3, 0, 0.1])
+    builder.add_hinge("wrist", "arm", "hand", axes=[[0, 1, 0]], frame_on_parent=[0.4, 0, 0])
+    builder.add_hinge("lift", "trunk", "mast", type="prismatic", axes=[[0, 0.6, 0.8]], frame_on_parent=[0.1, 0.2, 0.3])
+    return builder.finish()
+
+
+def test_a_floating_robot_against_mujoco():
+    mujoco = pytest.importorskip("mujoco")
+    model = mujoco.MjModel.from_xml_string(MJCF)
+    robot = floating_robot()
+    peer = catena.adapt.mujoco(robot, model)
+    for seed in range(1, 6):
+        state = random_state(robot, seed)
+        effort = catena.random_vector(robot.freedoms, seed + 50)
+        data = mujoco.MjData(model)
+        data.qpos[:], data.qvel[:] = peer.to_peer(state)
+        data.qfrc_applied[:] = peer.effort_to_peer(state, effort)
+        mujoco.mj_forward(model, data)
+        ours = catena.forward_dynamics(robot, state, effort)
+        assert relative(peer.acceleration_from_peer(state, np.array(data.qacc)), ours) < 1e-9
+        assert relative(peer.acceleration_to_peer(state, ours), np.array(data.qacc)) < 1e-9
+
+
+def test_against_drake(tmp_path):
+    plants = pytest.importorskip("pydrake.multibody.plant")
+    parsing = pytest.importorskip("pydrake.multibody.parsing")
+    path = tmp_path / "arm.urdf"
+    path.write_text(URDF)
+    plant = plants.MultibodyPlant(0.0)
+    parsing.Parser(plant).AddModels(str(path))
+    plant.Finalize()  # the base floats
+    mechanism = catena.load(path, base="free")
+    peer = catena.adapt.drake(mechanism, plant)
+    state = random_state(mechanism)
+    effort = catena.random_vector(mechanism.freedoms, 5)
+    q, v = peer.to_peer(state)
+    context = plant.CreateDefaultContext()
+    plant.SetPositions(context, q)
+    plant.SetVelocities(context, v)
+    plant.get_applied_generalized_force_input_port().FixValue(context, peer.effort_to_peer(state, effort))
+    theirs = plant.EvalTimeDerivatives(context).CopyToVector()[plant.num_positions() :]
+    ours = catena.forward_dynamics(mechanism, state, effort)
+    assert relative(peer.acceleration_from_peer(state, theirs), ours) < 1e-10

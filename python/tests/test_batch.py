@@ -83,6 +83,49 @@ def test_hybrid():
         np.testing.assert_allclose(found[k], one.effort, atol=1e-9)
 
 
+def test_external_wrenches():
+    """Those of one state at a time, constant or a row for each."""
+    arm = catena.load(MODELS / "arm7.yaml")
+    q, v, effort = rows(arm, 11)
+    last = arm.bodies[-1].name
+    forces = np.array([catena.random_vector(3, k + 20) for k in range(11)])
+    moments = np.array([catena.random_vector(3, k + 40) for k in range(11)])
+    point, constant = [0.1, 0.2, -0.1], [0.0, 3.0, -1.0]
+
+    def of(k):
+        return [
+            {"body": last, "force": forces[k], "point": point, "axes": "ground"},
+            {"body": arm.bodies[2].name, "moment": moments[k], "force": constant},
+        ]
+
+    external = [
+        {"body": last, "force": forces, "point": point, "axes": "ground"},
+        {"body": arm.bodies[2].name, "moment": moments, "force": constant},
+    ]
+    found = catena.batch_forward_dynamics(arm, q, v, effort, external=external)
+    back = catena.batch_inverse_dynamics(arm, q, v, found, external=external)
+    driven = [arm.velocity_names[1]]
+    hybrid, _ = catena.batch_hybrid_dynamics(arm, q, v, driven, effort, 0 * effort, external=external)
+    for k in range(11):
+        state = catena.State(arm, q[k], v[k])
+        one = catena.forward_dynamics(arm, state, effort[k], external=of(k))
+        np.testing.assert_allclose(found[k], one, atol=AGREE * np.max(np.abs(one)))
+        np.testing.assert_allclose(back[k], effort[k], atol=1e-9)
+        one = catena.hybrid_dynamics(arm, state, driven, effort[k], external=of(k)).acceleration
+        np.testing.assert_allclose(hybrid[k], one, atol=AGREE * np.max(np.abs(one)))
+    # An ExternalWrench, or one dictionary, is the same for all states.
+    wrench = catena.ExternalWrench(arm, last, force=constant)
+    np.testing.assert_array_equal(
+        catena.batch_forward_dynamics(arm, q, v, effort, external=wrench),
+        catena.batch_forward_dynamics(arm, q, v, effort, external={"body": last, "force": [constant] * 11}),
+    )
+    assert "force" in external[0]  # the caller's dictionaries are left alone
+    with pytest.raises(ValueError, match=r"\(3,\) or \(11, 3\)"):
+        catena.batch_forward_dynamics(arm, q, external={"body": last, "force": forces[:5]})
+    with pytest.raises(catena.UnknownNameError, match="nobody"):
+        catena.batch_forward_dynamics(arm, q, external={"body": "nobody", "force": forces})
+
+
 def test_a_state_that_fails_is_named_and_the_others_are_there():
     arm = catena.load(MODELS / "arm7.yaml")
     q, v, effort = rows(arm, 9)

@@ -117,7 +117,9 @@ class Stubs:
                 arguments.append("*args: Any" if part.startswith("*args") else "*")
                 continue
             if part.startswith("**"):
-                arguments.append(keywords or "**kwargs: Any")
+                given = {a.partition(":")[0] for a in arguments}
+                left = [k for k in split_top(keywords) if k.partition(":")[0] not in given]
+                arguments.append(", ".join(left[1:] if "*" in arguments else left) or "**kwargs: Any")
                 continue
             argument, _, rest = part.partition(":")
             if method and i == 0:
@@ -163,6 +165,10 @@ class Stubs:
         (signature, _), = self.signatures("", (value.fget.__doc__ or "").strip())
         kind = signature.rpartition(" -> ")[2]
         text = (value.__doc__ or "").strip()
+        values = re.match(r"tuple of (\w+)", text)
+        if values and kind == "tuple":
+            inner = values.group(1)
+            return f"Tuple[{inner}, ...]" if result else f"Iterable[Union[{inner}, Mapping[str, Any]]]"
         hint = re.match(r"list of (\w+)", text)
         if hint and kind in ("list", "object"):
             inner = hint.group(1)
@@ -183,6 +189,12 @@ class Stubs:
                 if inspect.isclass(getattr(self.module, inner, None)):
                     found = f"Sequence[Union[{inner}, Mapping[str, Any]]]"
         return found
+
+    def setter_type(self, cls: Any, name: str) -> str:
+        (signature, _), = self.signatures("", (getattr(cls, name).fset.__doc__ or "").strip())
+        kind = split_top(signature[1:].rpartition(") -> ")[0])[1].partition(":")[2].strip()
+        own = self.property_type(cls, name, False)
+        return own if kind == "Iterable" or own == "npt.ArrayLike" else self.type(kind, False)
 
     def keywords(self, doc: str) -> str:
         """add_body(**kwargs): the fields of the struct that the text names."""
@@ -235,7 +247,8 @@ class Stubs:
             if cls.__name__ == "ModelError":
                 return lines + ["    problems: List[Diagnostic]"]
             return lines + ["    ..."]
-        lines = [f"class {cls.__name__}:"]
+        bases = [b.__name__ for b in cls.__bases__ if b.__module__ == self.module.__name__]
+        lines = [f"class {cls.__name__}" + (f"({', '.join(bases)}):" if bases else ":")]
         skipped = {"__module__", "__doc__", "__fields__", "__getstate__", "__setstate__", "__new__"}
         for name, value in sorted(vars(cls).items()):
             if name in skipped:
@@ -245,7 +258,7 @@ class Stubs:
                           f"    def {name}(self) -> {self.property_type(cls, name, True)}: ..."]
                 if value.fset is not None:
                     lines += [f"    @{name}.setter",
-                              f"    def {name}(self, value: npt.ArrayLike) -> None: ..."]
+                              f"    def {name}(self, value: {self.setter_type(cls, name)}) -> None: ..."]
             elif isinstance(value, staticmethod):
                 lines.append("    @staticmethod")
                 lines += self.members(name, getattr(cls, name), "    ", False, cls)
