@@ -239,6 +239,39 @@ TEST(ClosedMotion, ResumesToTheSameBits) {
   EXPECT_EQ(again.state.v, all.state.v);
 }
 
+// Dry friction at every hinge of a loop, as files have it. What is lost is the sum of level times
+// way over the hinges.
+TEST(ClosedMotion, DryFrictionAtEveryHinge) {
+  Description d = four_bar({1.0, 4.8, 2.0, 4.0, 2.0}).description();
+  constexpr double kLevel = 0.3;
+  for (Hinge& hinge : d.hinges) {
+    if (hinge.name == "C") continue;
+    FreedomSettings freedom;
+    freedom.friction.sliding = kLevel;
+    hinge.freedoms = {freedom};
+  }
+  const Mechanism m = MechanismBuilder(d).finish();
+  const State from = start(m, 0.0, 7.0, 0.3, 1.0);
+  for (const LoopRoute route : {LoopRoute::embedded, LoopRoute::multipliers}) {
+    SimulationSettings s = tight(2.0, 1e-9);
+    s.output_interval = 1e-3;
+    s.actions.loops = route;
+    MemoryRecorder record;
+    const SimulationResult r = simulate(m, from, s, record);
+    ASSERT_TRUE(r.complete);
+    ASSERT_FALSE(record.events().empty());
+    EXPECT_EQ(record.events().front().kind, "friction");
+    double lost = 0.0;
+    for (const char* name : {"q.A", "q.B", "q.D"}) {
+      const Eigen::VectorXd q = record.column(name);
+      lost += kLevel * (q.tail(q.size() - 1) - q.head(q.size() - 1)).lpNorm<1>();
+    }
+    const Eigen::VectorXd energy = record.column("energy.total");
+    EXPECT_NEAR(energy[0] - energy.tail(1)[0], lost, 2e-3 * lost);
+    EXPECT_LT(std::abs(record.column("energy.error").tail(1)[0]), 1e-5);
+  }
+}
+
 // The driver of a four-bar at constant speed: closed form of its position, and the audit closes.
 TEST(ClosedMotion, APrescribedDriver) {
   const Mechanism m = four_bar({1.0, 4.8, 2.0, 4.0, 2.0});

@@ -31,6 +31,34 @@ int freedom_index(const Mechanism& mechanism, const std::string& name) {
   return mechanism.velocity_index(name);
 }
 
+// When more hinges of a loop stick than it has freedoms, what holds each of them is not determined:
+// there the regularized law takes the place of the one with events.
+void Equations::smooth_loops() {
+  const Chart* chart = coordinates_.chart();
+  for (std::size_t l = 0; l < mechanism_.loops().size(); ++l) {
+    std::vector<int> dry;
+    for (const int n : mechanism_.loops()[l].nodes) {
+      const Node& node = mechanism_.nodes()[index(n)];
+      for (int i = node.v_index; i < node.v_index + node.freedoms; ++i)
+        if (frictional_[index(i)] != 0) dry.push_back(i);
+    }
+    // Without a chart (multipliers) only one is sure to be free of the others.
+    const std::size_t free = chart != nullptr ? chart->loops[l].independent.size() : 1;
+    if (dry.size() <= free) continue;
+    std::vector<std::string> names;
+    for (const int i : dry) {
+      frictional_[index(i)] = 0;
+      modes_[index(i)].friction = FreedomMode().friction;
+      names.emplace_back(mechanism_.velocity_names()[index(i)]);
+    }
+    notes_.push_back({0.0, "friction", mechanism_.name(),
+                      "dry friction at " + listed(names) + " of one loop of " +
+                          std::to_string(free) + (free == 1 ? " freedom" : " freedoms") +
+                          ": what holds each of them at rest is not determined, so the "
+                          "regularized law acts there"});
+  }
+}
+
 double breakaway_level(const Friction& friction) {
   return std::max(friction.breakaway, friction.sliding);
 }
@@ -141,6 +169,7 @@ void Equations::add_elements(const ActionSettings& actions) {
       elements_.push_back({Kind::impact, "impacts " + names[i], freedom, 0});
     }
   }
+  smooth_loops();
   for (std::size_t k = 0; k < external_.size(); ++k) {
     const int body = external_[k].body;
     const std::string name = body < 0 ? kWorld : mechanism_.bodies()[index(body)].name;

@@ -19,6 +19,7 @@
 
 #include "catena/dynamics/forward.h"
 #include "catena/dynamics/impulses.h"
+#include "catena/io/run_file.h"
 #include "catena/loops/constraint_set.h"
 #include "catena/simulation/coordinates.h"
 #include "catena/simulation/integrator.h"
@@ -95,7 +96,8 @@ class Equations final : public Ode {
   // Modes; the velocity of a held freedom must be zero in y.
   std::vector<FreedomMode>& modes() { return modes_; }
   const std::vector<FreedomMode>& modes() const { return modes_; }
-  FrictionLaw friction_law() const { return friction_law_; }
+  // What the user should know before the motion begins, as events at its start.
+  const std::vector<RunEvent>& notes() const { return notes_; }
   bool prescribed(int freedom) const { return prescribed_[index(freedom)] != 0; }
   // True if all that touches the ground does so through free bodies, undisturbed: then momentum
   // changes by gravity alone.
@@ -168,6 +170,7 @@ class Equations final : public Ode {
 
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
   void add_elements(const ActionSettings& actions);
+  void smooth_loops();
   void find_if_floating(const ActionSettings& actions);
   void make_constraints(const ActionSettings& actions);
   void set_targets(double t);
@@ -202,6 +205,7 @@ class Equations final : public Ode {
   int response_element_ = -1;
   std::vector<FreedomMode> modes_;
   std::vector<std::uint8_t> prescribed_;
+  std::vector<RunEvent> notes_;
   std::vector<std::uint8_t> frictional_;  // by freedom: dry friction with modes
   FrictionLaw friction_law_;
   bool limit_efforts_ = false;

@@ -123,6 +123,7 @@ class Simulation {
     y_ = equations_.start(state);
     equations_.start_signals(0.0, state);
     equations_.impose_motions(0.0, y_);
+    log_ = equations_.notes();
     switching_.begin(0.0, y_, log_);
     contacts_.begin(0.0, y_, log_);
     write_log();
