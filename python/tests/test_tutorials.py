@@ -21,4 +21,4 @@ def test_tutorial(script, tmp_path):
 
 
 def test_there_are_tutorials():
-    assert len(TUTORIALS) >= 2
+    assert len(TUTORIALS) >= 5

@@ -82,6 +82,28 @@ def get_requires_for_build_sdist(settings: Optional[Dict[str, Any]] = None) -> L
     return []
 
 
+def _info() -> Dict[str, bytes]:
+    """What a wheel says of itself, by file."""
+    info = f"catena-{_version()}.dist-info"
+    wheel = f"Wheel-Version: 1.0\nGenerator: catena\nRoot-Is-Purelib: false\nTag: {_tag()}\n"
+    return {
+        f"{info}/METADATA": _metadata().encode(),
+        f"{info}/WHEEL": wheel.encode(),
+        f"{info}/LICENSE": (ROOT / "LICENSE").read_bytes(),
+    }
+
+
+def prepare_metadata_for_build_wheel(
+    metadata_directory: str, config_settings: Optional[Dict[str, Any]] = None
+) -> str:
+    """Without it pip builds the wheel to read this, and then once more."""
+    for path, data in _info().items():
+        file = Path(metadata_directory) / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+    return f"catena-{_version()}.dist-info"
+
+
 def build_wheel(
     wheel_directory: str,
     config_settings: Optional[Dict[str, Any]] = None,
@@ -98,11 +120,7 @@ def build_wheel(
             for path in sorted(stage.rglob("*"))
             if path.is_file()
         }
-    contents[f"{info}/METADATA"] = _metadata().encode()
-    contents[f"{info}/WHEEL"] = (
-        "Wheel-Version: 1.0\nGenerator: catena\nRoot-Is-Purelib: false\n" f"Tag: {_tag()}\n"
-    ).encode()
-    contents[f"{info}/LICENSE"] = (ROOT / "LICENSE").read_bytes()
+    contents.update(_info())
     record = ""
     for path, data in contents.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
