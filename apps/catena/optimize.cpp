@@ -42,6 +42,8 @@ std::string human(const MotionProblem& p, const OptimalMotion& r) {
   if (r.violation > 0.0)
     text += fmt::format("conditions        kept to {:.1e}{}\n", r.violation,
                         r.worst.empty() ? "" : " (" + r.worst + ")");
+  if (r.overshoot > 0.0)
+    text += fmt::format("bounds            left by {:.1e} between the points\n", r.overshoot);
   text += fmt::format("gradient          {:.1e}\n", r.stationarity);
   text +=
       fmt::format("search            {} with {} unknowns: {} iterations, {} motions, {:.3g} s\n",
@@ -65,7 +67,53 @@ std::string human(const MotionProblem& p, const OptimalMotion& r) {
   return text;
 }
 
+std::string run_name(const Options& o) {
+  return !o.out.empty() ? o.out : std::filesystem::path(o.problem).stem().string() + ".run.h5";
+}
+
+// Told before a long search, not after it.
+void check_folder(const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder))
+    throw Error(file + ": cannot be written: there is no folder '" + folder.string() + "'");
+  if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
+    throw Error(file + ": cannot be written: no right to write into its folder");
+}
+
+// The motion as a run; what there is to say of it.
+std::string record(const Options& o, const ProblemFile& file, const OptimalMotion& motion,
+                   const std::string& result) {
+  const std::string out = run_name(o);
+  std::unique_ptr<Recorder> recorder;
+  if (out.ends_with(".csv")) {
+    recorder = std::make_unique<CsvRecorder>(out);
+  } else {
+    RunHeader header;
+    header.kind = "optimization";
+    header.model_yaml = write_yaml(file.mechanism->description());
+    header.model_path = file.model_path;
+    Json settings;
+    settings["problem"] = o.problem;
+    settings["result"] = Json::parse(result);
+    header.settings_json = settings.dump();
+    recorder = std::make_unique<RunRecorder>(out, std::move(header), true);
+  }
+  Replay replay;
+  try {
+    replay = record_motion(file.problem, motion, *recorder);
+  } catch (const NumericalError& e) {
+    throw Error(out + ": has the motion only as far as it can be simulated: " + e.what());
+  }
+  if (o.json) return "";
+  std::string text =
+      fmt::format("simulated again   ends {:.1e} away (dop853 at 1e-10)\n", replay.difference);
+  if (!replay.with_guess) text += "guess             cannot be simulated; not recorded\n";
+  return text + fmt::format("output            {} ({} rows)\n", out, replay.result.rows);
+}
+
 void optimize(const Options& o) {
+  if (!o.no_run) check_folder(run_name(o));
+  if (!o.result.empty()) check_folder(o.result);
   ProblemFile file = read_problem_file(o.problem);
   for (const Diagnostic& d : file.mechanism->warnings()) fmt::print(stderr, "{}\n", d.text());
   SolverSettings& s = file.solver;
@@ -97,41 +145,25 @@ void optimize(const Options& o) {
   const OptimalMotion motion = solve(file.problem, s);
   const std::string result = result_json(file.problem, motion);
 
-  // What was found is kept, converged or not.
+  // What was found is said and kept, converged or not, whatever happens to the files.
   std::string text = o.json ? result + "\n" : human(file.problem, motion);
-  if (!o.result.empty()) write_text(result + "\n", o.result);
-  if (!o.no_run) {
-    std::string out = o.out;
-    if (out.empty()) out = std::filesystem::path(o.problem).stem().string() + ".run.h5";
-    std::unique_ptr<Recorder> recorder;
-    if (out.ends_with(".csv")) {
-      recorder = std::make_unique<CsvRecorder>(out);
-    } else {
-      RunHeader header;
-      header.kind = "optimization";
-      header.model_yaml = write_yaml(file.mechanism->description());
-      header.model_path = file.model_path;
-      Json settings;
-      settings["problem"] = o.problem;
-      settings["result"] = Json::parse(result);
-      header.settings_json = settings.dump();
-      recorder = std::make_unique<RunRecorder>(out, std::move(header), true);
+  std::string trouble;
+  const auto attempt = [&](auto write) {
+    try {
+      write();
+    } catch (const Error& e) {
+      trouble += (trouble.empty() ? "" : "\n") + std::string("catena optimize: ") + e.what();
     }
-    const Replay replay = record_motion(file.problem, motion, *recorder);
-    if (!o.json) {
-      text +=
-          fmt::format("simulated again   ends {:.1e} away (dop853 at 1e-10)\n", replay.difference);
-      if (!replay.with_guess) text += "guess             cannot be simulated; not recorded\n";
-      text += fmt::format("output            {} ({} rows)\n", out, replay.result.rows);
-    }
-  }
+  };
+  if (!o.result.empty()) attempt([&] { write_text(result + "\n", o.result); });
+  if (!o.no_run) attempt([&] { text += record(o, file, motion, result); });
   write_text(text, "");
-  if (!motion.converged) {
+  if (!trouble.empty()) fmt::print(stderr, "{}\n", trouble);
+  if (!motion.converged)
     fmt::print(stderr, "catena optimize: {}{}\n", motion.message,
                motion.feasible ? "; the best motion found was kept"
                                : "; the motion that was kept breaks conditions");
-    throw Failed();
-  }
+  if (!motion.converged || !trouble.empty()) throw Failed();
 }
 
 }  // namespace

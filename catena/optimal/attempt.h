@@ -27,13 +27,22 @@ struct Attempt {
   int iterations = 0;
   std::int64_t evaluations = 0;
 
+  // The limit of the settings, from the start of the whole search on.
+  static std::chrono::steady_clock::time_point deadline_of(
+      std::chrono::steady_clock::time_point began, double limit);
   bool late() const { return std::chrono::steady_clock::now() >= deadline; }
 };
 
-// `penalty` > 0: conditions and bounds on the path are costs penalty · off², however roughly; the
-// last point is returned.
+// Bounds and conditions as costs, weight · off² of what has been shifted by so much.
+struct Penalty {
+  double weight = 0.0;
+  Eigen::VectorXd variables, constraints;  // shifts
+  bool rough = true;                       // just come near
+};
+// Returns the last point.
 Eigen::VectorXd levenberg_marquardt(Attempt& attempt, const Eigen::VectorXd& from,
-                                    double penalty = 0.0);
+                                    const Penalty* penalty = nullptr);
+void augmented_lagrangian(Attempt& attempt, const Eigen::VectorXd& from);
 void ipopt(Attempt& attempt, const Eigen::VectorXd& from);
 
 }  // namespace catena

@@ -116,7 +116,16 @@ class Program final : public Ipopt::TNLP {
   void finalize_solution(Ipopt::SolverReturn, Ipopt::Index n, const double* x, const double*,
                          const double*, Ipopt::Index, const double*, const double*, double,
                          const Ipopt::IpoptData*, Ipopt::IpoptCalculatedQuantities*) override {
-    values(n, x);
+    if (values(n, x)) last_ = value_at_;
+  }
+  // The point of IPOPT's choice takes the place of the cheapest that was feasible.
+  void keep_last() {
+    if (last_.size() == 0 || !values(static_cast<Ipopt::Index>(last_.size()), last_.data())) return;
+    const double violation = p_.violation(last_, value_.constraints);
+    if (violation > a_.settings.feasibility) return;
+    a_.best = last_;
+    a_.best_cost = value_.cost;
+    a_.best_violation = violation;
   }
 
   SolverEnd stop() const { return stop_; }
@@ -146,7 +155,7 @@ class Program final : public Ipopt::TNLP {
   bool gauss_newton_;
   SolverEnd stop_ = SolverEnd::converged;
   Evaluation value_, slope_;
-  VectorXd value_at_, slope_at_;
+  VectorXd value_at_, slope_at_, last_;
   bool value_good_ = false, slope_good_ = false;
 };
 
@@ -155,7 +164,7 @@ class Program final : public Ipopt::TNLP {
 void ipopt(Attempt& a, const VectorXd& from) {
   const bool gauss_newton =
       a.settings.hessian == HessianModel::gauss_newton ||
-      (a.settings.hessian == HessianModel::automatic && a.problem.least_squares() &&
+      (a.settings.hessian == HessianModel::automatic &&
        a.problem.constraints() == 0);  // it knows nothing of how the constraints bend
   Ipopt::SmartPtr<Ipopt::IpoptApplication> application = new Ipopt::IpoptApplication(false);
   const auto options = application->Options();
@@ -177,6 +186,7 @@ void ipopt(Attempt& a, const VectorXd& from) {
   Ipopt::SmartPtr<Program> program = new Program(a, from, gauss_newton);
   const Ipopt::ApplicationReturnStatus status =
       application->OptimizeTNLP(Ipopt::SmartPtr<Ipopt::TNLP>(GetRawPtr(program)));
+  if (status == Ipopt::Solve_Succeeded) program->keep_last();
   switch (status) {
     case Ipopt::Solve_Succeeded:
       a.end = SolverEnd::converged;

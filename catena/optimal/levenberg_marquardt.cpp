@@ -2,6 +2,7 @@
 // Marquardt's scaling: (JᵀJ + μ D) δ = −Jᵀ r, D the largest diagonal of JᵀJ seen so far.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include <Eigen/Cholesky>
@@ -14,41 +15,46 @@ using Eigen::VectorXd;
 
 namespace {
 
-// Adds what leaves the bounds of variables and constraints as costs.
-void add_penalty(const Transcription& t, const VectorXd& x, double penalty, bool derivatives,
-                 Evaluation& e) {
+// How far x, shifted, leaves its bounds.
+double off(double x, double shift, double lower, double upper) {
+  return x + shift - std::clamp(x + shift, lower, upper);
+}
+
+void add_penalty(const Transcription& t, const VectorXd& x, const Penalty& penalty,
+                 bool derivatives, Evaluation& e) {
+  const double w = penalty.weight;
   for (Eigen::Index i = 0; i < x.size(); ++i) {
-    const double off = x[i] - std::clamp(x[i], t.lower()[i], t.upper()[i]);
-    if (off == 0.0) continue;
-    e.cost += penalty * off * off;
+    const double d = off(x[i], penalty.variables[i], t.lower()[i], t.upper()[i]);
+    if (d == 0.0) continue;
+    e.cost += w * d * d;
     if (!derivatives) continue;
-    e.gradient[i] += 2.0 * penalty * off;
-    e.hessian(i, i) += 2.0 * penalty;
+    e.gradient[i] += 2.0 * w * d;
+    e.hessian(i, i) += 2.0 * w;
   }
   for (Eigen::Index i = 0; i < e.constraints.size(); ++i) {
-    const double c = e.constraints[i];
-    const double off = c - std::clamp(c, t.constraint_lower()[i], t.constraint_upper()[i]);
-    if (off == 0.0) continue;
-    e.cost += penalty * off * off;
+    const double d = off(e.constraints[i], penalty.constraints[i], t.constraint_lower()[i],
+                         t.constraint_upper()[i]);
+    if (d == 0.0) continue;
+    e.cost += w * d * d;
     if (!derivatives) continue;
-    e.gradient += 2.0 * penalty * off * e.jacobian.row(i).transpose();
-    e.hessian.noalias() += 2.0 * penalty * e.jacobian.row(i).transpose() * e.jacobian.row(i);
+    e.gradient += 2.0 * w * d * e.jacobian.row(i).transpose();
+    e.hessian.noalias() += 2.0 * w * e.jacobian.row(i).transpose() * e.jacobian.row(i);
   }
 }
 
 }  // namespace
 
-VectorXd levenberg_marquardt(Attempt& a, const VectorXd& from, double penalty) {
+VectorXd levenberg_marquardt(Attempt& a, const VectorXd& from, const Penalty* penalty) {
   using Want = Transcription::Want;
   Transcription& problem = a.problem;
-  const bool rough = penalty > 0.0;
+  const bool rough = penalty != nullptr && penalty->rough;
   const double tolerance = rough ? 1e-5 : a.settings.tolerance;
   const int most = a.settings.iterations;
   const auto evaluate = [&](const VectorXd& at, Want want, Evaluation& e) {
     ++a.evaluations;
     if (!problem.evaluate(at, want, e)) return false;
     if (want == Want::derivatives) a.offer(at, e.cost, problem.violation(at, e.constraints));
-    if (rough) add_penalty(problem, at, penalty, want == Want::derivatives, e);
+    if (penalty != nullptr) add_penalty(problem, at, *penalty, want == Want::derivatives, e);
     return true;
   };
   VectorXd x = from;
@@ -111,13 +117,17 @@ VectorXd levenberg_marquardt(Attempt& a, const VectorXd& from, double penalty) {
         const double cube = 2.0 * ratio - 1.0;
         damping *= std::max(1.0 / 3.0, 1.0 - cube * cube * cube);
         growth = 2.0;
-        evaluate(x, Want::derivatives, here);
+        if (!evaluate(x, Want::derivatives, here)) {
+          a.end = SolverEnd::stuck;
+          a.message = "stuck: the derivatives of the motion cannot be computed";
+          return x;
+        }
         scale = scale.cwiseMax(here.hessian.diagonal());
         break;
       }
       damping *= growth;
       growth *= 2.0;
-      if (step.norm() <= 1e-14 * (x.norm() + 1e-14)) {
+      if (!(step.norm() > 1e-14 * (x.norm() + 1e-14)) || !std::isfinite(damping)) {
         // Rounding hides what is left.
         a.end =
             a.stationarity <= 1e-6 * (1.0 + here.cost) ? SolverEnd::converged : SolverEnd::stuck;
@@ -127,8 +137,63 @@ VectorXd levenberg_marquardt(Attempt& a, const VectorXd& from, double penalty) {
         return x;
       }
       if (a.late()) break;
+      if (a.settings.progress &&
+          !a.settings.progress({a.start, a.iterations, here.cost, 0.0, a.stationarity, step_length,
+                                a.evaluations})) {
+        a.end = SolverEnd::stopped;
+        a.message = "stopped on request";
+        return x;
+      }
     }
   }
+}
+
+// The shifts grow by what the conditions are off, until nothing is; the weight grows where that is
+// slow (Hestenes; Powell 1969).
+void augmented_lagrangian(Attempt& a, const VectorXd& from) {
+  Transcription& t = a.problem;
+  Penalty penalty;
+  penalty.rough = false;
+  penalty.weight = 1000.0;
+  penalty.variables = VectorXd::Zero(t.variables());
+  penalty.constraints = VectorXd::Zero(t.constraints());
+  VectorXd x = from;
+  double before = std::numeric_limits<double>::infinity();
+  int iterations = 0;
+  constexpr int kRounds = 40;
+  for (int round = 0; round < kRounds; ++round) {
+    x = levenberg_marquardt(a, x, &penalty);
+    iterations += a.iterations;
+    a.iterations = iterations;
+    if (a.end == SolverEnd::failed || a.end == SolverEnd::time || a.end == SolverEnd::stopped)
+      return;
+    Evaluation e;
+    ++a.evaluations;
+    if (!t.evaluate(x, Transcription::Want::values, e)) break;
+    const double violation = t.violation(x, e.constraints);
+    if (violation <= a.settings.feasibility && a.end == SolverEnd::converged) {
+      a.best = x;
+      a.best_cost = e.cost;
+      a.best_violation = violation;
+      a.message = "converged: the conditions of an optimum hold (augmented Lagrangian)";
+      return;
+    }
+    for (Eigen::Index i = 0; i < x.size(); ++i)
+      penalty.variables[i] = off(x[i], penalty.variables[i], t.lower()[i], t.upper()[i]);
+    for (Eigen::Index i = 0; i < e.constraints.size(); ++i)
+      penalty.constraints[i] = off(e.constraints[i], penalty.constraints[i],
+                                   t.constraint_lower()[i], t.constraint_upper()[i]);
+    if (violation > 0.25 * before) {
+      constexpr double kGrowth = 10.0;
+      penalty.weight *= kGrowth;
+      penalty.variables /= kGrowth;
+      penalty.constraints /= kGrowth;
+    }
+    before = violation;
+    if (penalty.weight > 1e10) break;
+  }
+  a.end = SolverEnd::infeasible;
+  a.message = "no motion was found that keeps all bounds and conditions";
 }
 
 }  // namespace catena

@@ -346,7 +346,7 @@ TEST(Optimal, Mistakes) {
                    p.controls[1].guess.signal.expression = "4";
                    p.bounds.push_back({"elbow", MotionQuantity::position, -3.0, 3.0});
                  }),
-                 "the guess 4");
+                 "the guess 3.33");
   expect_mistake(with([](MotionProblem& p) {
                    p.controls[1].guess.coefficients = {1.0, 2.0};
                  }),

@@ -137,7 +137,18 @@ class Inspector {
         if (given > 0 && !std::all_of(c.guess.coefficients.begin(), c.guess.coefficients.end(),
                                       [](double x) { return std::isfinite(x); }))
           say("{}: the guess is not finite", what);
-        if (signal_given(c.guess.signal)) Signal(c.guess.signal, m_, what + ": guess", true);
+        if (signal_given(c.guess.signal)) {
+          Signal signal(c.guess.signal, m_, what + ": guess", true);
+          const Eigen::VectorXd places = one.places(0);
+          for (Eigen::Index k = 0; k < places.size(); ++k) {
+            const double t = places[k] * p_.duration.guess;
+            signal.start(t, p_.start);
+            const double x = signal.jet(t).value;
+            if (std::isfinite(x)) continue;
+            say("{}: the guess is {} at {} s", what, x, t);
+            break;
+          }
+        }
       } catch (const Error& e) {
         say("{}", e.what());
       }
@@ -214,10 +225,14 @@ class Inspector {
       const int i = freedom(r.freedom, what.c_str(), MotionQuantity::effort);
       weight(what, r.weight);
       if (i >= 0 && !controlled(i)) say("{}: there is no such control", what);
+      for (const ControlSettings& c : p_.controls)
+        if (i >= 0 && freedom_or(m_, c.freedom) == i && !c.motion && c.degree == 0)
+          say("{}: steps have no rate; give the control a degree of 1 or more", what);
     }
     for (const CustomCost& c : p_.custom_costs)
       if (!c.residual) say("cost '{}': has no function", c.name);
-    if (!std::isfinite(p_.time_weight)) say("cost of time: the weight is {}", p_.time_weight);
+    if (!(p_.time_weight >= 0.0) || !std::isfinite(p_.time_weight))
+      say("cost of time: the weight is {}", p_.time_weight);
     for (const FinalPoint& f : p_.final_points) something_ = something_ || f.weight > 0.0;
     if (p_.time_weight != 0.0 && !p_.duration.free())
       say("cost of time: the duration is fixed; give it bounds");
@@ -250,12 +265,20 @@ class Inspector {
         if (s.freedom != i ||
             b.quantity != (s.motion ? MotionQuantity::position : MotionQuantity::effort))
           continue;
-        const Eigen::VectorXd guess = guess_of(p_, splines, c);
-        for (Eigen::Index k = 0; k < guess.size(); ++k)
-          if (outside(guess[k])) {
-            say("{}: the guess {} lies outside {} to {}", what, guess[k], b.lower, b.upper);
-            break;
-          }
+        // The curve counts: coefficients may lie beyond it.
+        if (p_.controls[static_cast<std::size_t>(c)].guess.warm) continue;
+        Eigen::VectorXd all = Eigen::VectorXd::Zero(splines.parameters());
+        all.segment(splines.first_parameter(c), splines.free_coefficients(c)) =
+            guess_of(p_, splines, c);
+        const int points = 8 * spline_spans(s.degree, s.coefficients);
+        for (int k = 0; k <= points; ++k) {
+          const double u = static_cast<double>(k) / points;
+          ControlValue x;
+          splines.evaluate(c, u, u, p_.duration.guess, all, x);
+          if (!outside(x.value[0])) continue;
+          say("{}: the guess {} lies outside {} to {}", what, x.value[0], b.lower, b.upper);
+          break;
+        }
       }
     }
   }

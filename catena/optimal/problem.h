@@ -50,6 +50,7 @@ struct DurationSettings {
 struct GuessSettings {
   SignalSettings signal = {};
   std::vector<double> coefficients = {};
+  bool warm = false;  // of another optimum: it may leave the bounds a little between their points
 };
 
 struct ControlSettings {

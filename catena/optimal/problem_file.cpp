@@ -289,6 +289,44 @@ class ProblemReader {
 
 }  // namespace
 
+namespace {
+
+// The first entry of this name below a node, or none.
+const Entry* named(const yaml::Node& node, const std::string& name) {
+  for (const Entry& entry : node.entries) {
+    if (entry.key == name) return &entry;
+    if (entry.value == nullptr) continue;
+    if (const Entry* found = named(*entry.value, name)) return found;
+  }
+  return nullptr;
+}
+
+// Where the thing stands that a mistake is about: its section, and in it the quantity and the name
+// that the sentence has in quotes.
+int line_of(const yaml::Node& root, const std::string& mistake) {
+  static const std::pair<const char*, const char*> kSections[] = {
+      {"duration", "duration"}, {"control", "controls"}, {"the spline of", "controls"},
+      {"bounds", "bounds"},     {"final", "final"},      {"cost", "cost"}};
+  for (const auto& [begin, key] : kSections) {
+    if (!mistake.starts_with(begin)) continue;
+    const Entry* section = root.find(key);
+    if (section == nullptr) break;
+    const std::size_t first = mistake.find('\''), last = mistake.find('\'', first + 1);
+    if (first == std::string::npos || last == std::string::npos) return section->line;
+    const yaml::Node* inside = section->value;
+    for (const auto& [word, part] :
+         {std::pair{"position", "q"}, std::pair{"velocity", "v"}, std::pair{"effort", "effort"}})
+      if (mistake.substr(0, first).find(word) != std::string::npos)
+        if (const Entry* entry = named(*inside, part))
+          if (entry->value->is_map()) inside = entry->value;
+    const Entry* entry = named(*inside, mistake.substr(first + 1, last - first - 1));
+    return entry == nullptr ? section->line : entry->line;
+  }
+  return root.line;
+}
+
+}  // namespace
+
 ProblemFile read_problem_file(const std::string& path) {
   std::vector<Diagnostic> diagnostics;
   const std::optional<std::string> text = read_text_file(path, diagnostics);
@@ -320,12 +358,21 @@ ProblemFile read_problem_text(const std::string& text, const std::string& file_n
   }
   fail();
   const std::string path = (std::filesystem::path(folder) / model).lexically_normal().string();
+  if (!std::filesystem::exists(path)) {
+    values.error(tree.root->find("model")->line, "model: there is no file '" + path + "'");
+    fail();
+  }
   auto mechanism = std::make_unique<Mechanism>(load(path));
   MotionProblem problem(*mechanism);
   SolverSettings solver;
   ProblemReader(values, *mechanism, folder).read(*tree.root, problem, solver);
   fail();
-  for (const std::string& mistake : mistakes(problem)) values.error(tree.root->line, mistake);
+  for (const std::string& mistake : mistakes(problem))
+    values.error(line_of(*tree.root, mistake), mistake);
+  for (const std::string& mistake : mistakes(solver)) {
+    const Entry* entry = tree.root->find("solver");
+    values.error(entry == nullptr ? tree.root->line : entry->line, "solver: " + mistake);
+  }
   fail();
   return {std::move(mechanism), path, std::move(problem), solver};
 }

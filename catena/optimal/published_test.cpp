@@ -46,7 +46,7 @@ TEST(Published, TwoRods) {
   EXPECT_NEAR(r.final_state.q[0], std::numbers::pi / 2.0, 1e-12);
   EXPECT_NEAR(r.final_state.q[1], 0.0, 1e-12);
   EXPECT_LT(r.final_state.v.norm(), 1e-12);
-  EXPECT_LT(r.wall_time, 5.0);
+  EXPECT_LT(r.processor_time, 5.0);
 
   // The elbow folds the other way.
   MotionProblem other = two_rod_problem(m, 1.0, 8);
@@ -75,7 +75,7 @@ TEST(Published, TwoRodsSwing) {
   ASSERT_TRUE(r.converged) << r.message;
   EXPECT_NEAR(r.guess_cost, 186.542914491, 1e-8 * 186.0);
   EXPECT_NEAR(r.cost, 9.7947245323, 1e-6 * 9.8);
-  EXPECT_LT(r.wall_time, 5.0);
+  EXPECT_LT(r.processor_time, 5.0);
 }
 
 // On the grid of the digest, however coarse.
@@ -99,7 +99,7 @@ TEST(Published, Acrobot) {
     EXPECT_NEAR(r.cost, x.cost, 1e-6 * x.cost);
     EXPECT_NEAR(r.final_state.q[0] - std::numbers::pi / 2.0, x.position, 1e-5);
     EXPECT_NEAR(r.final_state.v[0], x.velocity, 1e-5);
-    EXPECT_LT(r.wall_time, 5.0);
+    EXPECT_LT(r.processor_time, 5.0);
   }
 }
 
@@ -111,7 +111,7 @@ TEST(Published, AcrobotOnFinerGrids) {
   EXPECT_GE(r.grid.steps, 40);
   EXPECT_LT(r.refined_change, 1e-6);
   EXPECT_NEAR(r.cost, 17.6540893, 1e-7 * 17.6);
-  EXPECT_LT(r.wall_time, 5.0);
+  EXPECT_LT(r.processor_time, 5.0);
 }
 
 // Coefficients rounded to four decimals, 900 steps.
@@ -144,7 +144,7 @@ TEST(Published, BranchedAcrobot) {
   EXPECT_NEAR(r.guess_cost, 7036.97877866, 1e-7 * 7036.0);
   EXPECT_NEAR(r.cost, 38.7562356, 1e-6 * 38.7);
   EXPECT_NEAR(r.final_state.q[0] - std::numbers::pi / 2.0, -0.0805276, 1e-4);
-  EXPECT_LT(r.wall_time, 5.0);
+  EXPECT_LT(r.processor_time, 5.0);
 }
 
 // Our own: upright is a condition, not a cost.
@@ -159,7 +159,7 @@ TEST(Published, AcrobotUpright) {
   EXPECT_EQ(r.solver, Solver::ipopt);
   EXPECT_NEAR(r.final_state.q[0], std::numbers::pi / 2.0, 1e-6);
   EXPECT_NEAR(r.final_state.v[0], 0.0, 1e-6);
-  EXPECT_LT(r.wall_time, 5.0);
+  EXPECT_LT(r.processor_time, 5.0);
 
   // The same optimum from the other side: costs that grow until they are conditions.
   MotionProblem soft = swing_up_problem(m, {"elbow"}, -1.0, 3.0, 12, 20);

@@ -37,6 +37,7 @@ std::string result_json(const MotionProblem& p, const OptimalMotion& motion) {
               {"parts", motion.grid.parts}}},
             {"duration", motion.duration},
             {"violation", finite(motion.violation)},
+            {"overshoot", finite(motion.overshoot)},
             {"stationarity", finite(motion.stationarity)},
             {"iterations", motion.iterations},
             {"evaluations", motion.evaluations},
@@ -65,6 +66,10 @@ std::string result_json(const MotionProblem& p, const OptimalMotion& motion) {
   return json.dump(2);
 }
 
+namespace {
+void warm_start_from(const std::string& text, const std::string& path, MotionProblem& p);
+}
+
 void warm_start(const std::string& path, MotionProblem& p) {
   std::string text;
   if (path.ends_with(".h5")) {
@@ -75,32 +80,47 @@ void warm_start(const std::string& path, MotionProblem& p) {
     if (!read) throw ModelError(std::move(diagnostics));
     text = *read;
   }
+  try {
+    warm_start_from(text, path, p);
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(path + ": is no result of an optimization: " + e.what());
+  }
+}
+
+namespace {
+void warm_start_from(const std::string& text, const std::string& path, MotionProblem& p) {
   const Json json = Json::parse(text, nullptr, false);
   const Json* result = &json;
   if (json.is_object() && json.contains("result")) result = &json["result"];
   if (!result->is_object() || !result->contains("controls"))
     throw Error(path + ": holds no result of an optimization to start from");
+  if (!(*result)["controls"].is_object()) throw Error(path + ": 'controls' is not a map by name");
   const double duration = result->value("duration", p.duration.guess);
   if (p.duration.free())
     p.duration.guess = std::clamp(duration, p.duration.lower, p.duration.upper);
   for (ControlSettings& c : p.controls) {
     if (!(*result)["controls"].contains(c.freedom)) continue;
     const Json& old = (*result)["controls"][c.freedom];
+    if (!old.is_object()) throw Error(path + ": control '" + c.freedom + "' is not a map");
     const auto coefficients = old.value("coefficients", std::vector<double>{});
     const auto free = old.value("free", std::vector<double>{});
     const int degree = old.value("degree", 3);
     if (old.value("type", std::string()) != (c.motion ? "motion" : "effort") ||
         static_cast<int>(coefficients.size()) <= degree)
       continue;
+    if (degree < 0 || degree > kMaxSplineDegree)
+      throw Error(path + ": control '" + c.freedom + "' has degree " + std::to_string(degree) +
+                  "; 0 to " + std::to_string(kMaxSplineDegree) + " are possible");
     const SplineControls mine(*p.mechanism,
                               {control_of(p, c, freedom_index(*p.mechanism, c.freedom))});
     if (degree == c.degree && static_cast<int>(coefficients.size()) == c.coefficients &&
         static_cast<int>(free.size()) == mine.free_coefficients(0)) {
-      c.guess = {.signal = {}, .coefficients = free};
+      c.guess = {.signal = {}, .coefficients = free, .warm = true};
       continue;
     }
     const double scale = p.duration.guess;
     c.guess = {};
+    c.guess.warm = true;
     c.guess.signal.jet = [coefficients, degree, scale](double t) {
       const int count = static_cast<int>(coefficients.size());
       const double u = std::clamp(t / scale, 0.0, 1.0);
@@ -113,5 +133,6 @@ void warm_start(const std::string& path, MotionProblem& p) {
     };
   }
 }
+}  // namespace
 
 }  // namespace catena

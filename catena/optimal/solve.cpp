@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <random>
 
 #include "catena/optimal/attempt.h"
@@ -23,6 +24,29 @@ void Attempt::offer(const VectorXd& x, double cost, double violation) {
   best_violation = violation;
 }
 
+std::chrono::steady_clock::time_point Attempt::deadline_of(
+    std::chrono::steady_clock::time_point began, double limit) {
+  using Clock = std::chrono::steady_clock;
+  constexpr double kForEver = 1e8;  // s
+  if (!(limit < kForEver)) return Clock::time_point::max();
+  return began + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit));
+}
+
+std::vector<std::string> mistakes(const SolverSettings& s) {
+  std::vector<std::string> found;
+  const auto need = [&](bool good, const std::string& text) {
+    if (!good) found.push_back(text);
+  };
+  need(s.tolerance > 0.0 && s.tolerance < 1.0, "tolerance: must lie between 0 and 1");
+  need(s.feasibility > 0.0 && std::isfinite(s.feasibility), "feasibility: must be above 0");
+  need(s.accuracy >= 0.0, "accuracy: must not be negative");
+  need(s.time_limit > 0.0, "time limit: must be above 0");
+  need(s.iterations >= 0, "iterations: must not be negative");
+  need(s.starts >= 1, "starts: must be 1 or more");
+  need(s.spread >= 0.0 && std::isfinite(s.spread), "spread: must not be negative");
+  return found;
+}
+
 const std::vector<std::string>& solver_names() {
   static const std::vector<std::string> kNames{"auto", "lm", "ipopt"};
   return kNames;
@@ -38,9 +62,12 @@ static VectorXd approached(Attempt& a, const VectorXd& start) {
       a.problem.violation(start, e.constraints) < 1e-2)
     return start;
   VectorXd x = start;
-  double penalty = kPenalty;
-  for (int round = 0; round < 3; ++round, penalty *= 30.0) {
-    x = levenberg_marquardt(a, x, penalty);
+  Penalty penalty;
+  penalty.weight = kPenalty;
+  penalty.variables = VectorXd::Zero(a.problem.variables());
+  penalty.constraints = VectorXd::Zero(a.problem.constraints());
+  for (int round = 0; round < 3; ++round, penalty.weight *= 30.0) {
+    x = levenberg_marquardt(a, x, &penalty);
     ++a.evaluations;
     if (a.late() || a.end == SolverEnd::stopped ||
         !a.problem.evaluate(x, Transcription::Want::values, e) ||
@@ -58,15 +85,36 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// IPOPT, and where it does not come to an end augmented Lagrangians from the best that it saw.
+void by_ipopt(Attempt& a, const VectorXd& start) {
+  // Bounds on the variables alone, most often the duration's: steps of Gauss and Newton do better.
+  if (a.problem.constraints() == 0 && a.settings.solver != Solver::ipopt) {
+    augmented_lagrangian(a, start);
+    if (a.end == SolverEnd::converged || a.end == SolverEnd::stopped || a.end == SolverEnd::time)
+      return;
+  }
+  ipopt(a, approached(a, start));
+  if (a.end == SolverEnd::converged || a.end == SolverEnd::stopped || a.end == SolverEnd::time ||
+      a.best.size() == 0 || a.settings.solver == Solver::ipopt)
+    return;
+  const SolverEnd end = a.end;
+  const std::string message = a.message;
+  const int iterations = a.iterations;
+  const VectorXd best = a.best;
+  augmented_lagrangian(a, best);
+  a.iterations += iterations;
+  if (a.end == SolverEnd::converged || a.end == SolverEnd::stopped || a.end == SolverEnd::time)
+    return;
+  a.end = end;
+  a.message = message;
+}
+
 // One solver from one point.
 Attempt attempt(Transcription& t, const SolverSettings& settings, Solver solver,
                 Clock::time_point began, int number, const VectorXd& start) {
   Attempt a(t, settings);
   a.start = number;
-  a.deadline = std::isfinite(settings.time_limit)
-                   ? began + std::chrono::duration_cast<Clock::duration>(
-                                 std::chrono::duration<double>(settings.time_limit))
-                   : Clock::time_point::max();
+  a.deadline = Attempt::deadline_of(began, settings.time_limit);
   if (number > 0 && a.late()) {
     a.end = SolverEnd::time;
     return a;
@@ -74,7 +122,7 @@ Attempt attempt(Transcription& t, const SolverSettings& settings, Solver solver,
   if (solver == Solver::levenberg_marquardt)
     levenberg_marquardt(a, start);
   else
-    ipopt(a, approached(a, start));
+    by_ipopt(a, start);
   return a;
 }
 
@@ -130,11 +178,13 @@ double measure(Transcription& t, OptimalMotion& out) {
     t.visit(
         out.variables,
         [&](const MotionPoint& p) {
+          out.overshoot = std::max(out.overshoot, t.overshoot(p));
           if (p.last) end = p.state;
         },
         finer);
     return end;
   };
+  out.overshoot = 0.0;
   out.final_state = end_on(1);
   try {
     const State finer = end_on(2);
@@ -143,8 +193,9 @@ double measure(Transcription& t, OptimalMotion& out) {
     out.refined_cost = t.refined_cost(out.variables);
   } catch (const NumericalError&) {
     out.refined_cost = out.refined_change = kNaN;
-    return 0.0;
+    return std::numeric_limits<double>::infinity();
   }
+  if (std::isnan(out.refined_cost)) return std::numeric_limits<double>::infinity();
   return std::max(out.refined_change,
                   std::abs(out.refined_cost - out.cost) / std::max(std::abs(out.cost), 1e-12));
 }
@@ -154,16 +205,23 @@ double measure(Transcription& t, OptimalMotion& out) {
 OptimalMotion solve(const MotionProblem& problem, const SolverSettings& settings,
                     const VectorXd& from) {
   const auto began = Clock::now();
+  const std::clock_t processor = std::clock();
+  const std::vector<std::string> wrong = mistakes(settings);
+  if (!wrong.empty()) {
+    std::string text = "the settings of the solver are wrong:";
+    for (const std::string& line : wrong) text += "\n  " + line;
+    throw Error(text);
+  }
   auto t = std::make_unique<Transcription>(problem);
   const VectorXd guess = from.size() > 0 ? from : t->guess();
   if (guess.size() != t->variables())
     throw Error("a warm start of " + std::to_string(guess.size()) + " numbers for a problem of " +
                 std::to_string(t->variables()));
-  const bool plain = t->least_squares() && !t->bounded() && t->constraints() == 0;
+  const bool plain = !t->bounded() && t->constraints() == 0;
   if (settings.solver == Solver::levenberg_marquardt && !plain)
     throw Error(
-        "Levenberg and Marquardt's method takes sums of squares without bounds and conditions; "
-        "use ipopt for this problem");
+        "Levenberg and Marquardt's method takes problems without bounds and conditions (a free "
+        "duration has bounds); use ipopt for this one");
   OptimalMotion out;
   out.solver = settings.solver != Solver::automatic ? settings.solver
                : plain                              ? Solver::levenberg_marquardt
@@ -218,6 +276,7 @@ OptimalMotion solve(const MotionProblem& problem, const SolverSettings& settings
     out.minima = minima;  // of the starts, on the first grid
   }
   if (!out.feasible && !out.worst.empty()) out.message += "; the worst is the " + out.worst;
+  out.processor_time = static_cast<double>(std::clock() - processor) / CLOCKS_PER_SEC;
   out.wall_time = std::chrono::duration<double>(Clock::now() - began).count();
   return out;
 }

@@ -4,7 +4,9 @@
 //                         splines do not hold by themselves: the most reliable here (digest of text
 //                         001, section 4: it reached every published optimum)
 //   ipopt                 everything else: the interior-point method of Wächter and Biegler, with
-//                         exact gradients and the Gauss-Newton matrix for the Hessian of the cost
+//                         exact gradients. Where it does not come to an end, augmented Lagrangians
+//                         do: Levenberg and Marquardt's method on the cost and the squares of
+//                         shifted conditions
 //
 // What comes back is a local optimum. Several starts, spread around the guess with a stated seed,
 // look for others. Nothing is random but that: the same problem gives the same bits.
@@ -73,16 +75,21 @@ struct OptimalMotion {
   Eigen::VectorXd parts;                // of the cost
   std::vector<std::string> part_names;
   double violation = 0.0;
-  std::string worst;  // what is violated most
+  double overshoot = 0.0;  // of bounds on the path, between the points at which they are kept
+  std::string worst;       // what is violated most
   double stationarity = 0.0;
   int iterations = 0;
   std::int64_t evaluations = 0;  // of the motion, with derivatives and without
   double wall_time = 0.0;        // s
+  double processor_time = 0.0;   // s
   std::vector<Minimum> minima;   // of several starts, least first
   State final_state;
 };
 
-// Throws Error with all mistakes of the problem.
+// What is wrong with settings, each in a sentence.
+std::vector<std::string> mistakes(const SolverSettings& settings);
+
+// Throws Error with all mistakes of the problem and of the settings.
 OptimalMotion solve(const MotionProblem& problem, const SolverSettings& settings = {});
 // From these variables instead of the guess: a warm start.
 OptimalMotion solve(const MotionProblem& problem, const SolverSettings& settings,

@@ -193,10 +193,7 @@ void Transcription::make_rows() {
       for (int k = 0; k < per_span; ++k, ++point)
         if (k % stride == stride / 2 || k == 0 || k == per_span - 1) path_points_.push_back(point);
     if (rollout_->driven()) path_points_.push_back(point);
-    std::vector<double> times(at(rollout_->points()), 0.0);
-    int i = 0;
-    rollout_->run(1.0, guess_.head(controls_->parameters()), false,
-                  [&](const MotionPoint& p) { times[at(i++)] = p.time; });
+    const std::vector<double> places = rollout_->places();
     for (const int p : path_points_)
       for (const Path& path : paths_) {
         const bool first = p == 0, last = p == rollout_->points() - 1;
@@ -211,7 +208,7 @@ void Transcription::make_rows() {
                                  }));
         path_rows_.push_back(given ? -1 : static_cast<int>(rows_.size()));
         if (!given)
-          add({-1, path.quantity, path.freedom, path.coordinate, times[at(p)]}, path.lower,
+          add({-1, path.quantity, path.freedom, path.coordinate, places[at(p)]}, path.lower,
               path.upper);
       }
   }
@@ -269,6 +266,15 @@ double Transcription::value(const Path& path, const MotionPoint& point) const {
       return point.acceleration[path.freedom];
   }
   return 0.0;
+}
+
+double Transcription::overshoot(const MotionPoint& point) const {
+  double most = 0.0;
+  for (const Path& path : paths_) {
+    const double x = value(path, point);
+    most = std::max({most, path.lower - x, x - path.upper});
+  }
+  return most;
 }
 
 double Transcription::residual(Term& term, const MotionPoint& p, RowVectorXd* g) const {
@@ -338,7 +344,7 @@ bool Transcription::evaluate(const VectorXd& x, Want want, Evaluation& out) {
   }
   // Residuals and their rows.
   const Index most = static_cast<Index>(rollout_->points()) * static_cast<Index>(terms_.size()) +
-                     static_cast<Index>(finals_.size());
+                     static_cast<Index>(finals_.size()) + 1;
   Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows;
   VectorXd residuals;
   Index count = 0;
@@ -399,20 +405,26 @@ bool Transcription::evaluate(const VectorXd& x, Want want, Evaluation& out) {
     failure_ = e.what();
     return false;
   }
-  if (problem_.time_weight != 0.0)
-    out.parts[out.parts.size() - 1] += problem_.time_weight * duration_now;
+  // w T as a square: ½ (√(2 w T))².
+  const bool timed = problem_.time_weight != 0.0;
+  if (timed) out.parts[out.parts.size() - 1] += problem_.time_weight * duration_now;
   out.cost = out.parts.sum();
   if (!std::isfinite(out.cost) || !out.constraints.allFinite()) {
     failure_ = "the cost is not finite";
     return false;
   }
   if (!derivatives) return true;
+  if (timed && free) {
+    residuals[count] = std::sqrt(2.0 * problem_.time_weight * duration_now);
+    rows.row(count).setZero();
+    rows(count, n - 1) = problem_.time_weight / residuals[count];
+    ++count;
+  }
   const auto used = rows.topRows(count);
   out.gradient = used.transpose() * residuals.head(count);
   out.hessian = MatrixXd::Zero(n, n);
   out.hessian.selfadjointView<Eigen::Lower>().rankUpdate(used.transpose());
   out.hessian.triangularView<Eigen::StrictlyUpper>() = out.hessian.transpose();
-  if (problem_.time_weight != 0.0 && free) out.gradient[n - 1] += problem_.time_weight;
   if (!out.gradient.allFinite() || !out.jacobian.allFinite()) {
     failure_ = "the derivatives are not finite";
     return false;

@@ -3,8 +3,9 @@
 //   minimize J(x)   subject to   lower <= x <= upper,   c_lower <= c(x) <= c_upper,
 //
 // x being the free coefficients of the controls and, if it is free, the duration. J is a sum of
-// squares and linear terms, so that JᵀJ of the residuals (Gauss and Newton) stands for its Hessian
-// matrix. All derivatives are exact for the computed numbers (trajectory/rollout.h).
+// squares (a duration is half the square of a root), so that JᵀJ of the residuals (Gauss and
+// Newton) stands for its Hessian matrix. All derivatives are exact for the computed numbers
+// (trajectory/rollout.h).
 #pragma once
 
 #include <memory>
@@ -43,10 +44,12 @@ class Transcription {
   // "velocity of 'elbow' at 0.35 s".
   std::string constraint_name(int i, double duration) const;
   const std::vector<std::string>& cost_names() const { return cost_names_; }
-  bool least_squares() const { return problem_.time_weight == 0.0; }
   double duration(const Eigen::VectorXd& x) const;
   // How far c and x leave their bounds, the most of all.
   double violation(const Eigen::VectorXd& x, const Eigen::VectorXd& c, int* worst = nullptr) const;
+
+  // How far a point of the motion leaves the bounds on the path.
+  double overshoot(const MotionPoint& point) const;
 
   enum class Want { values, derivatives };
   // False: no motion can be computed with these numbers; failure() says why.

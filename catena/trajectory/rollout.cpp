@@ -310,6 +310,24 @@ int Rollout::points() const {
                       : spans * (run_->grid.steps + 1);
 }
 
+std::vector<double> Rollout::places() const {
+  const Run& run = *run_;
+  std::vector<double> all;
+  if (run.driven) all.push_back(0.0);
+  for (std::size_t i = 0; i + 1 < run.knots.size(); ++i) {
+    const double span = run.knots[i + 1] - run.knots[i];
+    if (run.driven)
+      for (int j = 0; j < run.grid.parts; ++j)
+        for (const double point : run.rule.points)
+          all.push_back(run.knots[i] + span / run.grid.parts * (j + point));
+    else
+      for (int j = 0; j <= run.grid.steps; ++j)
+        all.push_back(run.knots[i] + span / run.grid.steps * j);
+  }
+  if (run.driven) all.push_back(1.0);
+  return all;
+}
+
 void Rollout::run(double duration, const VectorXd& parameters, bool with_columns,
                   const Visitor& visit) {
   Run& run = *run_;

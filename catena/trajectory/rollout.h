@@ -58,8 +58,9 @@ class Rollout {
   int columns() const;
   // True: nothing has to be integrated.
   bool driven() const;
-  // Points that visit() will see.
+  // Points that visit() will see, and where they lie in the motion, 0 to 1.
   int points() const;
+  std::vector<double> places() const;
 
   // Visits the points in order of time, the last one at the end. Throws NumericalError where the
   // motion cannot be computed.

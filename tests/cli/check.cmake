@@ -193,7 +193,7 @@ expect(1 OUT "" ERR "run.yaml:2: error: unknown key 'methd'; did you mean 'metho
 set(problems ${SOURCE}/examples/problems)
 expect(0 OUT "." RUN optimize ${problems}/two_link_arm.yaml -o lift.run.h5 --json)
 keys("${out}" converged feasible message solver cost guess_cost refined_cost refined_change grid duration
-     violation stationarity iterations evaluations wall_time parts controls final)
+     violation overshoot stationarity iterations evaluations wall_time parts controls final)
 value("${out}" ON converged)
 expect(0 OUT "converged.*9.79472.*output +swing.csv" RUN optimize ${problems}/two_link_arm_swing.yaml -o swing.csv)
 expect(0 OUT "." RUN plot lift.run.h5 q.elbow guess.q.elbow -o lift.svg)
@@ -209,6 +209,14 @@ expect(1 OUT "" ERR "no such file|cannot be read" RUN optimize none.yaml)
 file(WRITE ${WORK}/problem.yaml
   "model: ${models}/acrobot.yaml\nduration: 1\ncontrols: {elbw: {type: motion}}\n")
 expect(1 OUT "" ERR "problem.yaml:3: error: .*did you mean 'elbow'" RUN optimize problem.yaml)
+expect(1 OUT "" ERR "no folder 'nowhere'" RUN optimize ${problems}/two_link_arm.yaml -o nowhere/x.h5)
+expect(1 OUT "" ERR "tolerance: must lie between" RUN optimize ${problems}/two_link_arm.yaml --tolerance nan --no-run)
+file(WRITE ${WORK}/problem.yaml "model: ${models}/acrobot.yaml\nduration: 1\ncontrols: {elbow: {type: motion}}\n"
+  "bounds:\n  v: {shoulder: 3}\n  q: {elbow: [2, 1]}\n")
+expect(1 OUT "" ERR "problem.yaml:6: error: bounds on position of 'elbow': 2 and 1 exclude" RUN optimize problem.yaml)
+file(WRITE ${WORK}/warm.json "{\"controls\": {\"elbow\": {\"type\": \"motion\", \"degree\": 9, "
+  "\"coefficients\": [0,1,2,3,4,5,6,7,8,9,10,11]}}}")
+expect(1 OUT "" ERR "warm.json: control 'elbow' has degree 9" RUN optimize ${problems}/acrobot.yaml --warm warm.json)
 expect(2 OUT "" ERR "--solver" RUN optimize ${problems}/acrobot.yaml --solver slsqp)
 
 # ---- verify
