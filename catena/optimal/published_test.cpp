@@ -22,6 +22,13 @@ void expect_near(const VectorXd& found, const VectorXd& expected, double toleran
                                                                      << expected.transpose();
 }
 
+// On one core; builds for debugging take longer.
+void expect_fast([[maybe_unused]] const OptimalMotion& r) {
+#ifdef NDEBUG
+  EXPECT_LT(r.processor_time, 5.0);
+#endif
+}
+
 TEST(Published, TwoRodsGuess) {
   const Mechanism m = unit_rods({"shoulder", "elbow"});
   Transcription t(two_rod_problem(m, 1.0, 8));
@@ -46,7 +53,7 @@ TEST(Published, TwoRods) {
   EXPECT_NEAR(r.final_state.q[0], std::numbers::pi / 2.0, 1e-12);
   EXPECT_NEAR(r.final_state.q[1], 0.0, 1e-12);
   EXPECT_LT(r.final_state.v.norm(), 1e-12);
-  EXPECT_LT(r.processor_time, 5.0);
+  expect_fast(r);
 
   // The elbow folds the other way.
   MotionProblem other = two_rod_problem(m, 1.0, 8);
@@ -75,7 +82,7 @@ TEST(Published, TwoRodsSwing) {
   ASSERT_TRUE(r.converged) << r.message;
   EXPECT_NEAR(r.guess_cost, 186.542914491, 1e-8 * 186.0);
   EXPECT_NEAR(r.cost, 9.7947245323, 1e-6 * 9.8);
-  EXPECT_LT(r.processor_time, 5.0);
+  expect_fast(r);
 }
 
 // On the grid of the digest, however coarse.
@@ -99,7 +106,7 @@ TEST(Published, Acrobot) {
     EXPECT_NEAR(r.cost, x.cost, 1e-6 * x.cost);
     EXPECT_NEAR(r.final_state.q[0] - std::numbers::pi / 2.0, x.position, 1e-5);
     EXPECT_NEAR(r.final_state.v[0], x.velocity, 1e-5);
-    EXPECT_LT(r.processor_time, 5.0);
+    expect_fast(r);
   }
 }
 
@@ -111,7 +118,7 @@ TEST(Published, AcrobotOnFinerGrids) {
   EXPECT_GE(r.grid.steps, 40);
   EXPECT_LT(r.refined_change, 1e-6);
   EXPECT_NEAR(r.cost, 17.6540893, 1e-7 * 17.6);
-  EXPECT_LT(r.processor_time, 5.0);
+  expect_fast(r);
 }
 
 // Coefficients rounded to four decimals, 900 steps.
@@ -144,7 +151,7 @@ TEST(Published, BranchedAcrobot) {
   EXPECT_NEAR(r.guess_cost, 7036.97877866, 1e-7 * 7036.0);
   EXPECT_NEAR(r.cost, 38.7562356, 1e-6 * 38.7);
   EXPECT_NEAR(r.final_state.q[0] - std::numbers::pi / 2.0, -0.0805276, 1e-4);
-  EXPECT_LT(r.processor_time, 5.0);
+  expect_fast(r);
 }
 
 // Our own: upright is a condition, not a cost.
@@ -159,7 +166,7 @@ TEST(Published, AcrobotUpright) {
   EXPECT_EQ(r.solver, Solver::ipopt);
   EXPECT_NEAR(r.final_state.q[0], std::numbers::pi / 2.0, 1e-6);
   EXPECT_NEAR(r.final_state.v[0], 0.0, 1e-6);
-  EXPECT_LT(r.processor_time, 5.0);
+  expect_fast(r);
 
   // The same optimum from the other side: costs that grow until they are conditions.
   MotionProblem soft = swing_up_problem(m, {"elbow"}, -1.0, 3.0, 12, 20);
