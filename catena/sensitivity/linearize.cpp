@@ -9,6 +9,7 @@
 #include "catena/closure/assembly.h"
 #include "catena/model/configuration.h"
 #include "catena/sensitivity/columns.h"
+#include "catena/sensitivity/kinematic_block.h"
 
 namespace catena {
 namespace {
@@ -120,23 +121,6 @@ Pieces differentiate(const Mechanism& m, const OperatingPoint& p, const Lineariz
   }
   out.velocity_dv = out.map;
   return out;
-}
-
-// −[v, ·] of the hinges whose coordinates are quaternions: rows and columns over all freedoms.
-MatrixXd transport(const Mechanism& m, const VectorXd& v) {
-  MatrixXd k = MatrixXd::Zero(m.freedoms(), m.freedoms());
-  for (const Node& node : m.nodes()) {
-    if (node.coordinates == node.freedoms) continue;
-    Twistd speed = Twistd::zero();
-    for (int i = 0; i < node.freedoms; ++i) speed[i] = v[node.v_index + i];
-    for (int j = 0; j < node.freedoms; ++j) {
-      Twistd unit = Twistd::zero();
-      unit[j] = 1.0;
-      const Twistd turned = ad(speed, unit);
-      for (int i = 0; i < node.freedoms; ++i) k(node.v_index + i, node.v_index + j) = -turned[i];
-    }
-  }
-  return k;
 }
 
 // Position and velocity of a spot, ground axes, by the states.
@@ -274,7 +258,7 @@ Plant linearize(const Mechanism& m, const OperatingPoint& point, const Linearize
   }
 
   plant.A = MatrixXd::Zero(2 * n, 2 * n);
-  const MatrixXd drift = transport(m, point.state.v) * p.map;
+  const MatrixXd drift = kinematic_block(m, point.state.v) * p.map;
   for (Index k = 0; k < n; ++k)
     plant.A.row(k).head(n) = drift.row(plant.freedoms[static_cast<std::size_t>(k)]);
   plant.A.topRightCorner(n, n).setIdentity();

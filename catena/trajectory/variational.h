@@ -4,27 +4,11 @@
 
 #include <Eigen/Core>
 
+#include "catena/sensitivity/kinematic_block.h"
 #include "catena/sensitivity/workspace.h"
 #include "catena/trajectory/layout.h"
 
 namespace catena {
-
-// −[v, ·] of the hinges whose coordinates are quaternions.
-inline Eigen::MatrixXd kinematic_block(const Mechanism& m, const Eigen::VectorXd& v) {
-  Eigen::MatrixXd k = Eigen::MatrixXd::Zero(m.freedoms(), m.freedoms());
-  for (const Node& node : m.nodes()) {
-    if (!by_quaternion(node)) continue;
-    Twistd speed = Twistd::zero();
-    for (int i = 0; i < node.freedoms; ++i) speed[i] = v[node.v_index + i];
-    for (int j = 0; j < node.freedoms; ++j) {
-      Twistd unit = Twistd::zero();
-      unit[j] = 1.0;
-      const Twistd turned = ad(speed, unit);
-      for (int i = 0; i < node.freedoms; ++i) k(node.v_index + i, node.v_index + j) = -turned[i];
-    }
-  }
-  return k;
-}
 
 // A of the variational equations: rates of (ξ; δv) of the independent freedoms.
 inline Eigen::MatrixXd system_matrix(const Mechanism& m, const State& state,
