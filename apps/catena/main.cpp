@@ -1,8 +1,10 @@
 // catena: the command line. Exit codes: 0 done, 1 failed, 2 wrong usage. Errors go to stderr, one
 // line each; what was asked for goes to stdout.
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 
 #include "apps/catena/commands.h"
 #include "catena/base/text.h"
@@ -31,6 +33,40 @@ std::string suggestion(const CLI::App& app, int argc, char** argv) {
     if (!hint.empty()) return hint;
   }
   return "";
+}
+
+// What the arguments name is read; a file that is also written would be lost.
+void refuse_to_overwrite(int argc, char** argv) {
+  namespace fs = std::filesystem;
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  const auto same = [](const std::string& a, const std::string& b) {
+    std::error_code failed;
+    return !b.empty() && fs::is_regular_file(b, failed) && fs::equivalent(a, b, failed);
+  };
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string written;
+    for (const char* const option : {"-o", "--output", "--out"}) {
+      if (words[i] == option && i + 1 < words.size()) written = words[i + 1];
+      if (words[i].starts_with(std::string(option) + "="))
+        written = words[i].substr(words[i].find('=') + 1);
+    }
+    std::error_code failed;
+    if (written.empty() || !fs::is_regular_file(written, failed)) continue;
+    for (std::size_t k = 0; k < words.size(); ++k) {
+      if (k == i || (k == i + 1 && words[i].find('=') == std::string::npos)) continue;
+      // A file may stand behind = and @, and before the name of a column.
+      std::string word = words[k];
+      bool read = same(written, word);
+      if (const auto at = word.find_last_of("=@"); !read && at != std::string::npos) {
+        word = word.substr(at + 1);
+        read = same(written, word) || same(written, word.substr(0, word.rfind(':')));
+      }
+      if (read)
+        throw catena::app::UsageError("catena: error: " + written +
+                                      " is read by this command and would be overwritten; give "
+                                      "another name to -o");
+    }
+  }
 }
 
 int run(int argc, char** argv) {
@@ -72,6 +108,7 @@ int run(int argc, char** argv) {
   catena::app::add_view(app);
   catena::app::add_plot(app);
   catena::app::add_compare(app);
+  refuse_to_overwrite(argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -88,6 +125,8 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A file that may not grow is an error like a full disk, not the end of the program.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return run(argc, argv);
   } catch (const catena::app::UsageError& e) {

@@ -332,7 +332,8 @@ void add_simulate(CLI::App& app) {
       ->add_option("--outputs", o.outputs,
                    "What to record: q.* v.* a.* effort.* friction.* reaction.* energy.* "
                    "momentum.* work.* (default: q v effort energy)")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->delimiter(',');
   const auto texts = [&](const char* name, std::vector<std::string>& to, const char* what) {
     command->add_option(name, to, what)
         ->type_name("NAME=...")

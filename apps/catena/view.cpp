@@ -82,6 +82,7 @@ bool is_run(const std::string& path) {
 
 // Refuses what does not come from this machine's own pages.
 bool is_ours(const httplib::Request& request, int port) {
+  if (request.get_header_value("Sec-Fetch-Site") == "cross-site") return false;
   for (const char* name : {"127.0.0.1", "localhost"}) {
     const std::string host = fmt::format("{}:{}", name, port);
     if (request.get_header_value("Host") != host) continue;

@@ -138,14 +138,17 @@ Closing close_from_around(const LoopClosure& loop, const Eigen::VectorXd& guess,
   constexpr double kShifts[] = {0.1, 0.2, 0.3, 0.5, 0.5, 0.8, 0.8, 1.2, 1.2, 1.6,
                                 1.6, 2.0, 2.0, 2.5, 2.5, 3.0, 3.0, 3.0, 3.0, 3.0};
   Closing best = close_loop(loop, guess, free, keep_limits, mechanism);
-  const Eigen::VectorXd unit = loop.unit_steps(guess);
+  const PositionSolver solver = solver_of(loop, free, keep_limits, mechanism, guess);
   std::uint64_t seed = 1;
   for (const double size : kShifts) {
     if (best.gap <= kClosed || free.empty()) break;
     const Eigen::VectorXd random = random_vector(loop.freedoms(), seed++);
-    Eigen::VectorXd shift = Eigen::VectorXd::Zero(loop.freedoms());
-    for (const int k : free) shift[k] = size * unit[k] * random[k];
-    const Closing other = close_loop(loop, loop.moved(guess, shift), free, keep_limits, mechanism);
+    Eigen::VectorXd shift(solver.size());
+    for (std::size_t k = 0; k < free.size(); ++k)
+      shift[static_cast<Eigen::Index>(k)] = size * random[free[k]];
+    // Within the limits.
+    const Closing other =
+        close_loop(loop, solver.moved(guess, shift), free, keep_limits, mechanism);
     if (other.gap < best.gap) best = other;
   }
   return best;

@@ -69,6 +69,23 @@ TEST(Assembly, LimitsAreKept) {
   EXPECT_LT(closure_gap(m, tables, q), 1e-12);
 }
 
+// No position is closed within the limits: never one outside, from whatever start.
+TEST(Assembly, LimitsThatForbidClosingAreAnError) {
+  Description d = FourBar{}.builder().description();
+  const Mechanism free = MechanismBuilder(d).finish();
+  // What the coupler and the rocker can include: the crank folded and stretched.
+  double least = kPi;
+  for (int i = 0; i < 360; ++i) {
+    const Eigen::VectorXd q =
+        assemble(free, q_of(i * kPi / 180.0, -0.9, 0.9), {.fixed = {1, 0, 0}});
+    least = std::min(least, std::abs(std::remainder(q[2] - q[0] - q[1], 2.0 * kPi)));
+  }
+  ASSERT_GT(least, 0.3);
+  d.hinges[3].freedoms = {{.lower = -0.5 * least, .upper = 0.5 * least}};
+  const Mechanism m = MechanismBuilder(d).finish();
+  EXPECT_THROW(assemble(m, m.default_state().q), NumericalError);
+}
+
 TEST(Assembly, VelocitiesAreProjected) {
   const Mechanism m = FourBar{}.build();
   const Eigen::VectorXd q = assemble(m, q_of(kPi / 3.0, -0.9, 0.9), driver_fixed());

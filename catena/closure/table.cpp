@@ -203,6 +203,16 @@ class TableMaker {
     if (place.node >= 0) {  // its own node is welded to the child
       describe_pair({}, HingeType::weld, c);
       c.parent.member = member_of(place.node);
+      // The axis of a one-freedom hinge is z of its node, which the hinge frame is turned against.
+      const Node& node = at(m_.nodes(), place.node);
+      const Rotationd before = place.parent_body < 0
+                                   ? hinge.frame_on_parent.rotation
+                                   : at(m_.bodies(), place.parent_body).X_node_body.rotation *
+                                         hinge.frame_on_parent.rotation;
+      Mat3d turned;
+      for (int i = 0; i < 9; ++i) turned.m[i / 3][i % 3] = node.rotation[i];
+      const Rotationd align = Rotationd{turned}.inverse() * before;
+      for (int i = 0; i < 9; ++i) c.parent.rotation[i] = align.matrix.m[i / 3][i % 3];
     } else {
       describe_pair(hinge, is_rigid(hinge) ? HingeType::weld : hinge.type, c);
       c.parent = side(place.parent_body, hinge.frame_on_parent * place.displacement);

@@ -46,6 +46,62 @@ TEST(Embedding, FourBarAtOneRadian) {
   }
 }
 
+// A four-bar in the plane across `axis`, its hinges damped; hinge C closes the loop.
+Mechanism damped_four_bar(const Rotationd& turn, double damping, bool damped_cut) {
+  MechanismBuilder b("four_bar");
+  b.set_gravity(turn * Vec3d{0.0, -9.81, 0.0});
+  const auto link = [&](const char* name, double length) {
+    b.add_body(name, {.mass = length,
+                      .center_of_mass = turn * Vec3d{0.5 * length, 0.0, 0.0},
+                      .inertia = SymMat3d::diagonal(0.2, 0.2, 0.2)});
+  };
+  link("crank", 1.0);
+  link("coupler", 2.0);
+  link("rocker", 2.0);
+  const auto hinge = [&](double x, bool damped) {
+    return HingeSettings{.axes = {turn * Vec3d::unit_z()},
+                         .frame_on_parent = Transformd::from_translation(turn * Vec3d{x, 0.0, 0.0}),
+                         .freedoms = {{.damping = damped ? damping : 0.0}}};
+  };
+  b.add_hinge("A", kWorld, "crank", hinge(0.0, true));
+  b.add_hinge("B", "crank", "coupler", hinge(1.0, true));
+  b.add_hinge("D", kWorld, "rocker", hinge(2.0, true));
+  HingeSettings cut = hinge(2.0, damped_cut);
+  cut.frame_on_child = Transformd::from_translation(turn * Vec3d{2.0, 0.0, 0.0});
+  cut.cut = Cut::always;
+  b.add_hinge("C", "coupler", "rocker", cut);
+  return b.finish();
+}
+
+// A cut hinge that is damped keeps its coordinate, whatever its axis. The damping torque of C,
+// given as efforts to the mechanism whose C is free, does the same: v_C = v_D − v_A − v_B.
+TEST(Embedding, ADampedCutHingeOfAnyAxis) {
+  const double damping = 0.7;
+  const Vec3d axes[] = {Vec3d::unit_z(), Vec3d::unit_y(), normalized(Vec3d{1.0, 1.0, 1.0}),
+                        -Vec3d::unit_z()};
+  for (const Vec3d& axis : axes) {
+    SCOPED_TRACE(axis.x + 10.0 * axis.y);
+    const Rotationd turn = rotation_from_z_to(axis);
+    const Mechanism kept = damped_four_bar(turn, damping, true);
+    const Mechanism plain = damped_four_bar(turn, damping, false);
+    ASSERT_EQ(kept.freedoms(), 4);
+    ASSERT_EQ(plain.freedoms(), 3);
+    State s = assemble(plain, State{vector({1.0, -0.6, 1.2}), vector({2.0, 0.0, 0.0})},
+                       {.fixed = {1, 0, 0}});
+    const double rate = s.v[2] - s.v[0] - s.v[1];
+    const double torque = -damping * rate;
+    const Eigen::VectorXd expected = forward_dynamics(plain, s, vector({-torque, -torque, torque}));
+    State t = kept.default_state();
+    t.q.head(3) = s.q;
+    t.v.head(3) = s.v;
+    t = assemble(kept, t, {.fixed = {1, 1, 1, 0}});
+    EXPECT_NEAR(t.v[3], rate, 1e-12);
+    EXPECT_NEAR(std::remainder(t.q[3] - (s.q[2] - s.q[0] - s.q[1]), 2.0 * kPi), 0.0, 1e-11);
+    const Eigen::VectorXd found = forward_dynamics(kept, t, Eigen::VectorXd::Zero(4));
+    for (int i = 0; i < 3; ++i) EXPECT_NEAR(found[i], expected[i], 1e-9);
+  }
+}
+
 TEST(Embedding, FourBarInverseDynamics) {
   const Mechanism m = four_bar();
   const struct {

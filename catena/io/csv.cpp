@@ -88,7 +88,9 @@ CsvTable read_csv_text(const std::string& text, const std::string& file_name) {
   const auto wrong = [&](const std::string& message) {
     problems.push_back({Severity::error, Source{file_name, line_number}, message});
   };
-  for (std::size_t at = 0; at < text.size() && problems.size() < kMostProblems;) {
+  // Spreadsheets may begin with a mark of their encoding.
+  const std::size_t start = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+  for (std::size_t at = start; at < text.size() && problems.size() < kMostProblems;) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = trimmed(std::string_view(text).substr(at, end - at));
     at = end + 1;

@@ -37,6 +37,10 @@ TEST(Csv, TakesTheSeparatorOfTheFirstLine) {
     EXPECT_EQ(read_csv_text(text, "t.csv").values(0, 1), 2.0) << text;
 }
 
+TEST(Csv, SkipsTheMarkOfTheEncoding) {
+  EXPECT_THAT(read_csv_text("\xEF\xBB\xBFtime,x\n0,1\n", "t.csv").names, ElementsAre("time", "x"));
+}
+
 TEST(Csv, QuotedNamesMayHaveSeparators) {
   EXPECT_THAT(read_csv_text("\"a, b\",\"say \"\"x\"\"\"\n1,2\n", "t.csv").names,
               ElementsAre("a, b", "say \"x\""));

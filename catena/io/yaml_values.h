@@ -66,6 +66,26 @@ class Values {
     Within within_;
   };
 
+  // f(entry) of a key of a map, if it is there; messages from in there name the key.
+  template <class F>
+  void with(const Node& map, const char* key, F f) {
+    if (const Entry* entry = map.find(key)) {
+      const Within within(*this, key);
+      f(*entry);
+    }
+  }
+  // f(entry) of everything in a map by name that stands under a key.
+  template <class F>
+  void each(const Node& node, const char* key, F f) {
+    with(node, key, [&](const Entry& by_name) {
+      if (!map(*by_name.value, "a map by name")) return;
+      for (const Entry& entry : by_name.value->entries) {
+        const Within within(*this, entry.key);
+        f(entry);
+      }
+    });
+  }
+
   // Each returns false after reporting what is wrong, and then leaves its result alone.
   bool number(const Node& node, double& result, Range range = Range::finite);
   bool integer(const Node& node, int& result);

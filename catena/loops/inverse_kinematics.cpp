@@ -1,7 +1,9 @@
 #include "catena/loops/inverse_kinematics.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "catena/base/text.h"
 #include "catena/closure/assembly.h"
 #include "catena/dynamics/kinematics.h"
 #include "catena/model/configuration.h"
@@ -104,8 +106,24 @@ void check_body(const Mechanism& mechanism, int body) {
 InverseKinematics inverse_kinematics(const Mechanism& mechanism, const Eigen::VectorXd& guess,
                                      const InverseKinematicsGoals& goals,
                                      const InverseKinematicsSettings& settings) {
-  for (const PointGoal& goal : goals.points) check_body(mechanism, goal.body);
-  for (const FrameGoal& goal : goals.frames) check_body(mechanism, goal.body);
+  const auto check_finite = [](const char* what, const Vec3d& x) {
+    if (!std::isfinite(x.x) || !std::isfinite(x.y) || !std::isfinite(x.z))
+      throw NumericalError(std::string("inverse kinematics: the ") + what + " is " + number(x.x) +
+                           ", " + number(x.y) + ", " + number(x.z) + "; it must be finite");
+  };
+  for (const PointGoal& goal : goals.points) {
+    check_body(mechanism, goal.body);
+    check_finite("point", goal.point);
+    check_finite("target", goal.target);
+  }
+  for (const FrameGoal& goal : goals.frames) {
+    check_body(mechanism, goal.body);
+    for (const Transformd* const x : {&goal.frame, &goal.target}) {
+      check_finite(x == &goal.frame ? "frame's place" : "target", x->translation);
+      for (int k = 0; k < 3; ++k)
+        check_finite(x == &goal.frame ? "frame's axis" : "orientation", x->rotation.axis(k));
+    }
+  }
   if (goals.points.empty() && goals.frames.empty())
     throw NumericalError("inverse kinematics: no goal is given");
   Equations equations(mechanism, goals, settings.fixed);

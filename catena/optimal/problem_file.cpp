@@ -27,25 +27,25 @@ class ProblemReader {
 
   void read(const yaml::Node& node, MotionProblem& p, SolverSettings& solver) {
     StateInput input = default_input(m_);
-    with(node, "start", [&](const Entry& e) { read_state(values_, *e.value, m_, input); });
+    values_.with(node, "start", [&](const Entry& e) { read_state(values_, *e.value, m_, input); });
     if (values_.errors() == 0) close_loops(m_, input);
     p.start = input.state;
-    with(node, "duration", [&](const Entry& e) { duration(*e.value, p.duration); });
+    values_.with(node, "duration", [&](const Entry& e) { duration(*e.value, p.duration); });
     each(node, "controls", [&](const Entry& e) { p.controls.push_back(control(e)); });
     if (node.find("controls") == nullptr)
       values_.error(node.line, "needs controls: the freedoms whose motion or effort is sought");
-    with(node, "final", [&](const Entry& e) { final_conditions(*e.value, p); });
-    with(node, "bounds", [&](const Entry& e) {
+    values_.with(node, "final", [&](const Entry& e) { final_conditions(*e.value, p); });
+    values_.with(node, "bounds", [&](const Entry& e) {
       by_quantity(*e.value, [&](const Entry& b, MotionQuantity q) {
         PathBound bound{b.key, q};
         if (interval(*b.value, bound.lower, bound.upper, true)) p.bounds.push_back(bound);
       });
     });
-    with(node, "limits", [&](const Entry& e) {
+    values_.with(node, "limits", [&](const Entry& e) {
       std::size_t index = 0;
       if (values_.choice(*e.value, kLimits, index)) p.model_limits = index == 1;
     });
-    with(node, "grid", [&](const Entry& e) {
+    values_.with(node, "grid", [&](const Entry& e) {
       static const std::vector<std::string> kKeys{"steps", "points", "parts"};
       if (!values_.map(*e.value, "a map with steps, points, parts")) return;
       values_.unknown_keys(*e.value, kKeys);
@@ -55,27 +55,16 @@ class ProblemReader {
     });
     if (node.find("cost") == nullptr)
       for (const ControlSettings& c : p.controls) p.effort_cost(c.freedom);
-    with(node, "cost", [&](const Entry& e) { cost(*e.value, p); });
-    with(node, "solver", [&](const Entry& e) { solver_settings(*e.value, solver); });
+    values_.with(node, "cost", [&](const Entry& e) { cost(*e.value, p); });
+    values_.with(node, "solver", [&](const Entry& e) { solver_settings(*e.value, solver); });
   }
 
  private:
+  // Of a map by freedom.
   template <class F>
-  void with(const yaml::Node& node, const char* key, F f) {
-    if (const Entry* entry = node.find(key)) {
-      const Values::Within within(values_, key);
-      f(*entry);
-    }
-  }
-  // Of a map by name; the names are freedoms unless `any`.
-  template <class F>
-  void each(const yaml::Node& node, const char* key, F f, bool any = false) {
-    with(node, key, [&](const Entry& map) {
-      if (!values_.map(*map.value, "a map by name")) return;
-      for (const Entry& entry : map.value->entries) {
-        const Values::Within within(values_, entry.key);
-        if (any || known(entry)) f(entry);
-      }
+  void each(const yaml::Node& node, const char* key, F f) {
+    values_.each(node, key, [&](const Entry& entry) {
+      if (known(entry)) f(entry);
     });
   }
   bool known(const Entry& entry) {
@@ -88,11 +77,12 @@ class ProblemReader {
     }
   }
   void number(const yaml::Node& node, const char* key, double& to) {
-    with(node, key,
-         [&](const Entry& e) { values_.number(*e.value, to, yaml::Range::infinite_allowed); });
+    values_.with(node, key, [&](const Entry& e) {
+      values_.number(*e.value, to, yaml::Range::infinite_allowed);
+    });
   }
   void integer(const yaml::Node& node, const char* key, int& to) {
-    with(node, key, [&](const Entry& e) { values_.integer(*e.value, to); });
+    values_.with(node, key, [&](const Entry& e) { values_.integer(*e.value, to); });
   }
   // One number (a value; with `symmetric` ± that) or two.
   bool interval(const yaml::Node& node, double& lower, double& upper, bool symmetric) {
@@ -129,7 +119,7 @@ class ProblemReader {
     }
     static const std::vector<std::string> kKeys{"guess", "between"};
     values_.unknown_keys(node, kKeys);
-    with(node, "between", [&](const Entry& e) {
+    values_.with(node, "between", [&](const Entry& e) {
       double both[2] = {};
       if (values_.numbers(*e.value, both)) d = {0.5 * (both[0] + both[1]), both[0], both[1]};
     });
@@ -146,13 +136,13 @@ class ProblemReader {
     values_.unknown_keys(*e.value, kKeys);
     if (e.value->find("type") == nullptr)
       values_.error(e.value->line, "needs a type: motion (a spline of its position) or effort");
-    with(*e.value, "type", [&](const Entry& type) {
+    values_.with(*e.value, "type", [&](const Entry& type) {
       std::size_t index = 0;
       if (values_.choice(*type.value, kTypes, index)) c.motion = index == 1;
     });
     integer(*e.value, "degree", c.degree);
     integer(*e.value, "coefficients", c.coefficients);
-    with(*e.value, "guess", [&](const Entry& guess) {
+    values_.with(*e.value, "guess", [&](const Entry& guess) {
       if (guess.value->is_list())
         values_.number_or_list(*guess.value, c.guess.coefficients);
       else
@@ -169,8 +159,7 @@ class ProblemReader {
           if (interval(*e.value, f.lower, f.upper, false)) p.final_bounds.push_back(f);
         },
         true);
-    each(
-        node, "points", [&](const Entry& e) { point(e, *e.value, 0.0, p); }, true);
+    values_.each(node, "points", [&](const Entry& e) { point(e, *e.value, 0.0, p); });
   }
   // [x, y, z]; a null leaves a coordinate out.
   void point(const Entry& e, const yaml::Node& node, double weight, MotionProblem& p) {
@@ -213,19 +202,20 @@ class ProblemReader {
       p.running_costs.push_back({name, MotionQuantity::acceleration, w, {}});
     });
     weighted("rate", [&](const std::string& name, double w) { p.rate_costs.push_back({name, w}); });
-    with(node, "tracking", [&](const Entry& e) {
+    values_.with(node, "tracking", [&](const Entry& e) {
       by_quantity(*e.value, [&](const Entry& t, MotionQuantity q) {
         static const std::vector<std::string> kTrackingKeys{"reference", "weight"};
         RunningCost r{t.key, q, 1.0, {}};
         if (!values_.map(*t.value, "a map with reference and weight")) return;
         values_.unknown_keys(*t.value, kTrackingKeys);
         number(*t.value, "weight", r.weight);
-        with(*t.value, "reference",
-             [&](const Entry& x) { r.reference = read_signal(values_, *x.value, folder_); });
+        values_.with(*t.value, "reference", [&](const Entry& x) {
+          r.reference = read_signal(values_, *x.value, folder_);
+        });
         p.running_costs.push_back(std::move(r));
       });
     });
-    with(node, "final", [&](const Entry& e) {
+    values_.with(node, "final", [&](const Entry& e) {
       static const std::vector<std::string> kFinalKeys{"target", "weight"};
       by_quantity(
           *e.value,
@@ -238,20 +228,17 @@ class ProblemReader {
             p.final_costs.push_back(f);
           },
           true);
-      each(
-          *e.value, "points",
-          [&](const Entry& t) {
-            if (!values_.map(*t.value, "a map with target and weight")) return;
-            values_.unknown_keys(*t.value, kFinalKeys);
-            double weight = 1.0;
-            number(*t.value, "weight", weight);
-            const Entry* target = t.value->find("target");
-            if (target == nullptr)
-              values_.error(t.line, "needs a target: [x, y, z]");
-            else
-              point(t, *target->value, weight, p);
-          },
-          true);
+      values_.each(*e.value, "points", [&](const Entry& t) {
+        if (!values_.map(*t.value, "a map with target and weight")) return;
+        values_.unknown_keys(*t.value, kFinalKeys);
+        double weight = 1.0;
+        number(*t.value, "weight", weight);
+        const Entry* target = t.value->find("target");
+        if (target == nullptr)
+          values_.error(t.line, "needs a target: [x, y, z]");
+        else
+          point(t, *target->value, weight, p);
+      });
     });
     number(node, "time", p.time_weight);
   }
@@ -263,7 +250,7 @@ class ProblemReader {
     if (!values_.map(node, "a map of settings of the solver")) return;
     values_.unknown_keys(node, kKeys);
     const auto choice = [&](const char* key, const std::vector<std::string>& words, auto set) {
-      with(node, key, [&](const Entry& e) {
+      values_.with(node, key, [&](const Entry& e) {
         std::size_t index = 0;
         if (values_.choice(*e.value, words, index)) set(index);
       });

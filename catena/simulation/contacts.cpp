@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "catena/base/text.h"
+#include "catena/closure/chart.h"
 
 namespace catena {
 namespace {
@@ -13,6 +14,9 @@ namespace {
 // Impacts at one instant: so many as they are, then some more without restitution, which end.
 constexpr int kElasticRounds = 20;
 constexpr int kMostRounds = 100;
+
+// Velocities of a prescribed motion that differ by less are the same.
+constexpr double kSameSpeed = 1e-9;
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
@@ -68,6 +72,13 @@ ImpulseResult Contacts::jump(const Eigen::VectorXd& y, int freedom, double targe
       input.locked[index(i)] = 1;
   input.locked[index(freedom)] = 1;
   input.target[freedom] = target;
+  return resolve(state, std::move(input), freedom);
+}
+
+// The impulse that brings locked freedoms to their targets; stops cannot pull. `struck` is kept,
+// −1: none.
+ImpulseResult Contacts::resolve(const State& state, ImpulseInput input, int struck) {
+  const Mechanism& m = equations_.mechanism();
   ImpulseResult result;
   while (true) {
     if (equations_.constraints() != nullptr)
@@ -77,8 +88,7 @@ ImpulseResult Contacts::jump(const Eigen::VectorXd& y, int freedom, double targe
     int pulled = -1;
     for (int i = 0; i < m.freedoms(); ++i) {
       const int stop = equations_.modes()[index(i)].stop;
-      if (i != freedom && input.locked[index(i)] != 0 && stop != 0 &&
-          result.impulse[i] * stop > 0.0)
+      if (i != struck && input.locked[index(i)] != 0 && stop != 0 && result.impulse[i] * stop > 0.0)
         pulled = i;
     }
     if (pulled < 0) return result;
@@ -100,9 +110,9 @@ void Contacts::strike(double t, Eigen::VectorXd& y, int freedom, std::vector<Run
   const bool at_lower = std::isfinite(stop.lower) && low;
   const int side = at_lower ? -1 : 1;
   const double before = state.v[freedom];
-  if (before * side <= 0.0) return;  // it leaves already
   state.q[stop.coordinate] = at_lower ? stop.lower : stop.upper;
   equations_.set_state(state, y);
+  if (before * side <= 0.0) return;  // it leaves already
 
   const auto apply = [&](double target) {
     const ImpulseResult result = jump(y, freedom, target);
@@ -111,13 +121,16 @@ void Contacts::strike(double t, Eigen::VectorXd& y, int freedom, std::vector<Run
     state.v[freedom] = target;
     for (int i = 0; i < m.freedoms(); ++i) {
       FreedomMode& mode = equations_.modes()[index(i)];
-      if (mode.stop != 0 && std::abs(result.jump[i]) > 0.0) mode.stop = 0;
+      if (mode.stop != 0 && std::abs(result.jump[i]) > 0.0) {
+        log.push_back(
+            {t, "release", m.velocity_names()[index(i)],
+             fmt::format("thrown off its {} limit by the impact of '{}'",
+                         mode.stop < 0 ? "lower" : "upper", m.velocity_names()[index(freedom)])});
+        mode.stop = 0;
+      }
       if (mode.stop != 0) state.v[i] = 0.0;
-      if (mode.friction == FreedomMode::Friction::none) continue;
-      if (state.v[i] == 0.0) continue;
-      mode.friction = FreedomMode::Friction::sliding;
-      mode.direction = state.v[i] > 0.0 ? 1 : -1;
     }
+    slide_what_moves(state);
     equations_.set_state(state, y);
     equations_.add_impact_work(freedom, result.energy_change, y);
     return result;
@@ -147,33 +160,96 @@ void Contacts::strike(double t, Eigen::VectorXd& y, int freedom, std::vector<Run
   }
 }
 
+void Contacts::slide_what_moves(const State& state) {
+  for (int i = 0; i < equations_.mechanism().freedoms(); ++i) {
+    FreedomMode& mode = equations_.modes()[index(i)];
+    if (mode.friction == FreedomMode::Friction::none || state.v[i] == 0.0) continue;
+    mode.friction = FreedomMode::Friction::sliding;
+    mode.direction = state.v[i] > 0.0 ? 1 : -1;
+  }
+}
+
+bool Contacts::jump_motions(double t, const State& before, Eigen::VectorXd& y,
+                            std::vector<RunEvent>& log) {
+  const Mechanism& m = equations_.mechanism();
+  equations_.look(t, y);
+  State after = equations_.state();
+  ImpulseInput input;
+  input.locked.assign(index(m.freedoms()), 0);
+  input.target = before.v;
+  bool any = false;
+  for (int i = 0; i < m.freedoms(); ++i) {
+    if (equations_.modes()[index(i)].stop != 0) input.locked[index(i)] = 1;
+    if (!equations_.prescribed(i)) continue;
+    const std::string& name = m.velocity_names()[index(i)];
+    const int c = m.coordinate_of_freedom()[index(i)];
+    if (c >= 0 && std::abs(after.q[c] - before.q[c]) > kAtLimit * (1.0 + std::abs(before.q[c])))
+      throw NumericalError("the prescribed motion of '" + name + "' jumps from " +
+                           number(before.q[c]) + " to " + number(after.q[c]) + " at " + number(t) +
+                           " s; a position cannot jump: give it a way in between");
+    input.locked[index(i)] = 1;
+    input.target[i] = after.v[i];
+    any = any || std::abs(after.v[i] - before.v[i]) > kSameSpeed * (1.0 + std::abs(before.v[i]));
+  }
+  if (!any) return false;
+  const ImpulseResult result = resolve(before, input, -1);
+  for (int i = 0; i < m.freedoms(); ++i) {
+    if (!equations_.prescribed(i)) continue;
+    const double work = 0.5 * result.impulse[i] * (before.v[i] + after.v[i]);
+    equations_.add_motion_work(i, work, y);
+    log.push_back({t, "motion", m.velocity_names()[index(i)],
+                   fmt::format("its velocity jumps from {:.6g} to {:.6g}: impulse {:.6g}, energy "
+                               "{:.6g} J",
+                               before.v[i], after.v[i], result.impulse[i], work)});
+  }
+  after.v = result.velocity;
+  slide_what_moves(after);
+  equations_.set_state(after, y);
+  return true;
+}
+
 void Contacts::begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) {
   const Mechanism& m = equations_.mechanism();
   equations_.evaluate(t, y);
   const State state = equations_.state();
   std::vector<int> impacts;
-  for (int i = 0; i < m.freedoms(); ++i) {
-    FreedomMode& mode = equations_.modes()[index(i)];
-    if (mode.friction != FreedomMode::Friction::none && state.v[i] != 0.0) {
-      mode.friction = FreedomMode::Friction::sliding;
-      mode.direction = state.v[i] > 0.0 ? 1 : -1;
-    }
-  }
+  slide_what_moves(state);
   for (const Stop& stop : stops_) {
     const double q = state.q[stop.coordinate];
     const double v = state.v[stop.freedom];
-    if (q < stop.lower || q > stop.upper) {
+    const int side = stop.side(q);
+    if (side == 0 && (q < stop.lower || q > stop.upper)) {
       log.push_back({t, "limit", m.velocity_names()[index(stop.freedom)],
                      fmt::format("starts at {:.6g}, outside its limits {:.6g} to {:.6g}, which act "
                                  "only once it is inside",
                                  q, stop.lower, stop.upper)});
-    } else if ((q == stop.lower && v < 0.0) || (q == stop.upper && v > 0.0)) {
+    } else if (v * side > 0.0) {
       impacts.push_back(stop.freedom);
-    } else if (v == 0.0 && (q == stop.lower || q == stop.upper)) {
-      equations_.modes()[index(stop.freedom)].stop = q == stop.lower ? -1 : 1;
+    } else if (v == 0.0 && side != 0) {
+      equations_.modes()[index(stop.freedom)].stop = side;
     }
   }
+  hold_independent_only(state);
   settle(t, y, {.impacts = impacts}, log);
+}
+
+void Contacts::hold_independent_only(const State& state) {
+  const Mechanism& m = equations_.mechanism();
+  if (equations_.coordinates().chart() == nullptr) return;
+  std::vector<std::uint8_t> mask(index(m.freedoms()), 0);
+  for (int i = 0; i < m.freedoms(); ++i)
+    if (equations_.prescribed(i)) mask[index(i)] = 1;
+  for (int i = 0; i < m.freedoms(); ++i) {
+    FreedomMode& mode = equations_.modes()[index(i)];
+    if (mode.stop == 0 || mask[index(i)] != 0) continue;
+    mask[index(i)] = 1;
+    try {
+      choose_chart(m, state.q, {.pinned = mask});
+    } catch (const NumericalError&) {
+      mask[index(i)] = 0;
+      mode.stop = 0;
+    }
+  }
 }
 
 void Contacts::settle(double t, Eigen::VectorXd& y, const Happened& happened,
@@ -202,7 +278,7 @@ void Contacts::settle(double t, Eigen::VectorXd& y, const Happened& happened,
     for (const Stop& stop : stops_) {
       const double q = state.q[stop.coordinate];
       const double v = state.v[stop.freedom];
-      if (!((q == stop.lower && v < 0.0) || (q == stop.upper && v > 0.0))) continue;
+      if (!(v * stop.side(q) > 0.0)) continue;
       strike(t, y, stop.freedom, log, round >= kElasticRounds);
       again = true;
       break;

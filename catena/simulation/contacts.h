@@ -10,6 +10,7 @@
 // (an active set; it ends, for each release makes the held set smaller).
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ namespace catena {
 // A bounce shorter than this, in seconds, is not followed any more.
 inline constexpr double kShortestBounce = 1e-6;
 
+// A freedom this close to its limit, on either side, is at it (rad, m).
+inline constexpr double kAtLimit = 1e-10;
+
 class Contacts {
  public:
   Contacts(Equations& equations, const ActionSettings& actions);
@@ -31,6 +35,10 @@ class Contacts {
     int coordinate;
     double lower, upper;
     double restitution;
+    // −1: at its lower limit, +1: at its upper one.
+    int side(double q) const {
+      return std::abs(q - lower) <= kAtLimit ? -1 : std::abs(q - upper) <= kAtLimit ? 1 : 0;
+    }
   };
   const std::vector<Stop>& stops() const { return stops_; }
   bool has_friction() const { return has_friction_; }
@@ -45,6 +53,10 @@ class Contacts {
   };
   // Impacts, then the modes of all freedoms at rest.
   void settle(double t, Eigen::VectorXd& y, const Happened& happened, std::vector<RunEvent>& log);
+  // Signals have passed a corner at t: prescribed motions whose velocity jumps there drive the rest
+  // by an impulse. `before`: the state until then. True: there were such. Throws NumericalError if
+  // a position jumps.
+  bool jump_motions(double t, const State& before, Eigen::VectorXd& y, std::vector<RunEvent>& log);
 
  private:
   const Stop* stop_of(int freedom) const;
@@ -52,6 +64,10 @@ class Contacts {
               bool inelastic);
   void release(double t, int freedom, std::vector<RunEvent>& log);
   void release_until_consistent(double t, const Eigen::VectorXd& y, std::vector<RunEvent>& log);
+  // Of freedoms in one loop only so many can be held as move independently; the others follow them.
+  void hold_independent_only(const State& state);
+  ImpulseResult resolve(const State& state, ImpulseInput input, int struck);
+  void slide_what_moves(const State& state);
   ImpulseResult jump(const Eigen::VectorXd& y, int freedom, double target);
 
   Equations& equations_;

@@ -78,23 +78,123 @@ TEST(Stops, ABallBouncesAsItShould) {
   }
 }
 
-TEST(Stops, BouncesThatAccumulateAreNamedAndEnd) {
+class Accumulation : public testing::TestWithParam<std::tuple<Method, double>> {};
+INSTANTIATE_TEST_SUITE_P(
+    Stops, Accumulation,
+    testing::Combine(testing::Values(Method::dop853, Method::adams, Method::bdf, Method::arkode,
+                                     Method::rk4, Method::ab4),
+                     testing::Values(0.1, 0.3, 0.5, 0.8)),
+    [](const auto& given) {
+      return std::string(to_string(std::get<0>(given.param))) + "_" +
+             std::to_string(static_cast<int>(std::lround(10.0 * std::get<1>(given.param))));
+    });
+
+TEST_P(Accumulation, IsNamedAndEnds) {
   const Mechanism m = ball();
-  const double e = 0.5, height = 1.0;
+  const auto [method, e] = GetParam();
+  const double height = 1.0;
   MemoryRecorder record;
-  SimulationSettings settings{.duration = 3.0};
+  SimulationSettings settings{.duration = 5.0};
+  settings.integrator.method = method;
+  settings.integrator.relative_tolerance = 1e-10;
+  settings.integrator.absolute_tolerance = 1e-12;
   settings.actions.restitution = e;
   const SimulationResult r = simulate(m, state_of(m, height, 0.0), settings, record);
   const auto zeno = of_kind(record, "zeno");
   ASSERT_EQ(zeno.size(), 1u);
   EXPECT_EQ(zeno[0].name, "rail");
   const double end = std::sqrt(2.0 * height / kGravity) * (1.0 + e) / (1.0 - e);
-  EXPECT_NEAR(zeno[0].time, end, 1e-5);
+  // Errors of steps add up over hundreds of restarts with low orders.
+  const bool multistep = method == Method::adams || method == Method::bdf;
+  EXPECT_NEAR(zeno[0].time, end, multistep ? 1e-4 : 1e-5);
   EXPECT_EQ(r.state.q[0], 0.0);
   EXPECT_EQ(r.state.v[0], 0.0);
   // All of the energy went into impacts.
-  EXPECT_NEAR(r.audit.work[0].work, -2.0 * kGravity * height, 1e-9);
-  EXPECT_LT(r.audit.energy_drift, 1e-9);
+  EXPECT_NEAR(r.audit.work[0].work, -2.0 * kGravity * height, multistep ? 1e-7 : 1e-9);
+  EXPECT_LT(r.audit.energy_drift, multistep ? 1e-8 : 1e-9);
+}
+
+// Two fingers, one the mimic of the other, that start closed: both are at a limit, but only one can
+// be held. Pressed together they stay, pulled apart they open.
+TEST(Stops, OneOfTwoCoupledFreedomsAtTheirLimitsIsHeld) {
+  MechanismBuilder b("gripper");
+  b.set_gravity({0.0, 0.0, 0.0});
+  for (const double side : {1.0, -1.0}) {
+    const std::string name = side > 0.0 ? "left" : "right";
+    b.add_body(name, {.mass = 0.1, .inertia = SymMat3d::diagonal(1e-4, 1e-4, 1e-4)});
+    b.add_hinge(name, "world", name,
+                {.type = HingeType::prismatic,
+                 .axes = {{0.0, side, 0.0}},
+                 .freedoms = {{.lower = 0.0, .upper = 0.04}}});
+  }
+  b.add_gear("mimic", "right", "left", 1.0);
+  const Mechanism m = b.finish();
+  for (const double force : {-1.0, 0.001}) {
+    SCOPED_TRACE(force);
+    MemoryRecorder record;
+    SimulationSettings settings{.duration = 1.0};
+    settings.actions.inputs = {{"left", {.expression = std::to_string(force)}}};
+    const SimulationResult r = simulate(m, m.default_state(), settings, record);
+    // Both masses move: q = F t² / (2 · 0.2).
+    const double expected = force < 0.0 ? 0.0 : force / 0.4;
+    EXPECT_NEAR(r.state.q[0], expected, 1e-9);
+    EXPECT_NEAR(r.state.q[1], expected, 1e-9);
+  }
+}
+
+// A state that a run ended with may be off the limit by rounding.
+TEST(Stops, HoldWithinRounding) {
+  const Mechanism m = ball();
+  for (const double q : {-1e-15, 1e-15, 0.0}) {
+    MemoryRecorder record;
+    const SimulationResult r = simulate(m, state_of(m, q, 0.0), {.duration = 1.0}, record);
+    EXPECT_NEAR(r.state.q[0], 0.0, 1e-12);
+  }
+}
+
+// A relay that would have to switch infinitely often is named, not left on the wrong side.
+TEST(Events, ASlidingRelayIsNamed) {
+  MechanismBuilder b("cart");
+  b.set_gravity({0.0, 0.0, 0.0});
+  b.add_body("cart", {.mass = 1.0, .inertia = SymMat3d::diagonal(0.1, 0.1, 0.1)});
+  b.add_hinge("x", "world", "cart", {.type = HingeType::prismatic, .axes = {{1.0, 0.0, 0.0}}});
+  const Mechanism m = b.finish();
+  MemoryRecorder record;
+  SimulationSettings settings{.duration = 2.0};
+  settings.actions.inputs = {{"x", {.expression = "-5*sign(v.x+q.x-1)"}}};
+  EXPECT_THROW(simulate(m, m.default_state(), settings, record), NumericalError);
+}
+
+// ---- Prescribed motions whose velocity jumps. ----
+
+// A pole hangs from a cart that turns from −1 to 1 m/s at once: (I + m l²) Δω = −m l Δv.
+TEST(Motions, AJumpOfVelocityDrivesTheRest) {
+  const double mass = 2.0, length = 0.5, inertia = 0.1;
+  MechanismBuilder b("cart");
+  b.set_gravity({0.0, 0.0, 0.0});
+  b.add_body("cart", {.mass = 1.0, .inertia = SymMat3d::diagonal(0.1, 0.1, 0.1)});
+  b.add_body("pole", {.mass = mass,
+                      .center_of_mass = {0.0, 0.0, -length},
+                      .inertia = SymMat3d::diagonal(inertia, inertia, inertia)});
+  b.add_hinge("x", "world", "cart", {.type = HingeType::prismatic, .axes = {{1.0, 0.0, 0.0}}});
+  b.add_hinge("th", "cart", "pole", {.axes = {{0.0, 1.0, 0.0}}});
+  const Mechanism m = b.finish();
+  MemoryRecorder record;
+  SimulationSettings settings{.duration = 1.01};
+  settings.integrator.relative_tolerance = 1e-10;
+  settings.integrator.absolute_tolerance = 1e-12;
+  settings.actions.motions = {{"x", {.expression = "abs(t-1)"}}};
+  const SimulationResult r = simulate(m, m.default_state(), settings, record);
+  // The centre of mass is at x − l sin θ, so that the pole turns the other way; then, without
+  // gravity, the cart moves steadily and the speed of the pole stays.
+  const double speed = mass * length * 2.0 / (inertia + mass * length * length);
+  EXPECT_NEAR(r.state.v[1], speed, 1e-7);
+  EXPECT_LT(r.audit.energy_drift, 1e-8);
+  EXPECT_EQ(of_kind(record, "motion").size(), 1u);
+
+  settings.duration = 2.0;
+  settings.actions.motions = {{"x", {.expression = "step(t-1)"}}};
+  EXPECT_THROW(simulate(m, m.default_state(), settings, record), NumericalError);
 }
 
 // Held down by gravity, lifted by a force that grows: it leaves when the force exceeds the weight.

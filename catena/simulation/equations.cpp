@@ -447,7 +447,16 @@ void Equations::applied_force(double t, const Eigen::VectorXd& y, Eigen::VectorX
   sum_efforts(t, y);
   // Gravity, springs and wrenches: what holds the mechanism at rest, with the other sign.
   at_rest_.q = state_.q;
-  force = effort_ - bias_effort(mechanism_, at_rest_, workspace_, external_);
+  if (mechanism_.loops().empty()) {
+    force = effort_ - bias_effort(mechanism_, at_rest_, workspace_, external_);
+  } else {  // of the tree, whose loops need not be closed here
+    const Eigen::VectorXd none = Eigen::VectorXd::Zero(mechanism_.freedoms());
+    MultiplierDynamics& dynamics = set_->dynamics();
+    dynamics.equation_residual(at_rest_, effort_, none,
+                               Eigen::VectorXd::Zero(dynamics.constraints().rows()),
+                               set_->workspace(), external_, force);
+    force = -force;
+  }
   const auto settings = mechanism_.freedom_settings();
   for (Eigen::Index i = 0; i < force.size(); ++i) {
     const std::size_t k = static_cast<std::size_t>(i);
@@ -477,6 +486,12 @@ void Equations::add_impact_work(int freedom, double work, Eigen::VectorXd& y) co
 
 void Equations::add_response_work(double work, Eigen::VectorXd& y) const {
   y[work_entry(response_element_)] += work;
+}
+
+void Equations::add_motion_work(int freedom, double work, Eigen::VectorXd& y) const {
+  for (int k = 0; k < elements(); ++k)
+    if (elements_[index(k)].kind == Element::Kind::motion && elements_[index(k)].freedom == freedom)
+      y[work_entry(k)] += work;
 }
 
 void Equations::switch_arguments(double t, std::span<double> arguments) const {

@@ -83,6 +83,8 @@ class Equations final : public Ode {
   // Adds to the work of the impacts at a freedom.
   void add_impact_work(int freedom, double work, Eigen::VectorXd& y) const;
   void add_response_work(double work, Eigen::VectorXd& y) const;
+  // Of the impulses of a prescribed motion whose velocity jumps.
+  void add_motion_work(int freedom, double work, Eigen::VectorXd& y) const;
 
   // Constraints that are switched, and loops by multipliers; null: neither.
   ConstraintSet* constraints() { return set_.get(); }

@@ -11,6 +11,8 @@ std::size_t index(int i) { return static_cast<std::size_t>(i); }
 // Roots are found to this many units of rounding of the time.
 constexpr double kTimeResolution = 4.0 * std::numeric_limits<double>::epsilon();
 constexpr int kMostIterations = 200;
+// A freedom that leaves its limit is found again when it is this far behind it.
+constexpr double kJustLeft = 1e-13;
 
 }  // namespace
 
@@ -67,6 +69,15 @@ void EventWatch::start(double t, const Eigen::VectorXd& y) {
   evaluate(t, y);
   for (std::size_t k = 0; k < functions_.size(); ++k) functions_[k].start(t, equations_.state());
   evaluate(t, y);
+  // What has just changed, or rests on its limit, is at its zero: it counts as off it, so that it
+  // is found again also if it comes back before anybody looks.
+  for (Watch& watch : watches_) {
+    const bool limit = watch.kind == Kind::lower || watch.kind == Kind::upper;
+    if (!limit && watch.kind != Kind::slide && watch.kind != Kind::jump) continue;
+    if (watch.value > kJustLeft || (limit && watch.value < -kAtLimit)) continue;
+    watch.offset = kJustLeft - watch.value;
+    watch.value = kJustLeft;
+  }
   arm();
 }
 
@@ -80,7 +91,7 @@ void EventWatch::evaluate(double t, const Eigen::VectorXd& y) {
   for (std::size_t k = 0; k < functions_.size(); ++k)
     function_value_[k] = functions_[k].value(t, equations_.state());
   for (Watch& watch : watches_) {
-    watch.value = value(watch);
+    watch.value = plain_value(watch) + watch.offset;
     watch.speed = speed(watch);
   }
 }
@@ -91,7 +102,7 @@ double EventWatch::speed(const Watch& watch) const {
   return std::abs(equations_.state().v[contacts_.stops()[index(watch.which)].freedom]);
 }
 
-double EventWatch::value(const Watch& watch) const {
+double EventWatch::plain_value(const Watch& watch) const {
   const State& state = equations_.state();
   switch (watch.kind) {
     case Watch::Kind::lower: {
@@ -126,7 +137,11 @@ void EventWatch::arm() {
     if (watch.kind == Watch::Kind::function && watch.sign == 0 &&
         function_value_[index(watch.which)] != 0.0) {
       watch.sign = function_value_[index(watch.which)] > 0.0 ? 1 : -1;
-      watch.value = value(watch);
+      watch.value = plain_value(watch);
+    }
+    if (watch.offset > 0.0 && watch.value > watch.offset) {
+      watch.value -= watch.offset;
+      watch.offset = 0.0;
     }
     if (watch.value > 0.0) watch.armed = true;
   }

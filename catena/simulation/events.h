@@ -57,11 +57,12 @@ class EventWatch {
     int sign;   // of a user's function: the side it is on, 0: not known yet
     bool armed = false;
     double value = 0.0;
-    double speed = 0.0;  // |dg/dt| where that is known without effort, else infinite
+    double offset = 0.0;  // added to the value until that is positive by itself
+    double speed = 0.0;   // |dg/dt| where that is known without effort, else infinite
   };
   void add(Watch::Kind kind, int which, int sign = 1);
   void evaluate(double t, const Eigen::VectorXd& y);
-  double value(const Watch& watch) const;
+  double plain_value(const Watch& watch) const;
   double speed(const Watch& watch) const;
   void arm();
   double locate(Integrator& integrator, std::size_t which, double low, double high, double at_low,

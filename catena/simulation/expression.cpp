@@ -81,6 +81,13 @@ Scalar Expression::run(const Scalar& t, const State* state, AtSwitch at_switch) 
     else
       u = chain(u, f(u.value), f1(u.value), f2(u.value));
   };
+  // Kinks of functions of time are switches, once set_switches() was called; others are as they
+  // are.
+  const auto at_kink = [&](int index, double argument) {
+    if (index < 0) return argument >= 0.0;
+    const bool on = at_switch(index, argument);
+    return switch_on_[static_cast<std::size_t>(index)] == kNotSet ? argument >= 0.0 : on;
+  };
   for (const Instruction& i : program_) {
     switch (i.code) {
       case Code::constant:
@@ -124,11 +131,13 @@ Scalar Expression::run(const Scalar& t, const State* state, AtSwitch at_switch) 
         break;
       case Code::min:
         --top;
-        if (value_of(stack[top]) < value_of(stack[top - 1])) stack[top - 1] = stack[top];
+        if (!at_kink(i.index, value_of(stack[top]) - value_of(stack[top - 1])))
+          stack[top - 1] = stack[top];
         break;
       case Code::max:
         --top;
-        if (value_of(stack[top]) > value_of(stack[top - 1])) stack[top - 1] = stack[top];
+        if (at_kink(i.index, value_of(stack[top]) - value_of(stack[top - 1])))
+          stack[top - 1] = stack[top];
         break;
       case Code::step:
         stack[top - 1] = make<Scalar>(at_switch(i.index, value_of(stack[top - 1])) ? 1.0 : 0.0);
@@ -186,8 +195,7 @@ Scalar Expression::run(const Scalar& t, const State* state, AtSwitch at_switch) 
               [](double x) { return -0.25 / (x * std::sqrt(x)); });
         break;
       case Code::abs:
-        apply([](double x) { return std::abs(x); }, [](double x) { return x < 0.0 ? -1.0 : 1.0; },
-              [](double) { return 0.0; });
+        if (!at_kink(i.index, value_of(stack[top - 1]))) stack[top - 1] = -stack[top - 1];
         break;
     }
   }
@@ -230,6 +238,12 @@ class ExpressionParser {
     if (at_ == text_.size()) fail(at_, "is empty");
     sum();
     if (at_ != text_.size()) fail(at_, std::string("'") + text_[at_] + "' is not expected here");
+    const bool time_alone = !to_.uses_state_ && !to_.constant_;
+    for (Expression::Instruction& i : to_.program_) {
+      if (i.code != Code::abs && i.code != Code::min && i.code != Code::max) continue;
+      i.index = time_alone ? static_cast<int>(to_.switch_on_.size()) : -1;
+      if (time_alone) to_.switch_on_.push_back(Expression::kNotSet);
+    }
   }
 
  private:

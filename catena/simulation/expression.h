@@ -8,8 +8,9 @@
 //   pulse(x, a, b)    1 for a <= x < b, else 0
 //
 // The jumps of step, sign and pulse are switches: they keep their side while a simulation steps,
-// and it locates the instant at which they change (an event). Everything else is evaluated as it
-// is. A mistake is an Error that shows the place in the text.
+// and it locates the instant at which they change (an event). So are the kinks of abs, min, max and
+// clamp in expressions of t alone. Everything else is evaluated as it is. A mistake is an Error
+// that shows the place in the text.
 #pragma once
 
 #include <cstdint>
@@ -80,6 +81,7 @@ class Expression {
     max,
     step
   };
+  static constexpr std::uint8_t kNotSet = 2;  // of a kink: its side is that of its argument
   struct Instruction {
     Code code;
     int index;     // of a coordinate, freedom or switch

@@ -17,6 +17,11 @@ constexpr int kMostIterations = 60;
 // The iteration ends when a correction is this small beside the velocities, or does not shrink.
 constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
 
+// Of the positions of the loops, which corrections of the velocity cannot see below.
+constexpr double kClosureRounding = 1e-14;
+// What redundant rows of the loops, which are left out, may be open by behind a step.
+constexpr double kClosedAfter = 1e-11;
+
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 // Φ(x)ᵀ f = Σ (−ad xᵀ)^k f / (k+1)!
@@ -62,10 +67,8 @@ Midpoint::Midpoint(Equations& equations, const IntegratorSettings& settings)
       mechanism_(equations.mechanism()),
       settings_(settings),
       motion_(mechanism_),
-      factors_(mechanism_) {
-  if (!mechanism_.loops().empty())
-    throw Error("method 'midpoint': '" + mechanism_.name() +
-                "' has closed loops; use another method");
+      factors_(mechanism_),
+      loops_(mechanism_) {
   for (const Node& node : mechanism_.nodes())
     if (node.hinge == NodeHinge::custom || (node.reversed && node.coordinates != node.freedoms))
       throw Error("method 'midpoint' cannot treat hinge '" +
@@ -98,8 +101,33 @@ void Midpoint::begin() {
   rate(t_, y_, f_);
   acceleration_ = equations_.acceleration();
   start_ = equations_.state();
-  update_kinematics(mechanism_, start_.q, motion_);
-  apply_mass_matrix(motion_, start_.v, momentum_);
+  kinetic(start_, momentum_, force_);
+  if (!loops_.empty()) loops_.place(start_.q);
+}
+
+void Midpoint::factor_at(const Eigen::VectorXd& q) {
+  if (loops_.empty()) {
+    articulate(mechanism_, q, factors_);
+    return;
+  }
+  const int n = mechanism_.freedoms();
+  Eigen::MatrixXd mass(n, n);
+  State unit{q, Eigen::VectorXd::Zero(n)};
+  for (int k = 0; k < n; ++k) {
+    unit.v[k] = 1.0;
+    kinetic(unit, p_, force_);
+    mass.col(k) = p_;
+    unit.v[k] = 0.0;
+  }
+  loops_.factor(mass);
+}
+
+void Midpoint::velocities(const Eigen::VectorXd& momentum, const Eigen::VectorXd& closing_speed,
+                          Eigen::VectorXd& v) {
+  if (loops_.empty())
+    apply_inverse_mass_matrix(factors_, momentum, v);
+  else
+    loops_.solve(momentum, closing_speed, v, multiplier_step_);
 }
 
 void Midpoint::kinetic(const State& state, Eigen::VectorXd& momentum, Eigen::VectorXd& force) {
@@ -171,6 +199,38 @@ void Midpoint::boundary_momenta(double h, const Eigen::VectorXd& v) {
   }
 }
 
+void Midpoint::solve_step(double h, Eigen::VectorXd& v) {
+  const auto refuse = [&](const std::string& why) {
+    throw StepCollapse(t_, h, -1,
+                       "the midpoint rule finds no solution" + why + ": the step of " + number(h) +
+                           " s is too long for this motion");
+  };
+  // With loops the rows are those of the start, which place() took last.
+  factor_at(integrate(mechanism_, start_.q, (0.5 * h) * v));
+  multipliers_ = Eigen::VectorXd::Zero(loops_.rows());
+  Eigen::VectorXd opening = multipliers_;
+  double last = std::numeric_limits<double>::infinity();
+  for (int k = 0;; ++k) {
+    boundary_momenta(h, v);
+    correction_ = momentum_ - p0_;
+    if (!loops_.empty()) {
+      correction_ += loops_.transposed(multipliers_);
+      opening = (-1.0 / h) * loops_.residual(integrate(mechanism_, start_.q, h * v));
+    }
+    velocities(correction_, opening, correction_);
+    v += correction_;
+    if (!loops_.empty()) multipliers_ += multiplier_step_;
+    const double size = correction_.lpNorm<Eigen::Infinity>();
+    const double scale = v.lpNorm<Eigen::Infinity>();
+    const double enough = 1e-12 * scale + (loops_.empty() ? 0.0 : kClosureRounding / h);
+    if (size <= kRounding * scale || (k > 3 && size >= 0.5 * last && size <= enough)) break;
+    if (k == kMostIterations || !std::isfinite(size)) refuse("");
+    last = size;
+  }
+  if (!loops_.empty() && loops_.gap(integrate(mechanism_, start_.q, h * v)) > kClosedAfter)
+    refuse(" that closes the loops");
+}
+
 void Midpoint::advance(double limit) {
   double next = begin_time_ + static_cast<double>(count_ + 1) * settings_.step;
   bool whole = true;
@@ -187,27 +247,14 @@ void Midpoint::advance(double limit) {
   start_ = equations_.state();
   Eigen::VectorXd& v = velocity_;
   v = start_.v + (0.5 * h) * acceleration_;
-  articulate(mechanism_, integrate(mechanism_, start_.q, (0.5 * h) * v), factors_);
-  double last = std::numeric_limits<double>::infinity();
-  for (int k = 0;; ++k) {
-    boundary_momenta(h, v);
-    correction_ = momentum_ - p0_;
-    apply_inverse_mass_matrix(factors_, correction_, correction_);
-    v += correction_;
-    const double size = correction_.lpNorm<Eigen::Infinity>();
-    const double scale = v.lpNorm<Eigen::Infinity>();
-    if (size <= kRounding * scale || (k > 3 && size >= 0.5 * last && size <= 1e-12 * scale)) break;
-    if (k == kMostIterations || !std::isfinite(size))
-      throw StepCollapse(t_, h, -1,
-                         "the midpoint rule finds no solution: the step of " + number(h) +
-                             " s is too long for this motion");
-    last = size;
-  }
+  solve_step(h, v);
   boundary_momenta(h, v);
   momentum_ = p1_;
   start_.q = integrate(mechanism_, start_.q, h * v);
-  articulate(mechanism_, start_.q, factors_);
-  apply_inverse_mass_matrix(factors_, momentum_, start_.v);
+  if (!loops_.empty()) loops_.place(start_.q);
+  factor_at(start_.q);
+  velocities(momentum_, Eigen::VectorXd::Zero(loops_.rows()), start_.v);
+  if (!loops_.empty()) momentum_ += loops_.transposed(multiplier_step_);
   y_ = y_previous_ + h * work_rate_;
   equations_.set_state(start_, y_);
   t_ = next;

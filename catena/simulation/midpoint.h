@@ -16,11 +16,13 @@
 // ∂T/∂q of a freedom with motion map H is μ · [V, H]: V the twist inboard of it and μ the momentum
 // of all bodies outboard, both in the node's frame. Everything is O(N).
 //
-// For mechanisms without loops; efforts and damping are taken at the midpoint. Freedoms that are
-// held or whose motion is prescribed are refused.
+// Closed loops are kept by multipliers (midpoint_loops.h; then dense algebra, not O(N)). Efforts
+// and damping are taken at the midpoint. Freedoms that are held or whose motion is prescribed, and
+// constraints that are switched, are refused.
 #pragma once
 
 #include "catena/simulation/equations.h"
+#include "catena/simulation/midpoint_loops.h"
 
 namespace catena {
 
@@ -36,12 +38,19 @@ class Midpoint final : public Integrator {
   void kinetic(const State& state, Eigen::VectorXd& momentum, Eigen::VectorXd& force);
   // P₀ and P₁ of a step h with velocity v from q₀.
   void boundary_momenta(double h, const Eigen::VectorXd& v);
+  // ---- The mass matrix: factored at a position, and the velocities that momenta give there. ----
+  void factor_at(const Eigen::VectorXd& q);
+  void velocities(const Eigen::VectorXd& momentum, const Eigen::VectorXd& closing_speed,
+                  Eigen::VectorXd& v);
+  // The velocity of a step, from a guess.
+  void solve_step(double h, Eigen::VectorXd& v);
 
   Equations& equations_;
   const Mechanism& mechanism_;
   IntegratorSettings settings_;
-  Workspace motion_;                // kinematics
-  Workspace factors_;               // of the mass matrix
+  Workspace motion_;   // kinematics
+  Workspace factors_;  // of the mass matrix of a tree
+  MidpointLoops loops_;
   std::vector<Wrenchd> composite_;  // momentum of everything outboard, by node
   State start_;
   State middle_;
@@ -50,6 +59,7 @@ class Midpoint final : public Integrator {
   Eigen::VectorXd momentum_;  // P at the end of the last step
   Eigen::VectorXd p_, force_, applied_, p0_, p1_, velocity_, correction_, acceleration_;
   Eigen::VectorXd f_, f_previous_;
+  Eigen::VectorXd multipliers_, multiplier_step_;  // of the loops
   std::int64_t count_ = 0;
   double begin_time_ = 0.0;
 };

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "catena/closure/assembly.h"
 #include "catena/dynamics/momentum.h"
 #include "catena/io/load.h"
 #include "catena/model/configuration.h"
@@ -166,6 +167,103 @@ TEST(Midpoint, RefusesWhatItCannotDo) {
   settings.integrator.method = Method::midpoint;
   settings.actions.motions = {{"turn", {.expression = "t"}}};
   EXPECT_THROW(simulate(m, m.default_state(), settings, record), Error);
+}
+
+// ---- Closed loops. ----
+
+// A floating body that carries a four-bar and a spatial four-bar with ball joints (RSSR): redundant
+// rows, a quaternion in a loop, and a freedom that moves nothing else (the coupler's spin).
+Mechanism two_loops(bool gravity) {
+  MechanismBuilder b("two_loops");
+  b.set_gravity(gravity ? Vec3d{0.3, -0.5, -9.81} : Vec3d::zero());
+  b.add_body("base", {.mass = 5.0, .inertia = SymMat3d::diagonal(0.5, 0.6, 0.4)});
+  b.add_hinge("base", "world", "base", {.type = HingeType::free});
+  const auto at = [](double x, double y, double z) {
+    return Transformd::from_translation({x, y, z});
+  };
+  const auto link = [&](const std::string& name, double length) {
+    b.add_body(name, {.mass = length,
+                      .center_of_mass = {0.5 * length, 0.02, 0.0},
+                      .inertia = SymMat3d::diagonal(0.02, 0.1 * length, 0.1 * length)});
+  };
+  link("crank", 0.5);
+  link("coupler", 1.0);
+  link("rocker", 1.1);
+  const std::vector<Vec3d> y{{0.0, 1.0, 0.0}};
+  b.add_hinge("A", "base", "crank", {.axes = y, .frame_on_parent = at(0.2, 0.3, 0.1)});
+  b.add_hinge("B", "crank", "coupler", {.axes = y, .frame_on_parent = at(0.5, 0.0, 0.0)});
+  b.add_hinge("D", "base", "rocker", {.axes = y, .frame_on_parent = at(1.2, 0.3, 0.1)});
+  b.add_hinge("C", "coupler", "rocker",
+              {.axes = y,
+               .frame_on_parent = at(1.0, 0.0, 0.0),
+               .frame_on_child = at(1.1, 0.0, 0.0),
+               .cut = Cut::always});
+  link("input", 0.4);
+  link("rod", 1.2);
+  link("output", 0.9);
+  b.add_hinge("E", "base", "input",
+              {.axes = {{0.0, 0.0, 1.0}}, .frame_on_parent = at(-0.2, -0.3, 0.0)});
+  b.add_hinge("F", "input", "rod",
+              {.type = HingeType::spherical, .frame_on_parent = at(0.4, 0.0, 0.0)});
+  b.add_hinge("H", "base", "output", {.axes = y, .frame_on_parent = at(-1.2, -0.3, 0.2)});
+  b.add_hinge("G", "rod", "output",
+              {.type = HingeType::spherical,
+               .frame_on_parent = at(1.2, 0.0, 0.0),
+               .frame_on_child = at(0.9, 0.0, 0.0),
+               .cut = Cut::always});
+  return b.finish();
+}
+
+State closed_and_moving(const Mechanism& m) {
+  return assemble(m, State{m.default_state().q, 0.3 * random_vector(m.freedoms(), 4)});
+}
+
+TEST(Midpoint, LoopsAreOfSecondOrder) {
+  const Mechanism m = two_loops(true);
+  const State start = closed_and_moving(m);
+  MemoryRecorder record;
+  const State exact = run(m, start, Method::dop853, 1.0, 0.4, record).state;
+  const auto error = [&](double step) {
+    MemoryRecorder own;
+    return distance(m, run(m, start, Method::midpoint, step, 0.4, own).state, exact);
+  };
+  EXPECT_NEAR(std::log2(error(0.004) / error(0.002)), 2.0, 0.1);
+}
+
+TEST(Midpoint, LoopsStayClosedAndKeepMomentum) {
+  const Mechanism m = two_loops(false);
+  const State start = closed_and_moving(m);
+  MemoryRecorder record;
+  const SimulationResult r = run(m, start, Method::midpoint, 0.01, 3.0, record);
+  expect_kept(m, start, r.state);
+  EXPECT_LT(r.audit.closure_residual, 1e-12);
+}
+
+TEST(Midpoint, LoopsAreReversible) {
+  const Mechanism m = two_loops(true);
+  const State start = closed_and_moving(m);
+  MemoryRecorder there, back;
+  State turned = run(m, start, Method::midpoint, 0.01, 0.5, there).state;
+  turned.v *= -1.0;
+  State end = run(m, turned, Method::midpoint, 0.01, 0.5, back).state;
+  end.v *= -1.0;
+  EXPECT_LT(distance(m, start, end), 1e-9);
+}
+
+// A four-bar that swings: the energy error has a bound and no trend.
+TEST(Midpoint, EnergyOfAFourBarHasNoTrend) {
+  const Mechanism m = load(CATENA_SOURCE_DIR "/models/four_bar.yaml");
+  SimulationSettings settings{.duration = 200.0, .output_interval = 0.05};
+  settings.integrator = {.method = Method::midpoint, .step = 0.01};
+  MemoryRecorder record;
+  const SimulationResult r = simulate(m, assemble(m, m.default_state()), settings, record);
+  const Eigen::VectorXd error = record.column("energy.error");
+  const Eigen::Index half = error.size() / 2;
+  EXPECT_GT(r.audit.energy_scale, 0.1);
+  EXPECT_LT(error.cwiseAbs().maxCoeff(), 0.02 * r.audit.energy_scale);
+  EXPECT_LT(r.audit.closure_residual, 1e-12);
+  const double scatter = std::sqrt((error.array() - error.mean()).square().mean());
+  EXPECT_LT(std::abs(error.tail(half).mean() - error.head(half).mean()), 0.5 * scatter);
 }
 
 }  // namespace

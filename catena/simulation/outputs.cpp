@@ -102,7 +102,11 @@ Outputs::Outputs(const Equations& equations, std::span<const std::string> patter
     bool found = false;
     for (std::size_t k = 0; k < all.size(); ++k)
       if (matches(pattern, names[k])) wanted[k] = found = true;
-    if (!found)
+    // A group may be empty: nothing does work here.
+    static const std::vector<std::string> kGroups{"q.*",      "v.*",        "a.*",
+                                                  "effort.*", "friction.*", "reaction.*",
+                                                  "energy.*", "momentum.*", "work.*"};
+    if (!found && std::find(kGroups.begin(), kGroups.end(), pattern) == kGroups.end())
       throw NameError("there is no output '" + pattern + "'" + did_you_mean(pattern, names) +
                       "; outputs are q.*, v.*, a.*, effort.*, friction.*, reaction.*, energy.*, "
                       "momentum.*, work.*");

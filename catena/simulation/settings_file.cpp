@@ -41,8 +41,8 @@ class SettingsReader {
     number(node, "duration", s.duration);
     number(node, "interval", s.output_interval);
     number(node, "checkpoint", s.checkpoint_interval);
-    with(node, "outputs", [&](const Entry& e) { texts(*e.value, s.outputs); });
-    with(node, "method", [&](const Entry& e) {
+    values_.with(node, "outputs", [&](const Entry& e) { texts(*e.value, s.outputs); });
+    values_.with(node, "method", [&](const Entry& e) {
       std::size_t index = 0;
       if (values_.choice(*e.value, method_names(), index))
         s.integrator.method = static_cast<Method>(index);
@@ -51,61 +51,50 @@ class SettingsReader {
     number(node, "atol", s.integrator.absolute_tolerance);
     number(node, "step", s.integrator.step);
     number(node, "max_step", s.integrator.maximum_step);
-    with(node, "state", [&](const Entry& e) { read_state(values_, *e.value, mechanism_, input); });
+    values_.with(node, "state",
+                 [&](const Entry& e) { read_state(values_, *e.value, mechanism_, input); });
     ActionSettings& a = s.actions;
-    each(node, "inputs", [&](const Entry& e) {
+    values_.each(node, "inputs", [&](const Entry& e) {
       if (e.value->is_list()) {
         for (const Entry& item : e.value->entries) a.inputs.push_back({e.key, signal(*item.value)});
       } else {
         a.inputs.push_back({e.key, signal(*e.value)});
       }
     });
-    each(node, "motions", [&](const Entry& e) { a.motions.push_back({e.key, signal(*e.value)}); });
-    each(node, "controllers", [&](const Entry& e) { a.controllers.push_back(controller(e)); });
-    each(node, "events", [&](const Entry& e) { a.events.push_back(event(e)); });
-    with(node, "stops", [&](const Entry& e) { values_.boolean(*e.value, a.stops); });
+    values_.each(node, "motions", [&](const Entry& e) {
+      a.motions.push_back({e.key, signal(*e.value)});
+    });
+    values_.each(node, "controllers",
+                 [&](const Entry& e) { a.controllers.push_back(controller(e)); });
+    values_.each(node, "events", [&](const Entry& e) { a.events.push_back(event(e)); });
+    values_.with(node, "stops", [&](const Entry& e) { values_.boolean(*e.value, a.stops); });
     number(node, "restitution", a.restitution);
-    each(node, "restitutions", [&](const Entry& e) {
+    values_.each(node, "restitutions", [&](const Entry& e) {
       StopSettings stop{e.key};
       values_.number(*e.value, stop.restitution);
       a.stop_settings.push_back(stop);
     });
-    with(node, "friction", [&](const Entry& e) {
+    values_.with(node, "friction", [&](const Entry& e) {
       std::size_t index = 0;
       if (values_.choice(*e.value, kFrictionLaws, index))
         a.friction = index == 0 ? FrictionLaw::set_valued : FrictionLaw::smooth;
     });
-    with(node, "limit_efforts",
-         [&](const Entry& e) { values_.boolean(*e.value, a.limit_efforts); });
-    each(node, "constraints",
-         [&](const Entry& e) { read_constraint(values_, e, mechanism_, folder_, a.constraints); });
-    each(node, "switches", [&](const Entry& e) { read_switch(values_, e, folder_, a.switches); });
-    with(node, "loops", [&](const Entry& e) {
+    values_.with(node, "limit_efforts",
+                 [&](const Entry& e) { values_.boolean(*e.value, a.limit_efforts); });
+    values_.each(node, "constraints", [&](const Entry& e) {
+      read_constraint(values_, e, mechanism_, folder_, a.constraints);
+    });
+    values_.each(node, "switches",
+                 [&](const Entry& e) { read_switch(values_, e, folder_, a.switches); });
+    values_.with(node, "loops", [&](const Entry& e) {
       std::size_t index = 0;
       if (values_.choice(*e.value, kLoopRoutes, index)) a.loops = static_cast<LoopRoute>(index);
     });
   }
 
  private:
-  template <class F>
-  void with(const yaml::Node& node, const char* key, F f) {
-    if (const Entry* entry = node.find(key)) {
-      const Values::Within within(values_, key);
-      f(*entry);
-    }
-  }
-  template <class F>
-  void each(const yaml::Node& node, const char* key, F f) {
-    with(node, key, [&](const Entry& map) {
-      if (!values_.map(*map.value, "a map by name")) return;
-      for (const Entry& entry : map.value->entries) {
-        const Values::Within within(values_, entry.key);
-        f(entry);
-      }
-    });
-  }
   void number(const yaml::Node& node, const char* key, double& to) {
-    with(node, key, [&](const Entry& e) { values_.number(*e.value, to); });
+    values_.with(node, key, [&](const Entry& e) { values_.number(*e.value, to); });
   }
   void texts(const yaml::Node& node, std::vector<std::string>& to) {
     to.clear();
@@ -123,7 +112,8 @@ class SettingsReader {
     number(*e.value, "kp", c.kp);
     number(*e.value, "kd", c.kd);
     number(*e.value, "ki", c.ki);
-    with(*e.value, "target", [&](const Entry& target) { c.target = signal(*target.value); });
+    values_.with(*e.value, "target",
+                 [&](const Entry& target) { c.target = signal(*target.value); });
     return c;
   }
 
@@ -136,9 +126,9 @@ class SettingsReader {
       return result;
     }
     values_.unknown_keys(*e.value, kKeys);
-    with(*e.value, "when", [&](const Entry& when) { result.signal = signal(*when.value); });
+    values_.with(*e.value, "when", [&](const Entry& when) { result.signal = signal(*when.value); });
     const auto choice = [&](const char* key, const std::vector<std::string>& words, auto set) {
-      with(*e.value, key, [&](const Entry& entry) {
+      values_.with(*e.value, key, [&](const Entry& entry) {
         std::size_t index = 0;
         if (values_.choice(*entry.value, words, index)) set(static_cast<int>(index));
       });
@@ -175,23 +165,17 @@ SignalSettings read_signal(Values& values, const yaml::Node& node, const std::st
   static const std::vector<std::string> kKeys{"expression", "table", "column", "interpolation",
                                               "cutoff"};
   values.unknown_keys(node, kKeys);
-  const auto with = [&](const char* key, auto f) {
-    if (const Entry* entry = node.find(key)) {
-      const Values::Within within(values, key);
-      f(*entry->value);
-    }
-  };
   for (const auto& [key, to] : {std::pair{"expression", &s.expression},
                                 std::pair{"table", &s.table}, std::pair{"column", &s.column}})
-    with(key, [&, to = to](const yaml::Node& value) { values.text(value, *to); });
+    values.with(node, key, [&, to = to](const Entry& e) { values.text(*e.value, *to); });
   if (!s.table.empty())
     s.table = (std::filesystem::path(folder) / s.table).lexically_normal().string();
-  with("interpolation", [&](const yaml::Node& value) {
+  values.with(node, "interpolation", [&](const Entry& e) {
     std::size_t index = 0;
-    if (values.choice(value, kInterpolations, index))
+    if (values.choice(*e.value, kInterpolations, index))
       s.interpolation = static_cast<Interpolation>(index);
   });
-  with("cutoff", [&](const yaml::Node& value) { values.number(value, s.cutoff); });
+  values.with(node, "cutoff", [&](const Entry& e) { values.number(*e.value, s.cutoff); });
   return s;
 }
 

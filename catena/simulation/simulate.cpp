@@ -56,7 +56,7 @@ std::vector<std::uint8_t> prescribed_freedoms(const Mechanism& mechanism,
 // Methods that move the state back onto constraints after each step.
 bool projects(Method method) {
   return method == Method::dop853 || method == Method::ida || method == Method::bdf ||
-         method == Method::arkode || (has_fixed_step(method) && method != Method::midpoint);
+         method == Method::arkode || has_fixed_step(method);
 }
 
 std::unique_ptr<Integrator> integrator_for(Equations& equations,
@@ -176,6 +176,7 @@ class Simulation {
 
   void advance();
   void write_rows_until(double t);
+  bool pass_corner(double t);
   void happen(double t);
   void watch_for_zeno();
   void make_checkpoint();
@@ -246,9 +247,9 @@ void Simulation::advance() {
   }
   bool anew = t_ != integrator_->time();
   equations_.look(t_, y_);
-  if (t_ >= corner) {
+  if (t_ >= corner && t_ < settings_.duration) {
     anew |= equations_.jumps_at(corner);
-    equations_.start_signals(t_, equations_.state());
+    anew |= pass_corner(t_);
   }
   if (coordinates_->accepted(equations_.state())) {
     equations_.use_chart();
@@ -264,6 +265,18 @@ void Simulation::advance() {
     anew = true;
   }
   if (anew) restart();
+}
+
+// Signals go on behind a jump or a corner at t, where y_ is. True: velocities have jumped.
+bool Simulation::pass_corner(double t) {
+  equations_.look(t, y_);
+  const State before = equations_.state();
+  equations_.start_signals(t, before);
+  if (settings_.actions.motions.empty() || !contacts_.jump_motions(t, before, y_, log_))
+    return false;
+  contacts_.settle(t, y_, {}, log_);
+  write_log();
+  return true;
 }
 
 // An event at t_, where y_ is.
@@ -283,8 +296,7 @@ void Simulation::happen(double t) {
     if (event.action == EventSettings::Action::stop) end_ = "event '" + event.name + "'";
   }
   if (!hits.switches.empty()) {
-    equations_.look(t, y_);
-    equations_.start_signals(t, equations_.state());
+    pass_corner(t);
     for (const int k : hits.switches) log_.push_back({t, "switch", equations_.switch_name(k), ""});
   }
   if (!hits.switching.empty()) switching_.settle(t, y_, hits.switching, log_);
@@ -474,6 +486,28 @@ SimulationResult Simulation::run() {
 
 }  // namespace
 
+namespace {
+
+// Whether anything acts that is no constant.
+bool driven(const ActionSettings& actions) {
+  const auto varies = [](const SignalSettings& signal) {
+    if (signal.expression.empty()) return true;
+    try {
+      return !Expression(signal.expression).constant();
+    } catch (const Error&) {  // of the state
+      return true;
+    }
+  };
+  return std::any_of(actions.inputs.begin(), actions.inputs.end(),
+                     [&](const InputSettings& s) { return varies(s.signal); }) ||
+         std::any_of(actions.motions.begin(), actions.motions.end(),
+                     [&](const MotionSettings& s) { return varies(s.signal); }) ||
+         std::any_of(actions.controllers.begin(), actions.controllers.end(),
+                     [&](const ControllerSettings& s) { return varies(s.target); });
+}
+
+}  // namespace
+
 SimulationSettings completed(SimulationSettings settings) {
   if (!(settings.duration > 0.0) || !std::isfinite(settings.duration))
     throw Error("the duration is " + number(settings.duration) + " s; it must be positive");
@@ -486,8 +520,18 @@ SimulationSettings completed(SimulationSettings settings) {
     settings.output_interval = round_down(settings.duration / kRows);
   if (settings.checkpoint_interval == 0.0)
     settings.checkpoint_interval = settings.duration / kCheckpoints;
-  // The differential-algebraic form has all coordinates and multipliers.
-  if (settings.integrator.method == Method::ida) settings.actions.loops = LoopRoute::multipliers;
+  // What acts by itself must be seen: error control does not look between the stages of a step.
+  if (!std::isfinite(settings.integrator.maximum_step) && driven(settings.actions))
+    settings.integrator.maximum_step = settings.output_interval;
+  // The differential-algebraic form and the momenta of the midpoint rule have all coordinates and
+  // multipliers.
+  const Method method = settings.integrator.method;
+  if (method == Method::ida || method == Method::midpoint)
+    settings.actions.loops = LoopRoute::multipliers;
+  if (method == Method::midpoint && !settings.actions.constraints.empty())
+    throw Error(
+        "method 'midpoint' cannot keep a motion on constraints that are switched; use dop853, "
+        "arkode, bdf or ida, or rk4, euler, ab2, ab3, ab4, am4 with a step");
   check(settings.integrator);
   return settings;
 }

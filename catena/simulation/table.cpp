@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include <Eigen/SparseCholesky>
+#include <Eigen/SparseLU>
 
 #include "catena/base/text.h"
 #include "catena/io/csv.h"
@@ -38,14 +39,35 @@ std::vector<double> fit_spline(const std::vector<double>& t, std::vector<double>
   Sparse second(n, n - 2), mass(n - 2, n - 2);
   second.setFromTriplets(q.begin(), q.end());
   mass.setFromTriplets(r.begin(), r.end());
-  double weight = 0.0;
-  if (cutoff > 0.0) {
-    const double mean = (t.back() - t.front()) / static_cast<double>(n - 1);
-    weight = 1.0 / (mean * std::pow(2.0 * std::numbers::pi * cutoff, 4));
+  Eigen::Map<Eigen::VectorXd> values(y.data(), n);
+  if (cutoff == 0.0) {
+    // The curvature at an end continues that of its two neighbours (of three rows: their parabola),
+    // c₀ = c₁ + (h₀/h₁) (c₁ − c₂).
+    const auto at_end = [&](Eigen::Index row, Eigen::Index next, double end, double inner) {
+      if (n == 3) {
+        mass.coeffRef(row, row) += end / 6.0;
+        return;
+      }
+      mass.coeffRef(row, row) += end / 6.0 * (1.0 + end / inner);
+      mass.coeffRef(row, next) -= end / 6.0 * (end / inner);
+    };
+    at_end(0, 1, h(0), h(1));
+    at_end(n - 3, n - 4, h(n - 2), h(n - 3));
+    const Eigen::SparseLU<Sparse> factor(mass);
+    const Eigen::VectorXd gamma = factor.solve(second.transpose() * values);
+    std::copy(gamma.begin(), gamma.end(), curvature.begin() + 1);
+    const auto beyond = [&](double end, double inner, double c1, double c2) {
+      return c1 + end / inner * (c1 - c2);
+    };
+    const Eigen::Index last = gamma.size() - 1;
+    curvature.front() = n == 3 ? gamma[0] : beyond(h(0), h(1), gamma[0], gamma[1]);
+    curvature.back() = n == 3 ? gamma[0] : beyond(h(n - 2), h(n - 3), gamma[last], gamma[last - 1]);
+    return curvature;
   }
+  const double mean = (t.back() - t.front()) / static_cast<double>(n - 1);
+  const double weight = 1.0 / (mean * std::pow(2.0 * std::numbers::pi * cutoff, 4));
   const Sparse matrix = mass + weight * Sparse(Sparse(second.transpose()) * second);
   const Eigen::SimplicialLDLT<Sparse> factor(matrix);
-  Eigen::Map<Eigen::VectorXd> values(y.data(), n);
   const Eigen::VectorXd gamma = factor.solve(second.transpose() * values);
   values -= weight * (second * gamma);
   std::copy(gamma.begin(), gamma.end(), curvature.begin() + 1);

@@ -47,6 +47,28 @@ TEST(Table, SplineIsAsAccurateAsItsTheory) {
   }
 }
 
+// Also at its ends, where curvatures that were zero would be wrong by all of the curvature.
+TEST(Table, SplineIsAccurateAtItsEnds) {
+  const auto error = [](int rows) {
+    std::vector<double> t, y;
+    for (int i = 0; i <= rows; ++i) {
+      t.push_back(2.0 * i / rows);
+      y.push_back(std::sin(3.0 * t.back() + 0.4));
+    }
+    const Table table(t, y, Interpolation::spline);
+    double most = 0.0;
+    for (const double at : {0.0, 2.0 - 1e-9})
+      most = std::max(most, std::abs(table.at(at).acceleration + 9.0 * std::sin(3.0 * at + 0.4)));
+    return most;
+  };
+  EXPECT_LT(error(200), 5e-3);
+  EXPECT_GT(std::log2(error(100) / error(200)), 1.7);
+  // A parabola is met by three rows already.
+  const Table parabola({0.0, 1.0, 3.0}, {0.0, 1.0, 9.0}, Interpolation::spline);
+  EXPECT_NEAR(parabola.at(2.0).value, 4.0, 1e-14);
+  EXPECT_NEAR(parabola.at(0.5).rate, 1.0, 1e-14);
+}
+
 TEST(Table, SplineIsSmoothToTheSecondDerivative) {
   const Table spline({0.0, 0.3, 1.0, 1.2}, {1.0, -2.0, 0.5, 3.0}, Interpolation::spline);
   for (const double knot : {0.3, 1.0}) {

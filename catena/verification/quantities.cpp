@@ -19,17 +19,23 @@
 #include "catena/dynamics/mass_matrix.h"
 #include "catena/dynamics/momentum.h"
 #include "catena/loops/multipliers.h"
-#include "catena/sensitivity/forward_derivatives.h"
 #include "catena/sensitivity/parameters.h"
 #include "catena/spatial/eigen.h"
 #include "catena/verification/closure_quantities.h"
 #include "catena/verification/optimal_quantities.h"
+#include "catena/verification/sensitivity_quantities.h"
 
 namespace catena {
 namespace {
 
 using Request = const QuantityRequest&;
 using Matrix = Eigen::MatrixXd;
+
+// Makes freedoms of a closed mechanism independent.
+void pin(Request r, const std::vector<std::uint8_t>& pinned, Workspace& w) {
+  if (!r.mechanism.loops().empty())
+    w.set_chart(choose_chart(r.mechanism, r.input.state.q, {.pinned = pinned}), true);
+}
 
 Matrix scalar(double value) { return Matrix::Constant(1, 1, value); }
 
@@ -124,19 +130,6 @@ Matrix batch_acceleration(Request r) {
   batch_forward_dynamics(r.mechanism, q, v, effort, w, found, &external);
   if (w.failures() > 0) throw NumericalError(w.message(kStates - 1));
   return found.row(kStates - 1).transpose();
-}
-
-// Makes freedoms of a closed mechanism independent.
-void pin(Request r, const std::vector<std::uint8_t>& pinned, Workspace& w) {
-  if (!r.mechanism.loops().empty())
-    w.set_chart(choose_chart(r.mechanism, r.input.state.q, {.pinned = pinned}), true);
-}
-
-// Those that the reference names, and those driven by motion.
-void pin_reference(Request r, Workspace& w) {
-  std::vector<std::uint8_t> pinned = r.input.motion_driven;
-  for (const int i : r.freedoms) pinned[static_cast<std::size_t>(i)] = 1;
-  pin(r, pinned, w);
 }
 
 Matrix effort(Request r) {
@@ -261,72 +254,6 @@ Matrix twist_rate_of(Request r) {
   const Twistd twist = body_twist(r.mechanism, r.input.state, body);
   a.linear -= cross(twist.angular, twist.linear);
   return to_eigen(a);
-}
-
-// Over all freedoms, with zeros for those that depend on others.
-Matrix spread(const Matrix& m, const std::vector<int>& independent, int freedoms) {
-  Matrix all = Matrix::Zero(freedoms, freedoms);
-  for (std::size_t i = 0; i < independent.size(); ++i)
-    for (std::size_t k = 0; k < independent.size(); ++k)
-      all(independent[i], independent[k]) =
-          m(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(k));
-  return all;
-}
-
-template <Matrix ForwardDerivatives::*kPart>
-Matrix forward_derivative(Request r) {
-  SensitivityWorkspace w(r.mechanism);
-  pin_reference(r, w.dynamics());
-  const ForwardDerivatives& f =
-      forward_dynamics_derivatives(r.mechanism, r.input.state, r.input.effort, w, r.input.external);
-  return spread(f.*kPart, w.dynamics().independent(), r.mechanism.freedoms());
-}
-
-Matrix acceleration_by_effort(Request r) {
-  SensitivityWorkspace w(r.mechanism);
-  pin_reference(r, w.dynamics());
-  const ForwardDerivatives& f =
-      forward_dynamics_derivatives(r.mechanism, r.input.state, r.input.effort, w, r.input.external);
-  const std::vector<int>& independent = w.dynamics().independent();
-  return spread(f.deffort(Eigen::all, independent), independent, r.mechanism.freedoms());
-}
-
-template <Matrix InverseDerivatives::*kPart>
-Matrix inverse_derivative(Request r) {
-  SensitivityWorkspace w(r.mechanism);
-  pin_reference(r, w.dynamics());
-  const InverseDerivatives& d = inverse_dynamics_derivatives(
-      r.mechanism, r.input.state, r.input.acceleration, w, r.input.external);
-  return spread(d.*kPart, w.dynamics().independent(), r.mechanism.freedoms());
-}
-
-// Of what hybrid dynamics finds: the acceleration of a force-driven freedom, the effort of a
-// motion-driven one.
-Matrix found_rows(Request r, const Matrix& acceleration, const Matrix& effort) {
-  if (!r.mechanism.loops().empty())
-    throw NumericalError("derivatives of hybrid dynamics are compared for trees only");
-  Matrix found = acceleration;
-  for (Eigen::Index i = 0; i < found.rows(); ++i)
-    if (r.input.motion_driven[static_cast<std::size_t>(i)] != 0) found.row(i) = effort.row(i);
-  return found;
-}
-
-template <Matrix HybridDerivatives::*kAcceleration, Matrix HybridDerivatives::*kEffort>
-Matrix hybrid_derivative(Request r) {
-  const HybridDerivatives h = hybrid_dynamics_derivatives(
-      r.mechanism, r.input.state, {r.input.motion_driven, r.input.effort, r.input.acceleration},
-      r.input.external);
-  return found_rows(r, h.*kAcceleration, h.*kEffort);
-}
-
-Matrix hybrid_by_parameter(Request r) {
-  SensitivityWorkspace w(r.mechanism);
-  const HybridParameterDerivatives d =
-      ParameterSet(r.mechanism, {r.of})
-          .hybrid_derivatives(r.input.state,
-                              {r.input.motion_driven, r.input.effort, r.input.acceleration}, w,
-                              r.input.external);
-  return found_rows(r, d.acceleration, d.effort);
 }
 
 const std::vector<std::string> kXyz{"x", "y", "z"};
@@ -483,13 +410,13 @@ const std::vector<Quantity>& table() {
        Shape::freedom_matrix,
        {},
        Of::nothing,
-       forward_derivative<&ForwardDerivatives::dq>},
+       acceleration_by_position},
       {"acceleration_by_velocity",
        "forward dynamics by velocities",
        Shape::freedom_matrix,
        {},
        Of::nothing,
-       forward_derivative<&ForwardDerivatives::dv>},
+       acceleration_by_velocity},
       {"acceleration_by_effort",
        "forward dynamics by efforts",
        Shape::freedom_matrix,
@@ -501,32 +428,31 @@ const std::vector<Quantity>& table() {
        Shape::freedom_matrix,
        {},
        Of::nothing,
-       inverse_derivative<&InverseDerivatives::dq>},
+       effort_by_position},
       {"effort_by_velocity",
        "inverse dynamics by velocities",
        Shape::freedom_matrix,
        {},
        Of::nothing,
-       inverse_derivative<&InverseDerivatives::dv>},
+       effort_by_velocity},
       {"hybrid_by_position",
        "what hybrid dynamics finds, by tangent directions of q",
        Shape::freedom_matrix,
        {},
        Of::nothing,
-       hybrid_derivative<&HybridDerivatives::acceleration_dq, &HybridDerivatives::effort_dq>},
+       hybrid_by_position},
       {"hybrid_by_velocity",
        "what hybrid dynamics finds, by velocities",
        Shape::freedom_matrix,
        {},
        Of::nothing,
-       hybrid_derivative<&HybridDerivatives::acceleration_dv, &HybridDerivatives::effort_dv>},
+       hybrid_by_velocity},
       {"hybrid_by_input",
        "what hybrid dynamics finds, by given efforts and accelerations",
        Shape::freedom_matrix,
        {},
        Of::nothing,
-       hybrid_derivative<&HybridDerivatives::acceleration_dinput,
-                         &HybridDerivatives::effort_dinput>},
+       hybrid_by_input},
       {"hybrid_by_parameter",
        "what hybrid dynamics finds, by a parameter",
        Shape::freedom_vector,
@@ -577,6 +503,12 @@ const std::vector<Quantity>& table() {
 }
 
 }  // namespace
+
+void pin_reference(const QuantityRequest& r, Workspace& w) {
+  std::vector<std::uint8_t> pinned = r.input.motion_driven;
+  for (const int i : r.freedoms) pinned[static_cast<std::size_t>(i)] = 1;
+  pin(r, pinned, w);
+}
 
 Eigen::MatrixXd coordinates_of_freedoms(const QuantityRequest& r, const Eigen::VectorXd& q) {
   const auto coordinates = r.mechanism.coordinate_of_freedom();

@@ -8,6 +8,7 @@
 
 #include <Eigen/Core>
 
+#include "catena/dynamics/workspace.h"
 #include "catena/simulation/state_file.h"
 
 namespace catena {
@@ -49,6 +50,10 @@ const Quantity* find_quantity(const std::string& name);
 // The index of a body, hinge, coupling, rod or frame (of a parameter: 0); a NameError if there is
 // none.
 int find_thing(const Mechanism& mechanism, Quantity::Of kind, const std::string& name);
+
+// Makes the freedoms that the reference names, and those driven by motion, the independent ones of
+// a closed mechanism.
+void pin_reference(const QuantityRequest& request, Workspace& workspace);
 
 // The coordinate of each freedom at q.
 Eigen::MatrixXd coordinates_of_freedoms(const QuantityRequest& request, const Eigen::VectorXd& q);

@@ -18,11 +18,12 @@ from ._catena import *  # noqa: F401,F403
 from ._catena import __version__, rooms
 from . import adapt
 from ._optimal import record_motion
+from ._regulator import recorded_motion, simulate_regulated, track
 from ._run import Run, compare_runs, open_run, resume_simulation, simulate, view
 
 # What the extension has but a user does not call begins with an underscore.
 __all__ = sorted(
     {name for name in dir(_catena) if not name.startswith("_")}
     | {"Run", "adapt", "compare_runs", "open_run", "record_motion", "resume_simulation", "simulate"}
-    | {"view"}
+    | {"recorded_motion", "simulate_regulated", "track", "view"}
 )

@@ -44,6 +44,7 @@ class Run:
         model_path: str = "",
         kind: str = "simulation",
         difference: Optional[float] = None,
+        regulation: Optional[Any] = None,
     ) -> None:
         self._record = record
         self._mechanism = mechanism
@@ -54,6 +55,8 @@ class Run:
         self.result = result
         #: Of record_motion(): how far its end is from that of the motion that was found.
         self.difference = difference
+        #: Of simulate_regulated(): a RegulatedResult.
+        self.regulation = regulation
 
     # ---- What was recorded. ----
 
@@ -118,7 +121,7 @@ class Run:
 
     @property
     def kind(self) -> str:
-        """What made it: "simulation", or "optimization" (record_motion())."""
+        """What made it: "simulation", "optimization" (record_motion()) or "regulation"."""
         return self._record.kind if isinstance(self._record, _catena.RunFile) else self._kind
 
     @property
@@ -268,7 +271,7 @@ def simulate(
     stop_settings: Optional[Mapping[str, float]] = None,
     friction: Optional[Union[str, _catena.FrictionLaw]] = None,
     limit_efforts: Optional[bool] = None,
-    settings: Optional[PathLike] = None,
+    settings: Optional[Union[PathLike, Mapping[str, Any]]] = None,
     progress: Optional[Callable[[float], Optional[bool]]] = None,
     model_path: str = "",
 ) -> Run:
@@ -298,7 +301,9 @@ def simulate(
         (1e-10), step (of fixed-step methods, 1e-3 s), maximum_step.
     stops, restitution, stop_settings (restitution by freedom), friction ("set_valued" or "smooth"),
         limit_efforts: see docs/simulation.md.
-    settings: a YAML file with any of these; the arguments win.
+    settings: a YAML file with the settings of docs/simulation.md, or a dictionary of them; the
+        arguments win. Constraints that are switched are given there: {"constraints": {...},
+        "switches": {...}}, and how loops are treated: {"loops": "multipliers"}.
     progress: called some ten times a second with the time reached; False ends the run.
 
     Ctrl-C ends the run in good order and raises KeyboardInterrupt. When a run ends by an error, the
@@ -329,7 +334,8 @@ def simulate(
             stop_settings,
             friction,
             limit_efforts,
-            "" if settings is None else os.fspath(settings),
+            "" if settings is None or isinstance(settings, Mapping) else os.fspath(settings),
+            json.dumps(dict(settings)) if isinstance(settings, Mapping) else "",
             progress,
             path,
             overwrite,

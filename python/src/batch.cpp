@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "arguments.h"
+#include "batch_arguments.h"
 
 namespace catena::python {
 namespace {
@@ -51,62 +51,6 @@ class BatchUse {
   std::unique_ptr<PythonBatchWorkspace> own_;
   PythonBatchWorkspace* given_;
 };
-
-using Map = Eigen::Map<const RowMatrix, 0, Eigen::OuterStride<>>;
-using MutableMap = Eigen::Map<RowMatrix, 0, Eigen::OuterStride<>>;
-
-// An argument (B, n); None: zeros for all states.
-class Rows {
- public:
-  Rows(const BatchVector& from, py::ssize_t states, int columns, const char* what) {
-    if (!from.given()) {
-      array_ = py::array_t<double>({states, static_cast<py::ssize_t>(columns)});
-      std::fill_n(array_.mutable_data(), array_.size(), 0.0);
-      return;
-    }
-    // Rows may be further apart than their length; anything else is copied.
-    if (py::isinstance<py::array_t<double>>(from.value)) {
-      array_ = py::reinterpret_borrow<py::array_t<double>>(from.value);
-      const py::ssize_t size = static_cast<py::ssize_t>(sizeof(double));
-      if (array_.ndim() == 2 &&
-          (array_.strides(1) != size || array_.strides(0) < 0 || array_.strides(0) % size != 0))
-        array_ = numbers(from.value);
-    } else {
-      array_ = numbers(from.value);
-    }
-    if (array_.ndim() != 2 || array_.shape(1) != columns ||
-        (states >= 0 && array_.shape(0) != states))
-      throw NumericalError(std::string(what) + " has the shape " + shape_text(array_) + ", but (" +
-                           (states >= 0 ? std::to_string(states) : std::string("B")) + ", " +
-                           std::to_string(columns) + ") is needed");
-  }
-  py::ssize_t states() const { return array_.shape(0); }
-  Map map() const {
-    return {array_.data(), array_.shape(0), array_.shape(1),
-            Eigen::OuterStride<>(array_.strides(0) / static_cast<py::ssize_t>(sizeof(double)))};
-  }
-
- private:
-  py::array_t<double> array_;
-};
-
-// `out`, or a new array.
-py::array_t<double> result_rows(const Out& out, py::ssize_t states, py::ssize_t columns) {
-  if (!out.given()) return py::array_t<double>({states, columns});
-  if (!py::isinstance<py::array_t<double>>(out.value))
-    throw py::value_error("out must be a float64 array");
-  auto a = py::reinterpret_borrow<py::array_t<double>>(out.value);
-  if (!has_shape(a, states, columns) || !a.writeable() ||
-      a.strides(1) != static_cast<py::ssize_t>(sizeof(double)) || a.strides(0) < 0)
-    throw py::value_error("out must be a writeable array of shape (" + std::to_string(states) +
-                          ", " + std::to_string(columns) + ") in rows, not " + shape_text(a));
-  return a;
-}
-
-MutableMap map_of(py::array_t<double>& a) {
-  return {a.mutable_data(), a.shape(0), a.shape(1),
-          Eigen::OuterStride<>(a.strides(0) / static_cast<py::ssize_t>(sizeof(double)))};
-}
 
 // External wrenches of many states, from dictionaries as for one state, in which "force" and
 // "moment" may also be (B, 3).
@@ -184,8 +128,8 @@ void bind_call(py::module_& m, const char* name, Call call, const char* input, c
         py::array_t<double> result = result_rows(out, positions.states(), n);
         BatchUse use(mechanism, workspace);
         {
-          const Map a = positions.map(), b = velocities.map(), c = inputs.map();
-          MutableMap y = map_of(result);
+          const RowsMap a = positions.map(), b = velocities.map(), c = inputs.map();
+          MutableRowsMap y = map_of(result);
           const py::gil_scoped_release release;
           call(*mechanism, a, b, c, use.workspace(), y, loads.get());
         }
@@ -213,22 +157,11 @@ void bind_batch(py::module_& m) {
           "failures", [](const W& w) { return static_cast<std::int64_t>(w.workspace.failures()); },
           "Of the last call: how many states.")
       .def_property_readonly(
-          "failed",
-          [](const W& w) {
-            const auto reports = w.workspace.reports();
-            py::array_t<bool> result(static_cast<py::ssize_t>(reports.size()));
-            for (std::size_t i = 0; i < reports.size(); ++i)
-              result.mutable_data()[i] = reports[i].status != BatchStatus::ok;
-            return result;
-          },
+          "failed", [](const W& w) { return failed_states(w.workspace); },
           "(B,), bool, of the last call.")
       .def(
           "message",
-          [](const W& w, std::int64_t state) {
-            if (state < 0 || state >= static_cast<std::int64_t>(w.workspace.reports().size()))
-              throw NameError("the last batch had no state " + std::to_string(state));
-            return w.workspace.message(static_cast<Eigen::Index>(state));
-          },
+          [](const W& w, std::int64_t state) { return state_message(w.workspace, state); },
           py::arg("state"), "What is wrong with a state, in a sentence; empty: nothing.")
       .def(
           "set_chart",
@@ -254,7 +187,7 @@ void bind_batch(py::module_& m) {
             c(effort, a.states(), n, "effort");
         py::array_t<double> result = result_rows(out, a.states(), n);
         BatchUse use(mechanism, workspace);
-        MutableMap y = map_of(result);
+        MutableRowsMap y = map_of(result);
         const auto start = std::chrono::steady_clock::now();
         batch_forward_dynamics(*mechanism, a.map(), b.map(), c.map(), use.workspace(), y);
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -278,9 +211,9 @@ void bind_batch(py::module_& m) {
         py::array_t<double> found_e({states, static_cast<py::ssize_t>(n)});
         BatchUse use(mechanism, workspace);
         {
-          const Map a = positions.map(), b = velocities.map();
+          const RowsMap a = positions.map(), b = velocities.map();
           const BatchHybridInput input{mask, efforts.map(), accelerations.map()};
-          MutableMap y = map_of(found_a), z = map_of(found_e);
+          MutableRowsMap y = map_of(found_a), z = map_of(found_e);
           const py::gil_scoped_release release;
           batch_hybrid_dynamics(*mechanism, a, b, input, use.workspace(), y, z, loads.get());
         }
@@ -303,7 +236,7 @@ void bind_batch(py::module_& m) {
         BatchUse use(mechanism, workspace);
         LaneArray triangles;
         {
-          const Map a = positions.map();
+          const RowsMap a = positions.map();
           const py::gil_scoped_release release;
           batch_mass_matrix(*mechanism, a, use.workspace(), triangles);
         }
@@ -332,8 +265,8 @@ void bind_batch(py::module_& m) {
         py::array_t<double> rows({states, bodies * 12}), twists({states, bodies * 6});
         BatchUse use(mechanism, workspace);
         {
-          const Map a = positions.map(), b = velocities.map();
-          MutableMap y = map_of(rows), z = map_of(twists);
+          const RowsMap a = positions.map(), b = velocities.map();
+          MutableRowsMap y = map_of(rows), z = map_of(twists);
           const py::gil_scoped_release release;
           batch_kinematics(*mechanism, a, b, use.workspace(), y, z);
         }

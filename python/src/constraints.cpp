@@ -274,7 +274,8 @@ void bind_chains(py::module_& m) {
            }),
            py::arg("mechanism"), py::arg("name"), py::arg("body"), py::arg("against"),
            py::kw_only(), py::arg("frame") = py::none(), py::arg("on_other") = py::none(),
-           py::arg("type") = Choice<HingeType>{HingeType::weld});
+           py::arg("type") = Choice<HingeType>{HingeType::weld})
+      .def_readonly("name", &ChainContact::name);
   using R = ChainsResult;
   py::class_<R>(m, "ChainsResult")
       .def_readonly("acceleration", &R::acceleration, "(freedoms,).")
@@ -313,6 +314,17 @@ void bind_chains(py::module_& m) {
           },
           py::arg("state"), py::arg("effort") = py::none(), py::arg("external") = py::none(),
           "Accelerations and contact wrenches: a ChainsResult.");
+  m.def(
+      "open_chains",
+      [](const Mechanism& x, const BodyName& hub) {
+        OpenedChains opened = open_chains(x, read_body(hub, x));
+        return std::make_pair(std::make_shared<Mechanism>(std::move(opened.tree)),
+                              std::move(opened.contacts));
+      },
+      py::arg("mechanism"), py::arg("hub"),
+      "(tree, contacts) of a mechanism whose loops are chains that hold the body `hub`, for "
+      "ChainsOnBody: every hinge that closes a loop on it or on the ground becomes a ChainContact "
+      "with what it leaves free. The tree has the freedoms of the mechanism, in its order.");
 }
 
 }  // namespace

@@ -13,16 +13,6 @@
 namespace catena::python {
 namespace {
 
-// Calls f(name, value) for each entry of a dictionary.
-template <class F>
-void for_each(const py::object& source, const char* what, F f) {
-  if (!source || source.is_none()) return;
-  if (!py::isinstance<py::dict>(source))
-    throw py::type_error(std::string(what) + " must be a dictionary by name");
-  for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(source))
-    f(py::cast<std::string>(key), value);
-}
-
 ControllerSettings read_controller(const std::string& freedom, py::handle source,
                                    const std::shared_ptr<Seen>& seen) {
   ControllerSettings c{.freedom = freedom};
@@ -80,31 +70,6 @@ EventSettings read_event(const std::string& name, py::handle source,
           throw_unknown_field("the " + what, field, {"when", "direction", "action", "respond"});
       });
   return event;
-}
-
-// Runs without the GIL; raises what a function of the user or Ctrl-C raised.
-template <class Run>
-SimulationResult run_guarded(SimulationSettings& settings, const std::shared_ptr<Failure>& failure,
-                             const py::object& progress, Run run) {
-  settings.progress = [failure, interrupts = std::make_shared<Interrupts>(failure),
-                       progress = keep(progress)](double t) {
-    return interrupts->look([&] {
-      if (progress->is_none()) return true;
-      return failure->guard([&] {
-        const py::object answer = (*progress)(t);
-        return answer.is_none() || py::cast<bool>(answer);
-      });
-    });
-  };
-  SimulationResult result;
-  try {
-    const py::gil_scoped_release release;
-    result = run();
-  } catch (const NumericalError&) {
-    if (!failure->first()) throw;
-  }
-  if (failure->first()) std::rethrow_exception(failure->first());
-  return result;
 }
 
 // Sets what is given.
@@ -204,12 +169,15 @@ void bind_simulation(py::module_& m) {
          const std::optional<double>& restitution, const py::object& stop_settings,
          const std::optional<Choice<FrictionLaw>>& friction,
          const std::optional<bool>& limit_efforts, const std::string& settings_file,
-         const py::object& progress, const std::string& output, bool overwrite,
-         const std::string& model_path, const std::shared_ptr<MemoryRecorder>& record) {
+         const std::string& settings_text, const py::object& progress, const std::string& output,
+         bool overwrite, const std::string& model_path,
+         const std::shared_ptr<MemoryRecorder>& record) {
         const auto seen = std::make_shared<Seen>(mechanism);
         SimulationSettings s;
         StateInput start = default_input(*mechanism);
         if (!settings_file.empty()) read_settings_file(settings_file, *mechanism, start, s);
+        if (!settings_text.empty())
+          read_settings_text(settings_text, "settings", *mechanism, start, s);
         set(s.duration, duration);
         set(s.output_interval, output_interval);
         set(s.checkpoint_interval, checkpoint_interval);
@@ -268,8 +236,8 @@ void bind_simulation(py::module_& m) {
       py::arg("maximum_step"), py::arg("inputs"), py::arg("controllers"), py::arg("motions"),
       py::arg("external"), py::arg("events"), py::arg("stops"), py::arg("restitution"),
       py::arg("stop_settings"), py::arg("friction"), py::arg("limit_efforts"),
-      py::arg("settings_file"), py::arg("progress"), py::arg("output"), py::arg("overwrite"),
-      py::arg("model_path"), py::arg("record"),
+      py::arg("settings_file"), py::arg("settings_text"), py::arg("progress"), py::arg("output"),
+      py::arg("overwrite"), py::arg("model_path"), py::arg("record"),
       "simulate() of the package, which fills in the defaults.");
 
   m.def(

@@ -161,3 +161,47 @@ def test_mistakes_are_named():
         catena.batch_forward_dynamics(arm, q, v[:2])
     with pytest.raises(ValueError, match="shape"):
         catena.batch_forward_dynamics(arm, q, out=np.zeros((2, 7)))
+
+
+def test_derivatives_of_many_states(tree):
+    n = tree.freedoms
+    q, v, effort = rows(tree, 13)
+    batch = catena.BatchDerivatives(tree)
+    acceleration, dq, dv, deffort = batch.forward(q, v, effort)
+    assert dq.shape == dv.shape == deffort.shape == (13, n, n)
+    tau_dq, tau_dv, masses = batch.inverse(q, v, acceleration)
+    assert batch.failures == 0
+    for k in range(0, 13, 4):
+        one = catena.forward_dynamics(tree, catena.State(tree, q[k], v[k]), effort[k])
+        np.testing.assert_allclose(acceleration[k], one, atol=AGREE * np.max(np.abs(one)))
+        np.testing.assert_allclose(deffort[k] @ masses[k], np.eye(n), atol=1e-8)
+        # ∂v̇/∂x = −M⁻¹ ∂τ/∂x, and a difference along a random direction.
+        for forward, inverse in ((dq[k], tau_dq[k]), (dv[k], tau_dv[k])):
+            scale = np.max(np.abs(forward))
+            np.testing.assert_allclose(-deffort[k] @ inverse, forward, atol=1e-9 * scale)
+        direction = catena.random_vector(n, k)
+        step = 1e-5
+        ahead, behind = (
+            catena.forward_dynamics(
+                tree,
+                catena.State(tree, catena.integrate(tree, q[k], s * step * direction), v[k]),
+                effort[k],
+            )
+            for s in (1.0, -1.0)
+        )
+        difference = (ahead - behind) / (2 * step)
+        scale = np.max(np.abs(dq[k])) * np.max(np.abs(direction))
+        np.testing.assert_allclose(dq[k] @ direction, difference, atol=1e-6 * scale)
+
+
+def test_derivatives_of_bad_states_and_of_loops():
+    arm = catena.load(MODELS / "arm7.yaml")
+    q, v, effort = rows(arm, 5)
+    q[3, 2] = np.nan
+    batch = catena.BatchDerivatives(arm)
+    acceleration, dq, _, _ = batch.forward(q, v, effort)
+    assert list(batch.failed) == [False, False, False, True, False]
+    assert np.isnan(dq[3]).all() and np.isfinite(dq[4]).all() and np.isfinite(acceleration[2]).all()
+    assert batch.message(3) != "" and batch.message(4) == ""
+    with pytest.raises(catena.NumericalError):
+        catena.BatchDerivatives(four_bar())

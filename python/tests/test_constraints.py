@@ -170,3 +170,35 @@ def test_chains_on_a_body():
     chains.set_active("finger1", False)
     one, _ = held(grasp, state, effort, np.array(rows[:3]), np.zeros(3))
     np.testing.assert_allclose(chains.forward(state, effort).acceleration, one, atol=1e-8)
+
+
+def test_chains_opened_from_a_closed_mechanism():
+    """The same grasp as a closed mechanism: its own dynamics, by the other road."""
+    builder = catena.MechanismBuilder("grasp")
+    builder.add_body("box", mass=2.0, inertia=[0.1, 0.2, 0.15])
+    builder.add_hinge("float", "world", "box", type="free")
+    for side in (-1, 1):
+        parent = "world"
+        for i, axis in enumerate(([0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 1, 0])):
+            name = f"arm{side}_{i}"
+            builder.add_body(name, mass=1.0, center_of_mass=[0, 0, 0.2], inertia=[0.02, 0.02, 0.01])
+            at = [side * 0.8, 0, -0.3] if i == 0 else [0, 0, 0.3]
+            builder.add_hinge(f"h{side}_{i}", parent, name, axes=[axis], frame_on_parent=at)
+            parent = name
+        builder.add_hinge(
+            f"finger{side}", parent, "box", type="spherical",
+            frame_on_parent=[0, 0, 0.3], frame_on_child=[side * 0.25, 0, 0], cut="always",
+        )  # fmt: skip
+    grasp = builder.finish()
+    guess = catena.State(grasp)
+    for side in (-1, 1):
+        for i, angle in enumerate((-0.6, 0.2, 0.1, -0.4)):
+            guess[f"h{side}_{i}"] = side * angle
+    state = catena.assemble(grasp, guess)
+    effort = catena.random_vector(grasp.freedoms, 3)
+    tree, contacts = catena.open_chains(grasp, "box")
+    assert [c.name for c in contacts] == ["finger-1", "finger1"]
+    opened = catena.State(tree, state.q, state.v)
+    found = catena.ChainsOnBody(tree, "box", contacts).forward(opened, effort[: tree.freedoms])
+    expected = catena.forward_dynamics(grasp, state, effort)
+    np.testing.assert_allclose(found.acceleration, expected[: tree.freedoms], atol=1e-8)

@@ -1,4 +1,5 @@
 """Simulation: against closed forms; functions of the user, events, Ctrl-C, runs and pictures."""
+import json
 import os
 import signal
 import threading
@@ -271,3 +272,25 @@ def test_plot():
     assert axes.get_xlabel() == "time, s"
     with pytest.raises(catena.UnknownNameError, match="q.pivot"):
         run.plot("q.pivo")
+
+
+def test_settings_as_a_dictionary(tmp_path):
+    """A lock that closes at 0.5 s: the energy of the pendulum is gone, and it stays."""
+    robot = pendulum()
+    state = robot.default_state()
+    state["pivot"] = 1.0
+    settings = {
+        "duration": 1.0,
+        "constraints": {"brake": {"type": "lock", "freedom": "pivot"}},
+        "switches": {"close": {"at": 0.5, "activate": ["brake"]}},
+    }
+    run = catena.simulate(robot, state, settings=settings)
+    file = tmp_path / "settings.yaml"
+    file.write_text(json.dumps(settings))
+    np.testing.assert_array_equal(run.values, catena.simulate(robot, state, settings=file).values)
+    late = run.time > 0.5001
+    assert np.max(np.abs(run["v.pivot"][late])) < 1e-12
+    assert np.ptp(run["q.pivot"][late]) < 1e-12
+    assert np.max(np.abs(run["v.pivot"][~late])) > 0.5
+    with pytest.raises(catena.ModelError, match="durration"):
+        catena.simulate(robot, settings={"durration": 1.0})

@@ -16,7 +16,7 @@ from typing import Any, List, Tuple
 HEADER = '''\
 # Made by python/tools/stubs.py; do not edit.
 import os
-from typing import Any, Callable, ClassVar, Iterable, List, Mapping, Optional, Sequence, Tuple, Union, overload
+from typing import Any, Callable, Dict, ClassVar, Iterable, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 import numpy.typing as npt
