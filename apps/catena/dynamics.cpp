@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/catena/closed_state.h"
 #include "apps/catena/model_options.h"
 #include "apps/catena/output.h"
 #include "catena/dynamics/energy.h"
@@ -30,6 +31,7 @@ struct Options {
   std::string body;
   bool json = false;
   std::string out;
+  std::vector<std::string> independent;
 };
 
 struct Result {
@@ -128,8 +130,11 @@ Result hybrid(const Mechanism& m, const StateInput& in) {
   return motion(m, r.acceleration, r.effort);
 }
 
-Result matrix(const Mechanism& m, const StateInput& in) {
+Result matrix(const Mechanism& m, const StateInput& in,
+              const std::vector<std::string>& independent) {
   Workspace w(m);
+  if (!independent.empty() && !m.loops().empty())
+    w.set_chart(choose_chart(m, in.state.q, {.pinned = mask_of(m, independent)}), true);
   const Eigen::MatrixXd mass = mass_matrix(m, in.state.q, w);
   std::vector<std::string> names;  // of the independent freedoms: all of a tree's
   for (const int i : w.independent())
@@ -290,7 +295,7 @@ void dynamics(const Options& options) {
   if (options.what == "forward") result = forward(m, in, options.route);
   if (options.what == "inverse") result = inverse(m, in);
   if (options.what == "hybrid") result = hybrid(m, in);
-  if (options.what == "mass-matrix") result = matrix(m, in);
+  if (options.what == "mass-matrix") result = matrix(m, in, options.independent);
   if (options.what == "forces") result = forces(m, in);
   if (options.what == "energy") result = energies(m, in);
   if (options.what == "chains") result = chains(m, in, options.body);
@@ -327,6 +332,12 @@ void add_dynamics(CLI::App& app) {
                    "or multipliers (loops by their constraint forces, with a report on them)")
       ->check(CLI::IsMember({"automatic", "recursive", "dense", "multipliers"}))
       ->capture_default_str();
+  command
+      ->add_option("--independent", options->independent,
+                   "mass-matrix of a closed mechanism: freedoms that shall be the independent ones "
+                   "(default: chosen by conditioning)")
+      ->delimiter(',')
+      ->type_name("NAME,...");
   command->add_flag("--json", options->json, "Print JSON");
   command->add_option("-o,--output", options->out, "Write JSON to this file")->type_name("FILE");
   command->footer(
