@@ -271,6 +271,8 @@ inline void quad_between(int first, int end, int j, Quad& inside) {
   const int behind = j + kQuad > end ? j + kQuad - end : 0;
   inside = quad_at(kOnes + kQuad - before).x * quad_at(kOnes + kQuad + behind).x;
 }
+// Added to what may be −0 where the matrix has zeros: 0 is shown.
+inline constexpr Quad kZeros = {0.0, 0.0, 0.0, 0.0};
 inline int group_of(int column) { return column / kQuad * kQuad; }
 
 // Rows of M at a hinge about or along z, and its branch's columns on to the parent.
@@ -285,8 +287,8 @@ inline void row_of_z(const SweepModel& model, int n, CompositeRows rows, MatrixR
     Quad inside;
     quad_between(v, end, j, inside);
     matrix.put(v, j,
-               inside * (z.x * quad_at(x + j).x + z.y * quad_at(x + stride + j).x +
-                         z.z * quad_at(x + 2 * stride + j).x));
+               kZeros + inside * (z.x * quad_at(x + j).x + z.y * quad_at(x + stride + j).x +
+                                  z.z * quad_at(x + 2 * stride + j).x));
     const Quad px = p.x * inside, py = p.y * inside, pz = p.z * inside;
     const Quad fx = quad_at(f + j).x, fy = quad_at(f + stride + j).x,
                fz = quad_at(f + 2 * stride + j).x;
@@ -307,7 +309,7 @@ inline void rows_of_any(const SweepModel& model, int n, const Scratch<double>& s
       Quad inside;
       quad_between(v, end, j, inside);
       for (int k = 0; k < node.freedoms; ++k)
-        matrix.put(v + k, j, inside * quad_at(rows.force + k * stride + j).x);
+        matrix.put(v + k, j, kZeros + inside * quad_at(rows.force + k * stride + j).x);
     }
     return;
   }
@@ -317,7 +319,7 @@ inline void rows_of_any(const SweepModel& model, int n, const Scratch<double>& s
       Quad entry = h[0] * quad_at(rows.force + j).x, inside;
       for (int i = 1; i < 6; ++i) entry += h[i] * quad_at(rows.force + i * stride + j).x;
       quad_between(v + k, end, j, inside);
-      matrix.put(v + k, j, inside * entry);
+      matrix.put(v + k, j, kZeros + inside * entry);
     }
   }
   if (node.freedoms == 1) matrix.entries[v * matrix.size + v] += rotor_inertia<double>(model, n);

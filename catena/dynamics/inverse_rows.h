@@ -204,7 +204,7 @@ inline void smooth_z(const SweepModel& model, int n, InverseRows rows, MatrixRow
       for (int i = 0; i < 3; ++i)
         row -= k[i * stride] * carried.angular[i] + k[(3 + i) * stride] * carried.linear[i];
     }
-    matrix.put(v, j, row);
+    matrix.put(v, j, kZeros + row);
     if (is_tip) continue;
     for (int i = 0; i < 3; ++i) (turns ? carried.angular : carried.linear)[i] += z[i] * row;
     carried.store(twist + j, stride);
@@ -233,7 +233,7 @@ inline void smooth_any(const SweepModel& model, int n, const Scratch<double>& s,
       if (node.parent >= 0)
         for (int i = 0; i < 6; ++i)
           row[k] -= rows.gain[i * stride + v + k] * quad_at(outer_twist + i * stride).x;
-      matrix.put(v + k, j, row[k]);
+      matrix.put(v + k, j, kZeros + row[k]);
     }
     for (int k = 0; k < node.freedoms; ++k)
       for (int i = 0; i < 3; ++i) {

@@ -84,6 +84,8 @@ TEST(RandomTrees, LimbAfterLimb) {
     EXPECT_GT(w.model().composite.stride, 0);
     const Case c = random_case(random, mechanism, 2);
     compare(mechanism, c, random_hybrid(random, c), worst);
+    for (const double entry : mass_matrix(mechanism, c.state.q, w).reshaped())
+      EXPECT_FALSE(entry == 0.0 && std::signbit(entry));  // no zero is shown as −0
   }
   expect_below(kTolerance, worst, "limb after limb");
 }
