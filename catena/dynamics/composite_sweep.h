@@ -2,6 +2,7 @@
 // of its root, each node about its own hinge point, so that walking a column of forces towards the
 // ground costs one cross product and one dot product a step and nothing is lost on long chains.
 // (How the root stands in the ground does not matter to the mass matrix.)
+// For packs, and for one state of trees whose branches are not in one piece (composite_rows.h).
 #pragma once
 
 #include "catena/dynamics/sweeps.h"

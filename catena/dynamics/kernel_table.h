@@ -19,6 +19,22 @@ struct RotorTerm {
   double coupling[3] = {0, 0, 0};  // ratio · rotor inertia · axis, in the parent node's frame
 };
 
+// What the mass matrix of one state needs beside the nodes (composite_rows.h), if every branch of
+// the tree is one stretch of freedoms. What belongs to a node stands at its first freedom.
+struct CompositeTable {
+  int stride = 0;                      // of rows by freedom; 0: there is no table
+  const double* placements = nullptr;  // by node: three rows of rotation and translation
+  // Rows: own inertia (xx, xy, xz, yy, yz, zz), own mass moment, and the mass of the whole branch.
+  const double* inertias = nullptr;
+  const int* branch_ends = nullptr;  // by freedom: one more than the last of its branch
+  const int* tree_ends = nullptr;    // by freedom: and of its tree
+  // By node: where the inverse keeps its twists. The last child takes its parent's place.
+  const int* levels = nullptr;
+  // Freedoms from each of which on four are looked at together, so that no node is left out.
+  const int* groups = nullptr;
+  int group_count = 0;
+};
+
 struct SweepModel {
   const Node* nodes = nullptr;
   int node_count = 0;
@@ -46,6 +62,7 @@ struct SweepModel {
   // where each ends. A mechanism with closed loops is one stretch.
   const int* stretch_ends = nullptr;
   int stretch_count = 0;
+  CompositeTable composite;
   bool is_deep = false;  // some path from the ground has more than kDeepPath nodes
 };
 
@@ -99,12 +116,16 @@ struct KernelTable {
   // Of the spanning tree: dense, row-major, both triangles.
   void (*mass_matrix)(const SweepModel&, const SweepInput&, void* scratch,
                       double* matrix) = nullptr;
+  // After `forward`; for trees with a CompositeTable. Both triangles.
+  void (*inverse_mass_matrix)(const SweepModel&, void* scratch, double* matrix) = nullptr;
 };
 
 const KernelTable& kernel_table();
 
 KernelTable portable_kernels();
 KernelTable avx2_kernels();
+void portable_inverse_mass_matrix(const SweepModel&, void* scratch, double* matrix);
+void avx2_inverse_mass_matrix(const SweepModel&, void* scratch, double* matrix);
 void portable_mass_matrix(const SweepModel&, const SweepInput&, void* scratch, double* matrix);
 void avx2_mass_matrix(const SweepModel&, const SweepInput&, void* scratch, double* matrix);
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "catena/base/cpu.h"
+#include "catena/dynamics/operators.h"
 #include "catena/dynamics/test_support.h"
 
 namespace catena::test {
@@ -11,17 +12,21 @@ namespace {
 // Everything one kernel table finds for a case.
 struct Found {
   VectorXd forward, hybrid_acceleration, hybrid_effort, inverse;
-  MatrixXd mass;
+  MatrixXd mass, inverse_mass;
 };
 
 Found run(const KernelTable& kernels, const Mechanism& mechanism, const Case& c,
           const HybridInput& hybrid) {
   Workspace w(mechanism);
+  w.prepare_rows();
   const Eigen::Index n = mechanism.freedoms();
-  Found found{VectorXd(n), VectorXd(n), VectorXd(n), VectorXd(n), MatrixXd(n, n)};
+  Found found{VectorXd(n), VectorXd(n),    VectorXd(n),
+              VectorXd(n), MatrixXd(n, n), MatrixXd::Zero(n, n)};
   PreparedInput in = prepare(mechanism, c.state, &c.effort, c.external, w);
   Scratch<double> scratch = w.scratch();
   EXPECT_EQ(kernels.forward(w.model(), in, &scratch, found.forward.data()), kSweepDone);
+  if (w.model().composite.stride > 0)
+    kernels.inverse_mass_matrix(w.model(), &scratch, found.inverse_mass.data());
   in.acceleration = c.acceleration.data();
   kernels.inverse(w.model(), in, &scratch, found.inverse.data());
   kernels.mass_matrix(w.model(), in, &scratch, found.mass.data());
@@ -41,6 +46,7 @@ void for_some_trees(Check check) {
     settings.bodies = 1 + i;
     settings.free_base = i % 2 == 1;
     settings.chain_share = i % 3 == 0 ? 1.0 : random.number(0.0, 1.0);
+    settings.limb_after_limb = i % 3 == 1;
     MechanismBuilder builder = random_tree(random, settings);
     if (i % 4 == 0) add_drives(random, builder, Carrier::parent);
     const Mechanism mechanism = builder.finish();
@@ -63,6 +69,8 @@ TEST(Kernels, PortableAndAvx2Agree) {
     EXPECT_LT(error(a.hybrid_acceleration, b.hybrid_acceleration), 1e-12);
     EXPECT_LT(error(a.hybrid_effort, b.hybrid_effort), 1e-12);
     EXPECT_LT(error(VectorXd(a.mass.reshaped()), VectorXd(b.mass.reshaped())), 1e-13);
+    EXPECT_LT(error(VectorXd(a.inverse_mass.reshaped()), VectorXd(b.inverse_mass.reshaped())),
+              1e-12);
   });
 }
 #endif
@@ -90,6 +98,17 @@ TEST(Kernels, TheSameBitsEveryTime) {
                           forward_dynamics(mechanism, c.state, c.effort, used, c.external)));
     EXPECT_TRUE(same_bits(inverse_dynamics(mechanism, c.state, c.acceleration, fresh, c.external),
                           inverse_dynamics(mechanism, c.state, c.acceleration, used, c.external)));
+    EXPECT_TRUE(same_bits(mass_matrix(mechanism, c.state.q, fresh),
+                          mass_matrix(mechanism, c.state.q, used)));
+    if (!fresh.remote_drives().empty()) return;
+    MatrixXd inverse, again;
+    articulate(mechanism, other.state.q, used);
+    inverse_mass_matrix(used, again);
+    articulate(mechanism, c.state.q, used);
+    inverse_mass_matrix(used, again);
+    articulate(mechanism, c.state.q, fresh);
+    inverse_mass_matrix(fresh, inverse);
+    EXPECT_TRUE(same_bits(inverse, again));
     EXPECT_TRUE(same_bits(mass_matrix(mechanism, c.state.q, fresh),
                           mass_matrix(mechanism, c.state.q, used)));
   });

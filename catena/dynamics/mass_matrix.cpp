@@ -64,6 +64,7 @@ const Eigen::MatrixXd& mass_matrix(const Mechanism& mechanism, const Eigen::Vect
   const int n = mechanism.freedoms();
   if (whole.rows() != n) whole.resize(n, n);
   const PreparedInput in = prepare_position(mechanism, q, w);
+  w.prepare_rows();
   Scratch<double> scratch = w.scratch();
   kernel_table().mass_matrix(w.model(), in, &scratch, whole.data());
   add_remote_rotors(w, whole);

@@ -335,6 +335,12 @@ void inverse_mass_matrix(Workspace& w, Eigen::MatrixXd& inverse) {
   if (model.aggregate_count > 0) return inverse_of_closed(w, inverse);
   if (inverse.rows() != model.freedoms || inverse.cols() != model.freedoms)
     inverse.resize(model.freedoms, model.freedoms);
+  w.prepare_rows();
+  if (model.composite.stride > 0) {
+    Scratch<double> scratch = w.scratch();
+    kernel_table().inverse_mass_matrix(model, &scratch, inverse.data());
+    return;
+  }
   NodeScratch<double>* nodes = w.scratch().nodes;
   Eigen::VectorXd& filtered = w.vector;  // D⁻¹ ε: zero off the way to the ground
   for (int source = 0; source < model.node_count; ++source) {

@@ -46,9 +46,9 @@ void apply_inverse_mass_matrix(Workspace& workspace, const Eigen::VectorXd& x, E
 Eigen::VectorXd apply_inverse_mass_matrix(const Mechanism& mechanism, const Eigen::VectorXd& q,
                                           const Eigen::VectorXd& x);
 
-// The whole inverse, symmetric to the bit. A column is nonzero inward only on the way from its
-// hinge to the ground, so it costs O(depth) inward and O(N) outward; with closed loops O(N) both
-// ways.
+// The whole inverse, symmetric to the bit; the first call allocates. A column is nonzero inward
+// only on the way from its hinge to the ground, so it costs O(depth) inward and O(N) outward; with
+// closed loops O(N) both ways.
 void inverse_mass_matrix(Workspace& workspace, Eigen::MatrixXd& inverse);
 Eigen::MatrixXd inverse_mass_matrix(const Mechanism& mechanism, const Eigen::VectorXd& q);
 

@@ -71,6 +71,7 @@ TEST(Operators, AgreeWithDenseMatricesOnRandomTrees) {
     TreeSettings settings;
     settings.bodies = 1 + i / 2;
     settings.free_base = i % 2 == 1;
+    settings.limb_after_limb = i % 3 == 0;
     const bool rotors = i % 4 >= 2;
     settings.reversed = !rotors;  // else some carriers would be beyond their hinges
     MechanismBuilder builder = random_tree(random, settings);

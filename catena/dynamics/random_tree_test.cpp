@@ -64,6 +64,32 @@ TEST(RandomTrees, LongChains) {
   expect_below(kTolerance, worst, "chains");
 }
 
+// Branches that are one stretch of freedoms, where the mass matrix is made by rows.
+TEST(RandomTrees, LimbAfterLimb) {
+  Errors worst;
+  Random random(10);
+  for (int i = 0; i < 80; ++i) {
+    TreeSettings settings;
+    settings.bodies = 1 + i / 2;
+    settings.free_base = i % 2 == 1;
+    settings.chain_share = random.number(0.4, 0.9);
+    settings.limb_after_limb = true;
+    settings.reversed = i % 4 < 2;
+    if (i % 3 == 0) settings.types = {HingeType::revolute, HingeType::prismatic};
+    MechanismBuilder builder = random_tree(random, settings);
+    if (!settings.reversed) add_drives(random, builder, Carrier::parent);
+    const Mechanism mechanism = builder.finish();
+    Workspace w(mechanism);
+    w.prepare_rows();
+    EXPECT_GT(w.model().composite.stride, 0);
+    const Case c = random_case(random, mechanism, 2);
+    compare(mechanism, c, random_hybrid(random, c), worst);
+    for (const double entry : mass_matrix(mechanism, c.state.q, w).reshaped())
+      EXPECT_FALSE(entry == 0.0 && std::signbit(entry));  // no zero is shown as −0
+  }
+  expect_below(kTolerance, worst, "limb after limb");
+}
+
 TEST(RandomTrees, RotorsOnTheParent) {
   Errors worst;
   Random random(2);

@@ -88,7 +88,8 @@ struct Scratch {
   Scalar* sine = nullptr;  // of every coordinate
   Scalar* cosine = nullptr;
   AggregateScratch<Scalar>* aggregates = nullptr;
-  Scalar* acceleration = nullptr;  // by freedom
+  Scalar* acceleration = nullptr;    // by freedom
+  Scalar* composite_rows = nullptr;  // of one state only (composite_table.h)
 };
 
 }  // namespace CATENA_ISA

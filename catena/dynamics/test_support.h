@@ -73,6 +73,9 @@ struct TreeSettings {
   bool reversed = true;  // some hinges name their bodies the other way round
   bool welds = true;
   double chain_share = 0.5;  // of the bodies that hang on the one before
+  // The others hang on a body between the one before and the ground, so that every branch of the
+  // tree is one stretch of bodies.
+  bool limb_after_limb = false;
   std::vector<HingeType> types = kMovingTypes;
 };
 
@@ -90,10 +93,17 @@ inline MechanismBuilder random_tree(Random& random, const TreeSettings& settings
   MechanismBuilder builder("random");
   builder.set_gravity(6.0 * random.vector());
   for (int i = 0; i < settings.bodies; ++i) builder.add_body(body_name(i), random.body());
+  std::vector<int> parents;
   for (int i = 0; i < settings.bodies; ++i) {
     int parent = i - 1;
-    if (random.number(0.0, 1.0) > settings.chain_share) parent = random.below(i + 1) - 1;
+    if (settings.limb_after_limb) {
+      while (parent >= 0 && random.number(0.0, 1.0) > settings.chain_share)
+        parent = parents[static_cast<std::size_t>(parent)];
+    } else if (random.number(0.0, 1.0) > settings.chain_share) {
+      parent = random.below(i + 1) - 1;
+    }
     if (i > 0 && settings.free_base && parent < 0) parent = 0;
+    parents.push_back(parent);
     HingeType type =
         settings
             .types[static_cast<std::size_t>(random.below(static_cast<int>(settings.types.size())))];

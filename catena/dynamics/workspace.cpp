@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "catena/dynamics/composite_table.h"
 #include "catena/dynamics/multiplier_dynamics.h"
 
 namespace catena {
@@ -221,6 +222,14 @@ Workspace::Workspace(const Mechanism& mechanism) : mechanism_(&mechanism) {
   model_.constant_map = tables_.map.data();
   model_.freedom_of_column = tables_.freedom_of_column.data();
   model_.aggregate_of_node = tables_.aggregate_of_node.data();
+}
+
+void Workspace::prepare_rows() {
+  // A rotor that is carried elsewhere wants the composite bodies of composite_sweep.h.
+  if (composite_store_ || !remote_drives_.empty()) return;
+  composite_store_ = std::make_unique<CompositeStore>(*mechanism_);
+  model_.composite = composite_store_->table();
+  rows_ = composite_store_->scratch();
 }
 
 MultiplierDynamics& Workspace::multiplier_dynamics() {

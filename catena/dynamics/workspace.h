@@ -18,6 +18,7 @@
 
 namespace catena {
 
+class CompositeStore;
 class MultiplierDynamics;
 
 class Workspace {
@@ -55,7 +56,8 @@ class Workspace {
   // ---- For the algorithms of this room. ----
   Scratch<double> scratch() {
     return {nodes_.data(), own_.data(),    general_.data(),    composite_.data(),
-            sine_.data(),  cosine_.data(), aggregates_.data(), all_accelerations_.data()};
+            sine_.data(),  cosine_.data(), aggregates_.data(), all_accelerations_.data(),
+            rows_};
   }
   // After a sweep that embedded the loops. x has all freedoms: x := (Xᵀ x) at the independent
   // freedoms, zero at the others; and x := X x, its independent entries read.
@@ -70,6 +72,9 @@ class Workspace {
   std::span<const DrivePlace> remote_drives() const { return remote_drives_; }
   // The route by multipliers; made at the first call, which allocates.
   MultiplierDynamics& multiplier_dynamics();
+  // Makes model().composite, which the mass matrix and its inverse want; allocates at the first
+  // call.
+  void prepare_rows();
   bool has_passive_elements() const { return has_passive_elements_; }
   const CompositeScratch<double>& composite(int n) const {
     return composite_[static_cast<std::size_t>(n)];
@@ -91,6 +96,8 @@ class Workspace {
   std::vector<ArticulatedInertiad> own_;
   std::vector<GeneralScratch<double>> general_;
   std::vector<CompositeScratch<double>> composite_;
+  std::unique_ptr<CompositeStore> composite_store_;
+  double* rows_ = nullptr;
   std::vector<double> sine_;
   std::vector<double> cosine_;
   std::vector<int> general_index_;
