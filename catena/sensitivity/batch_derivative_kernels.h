@@ -37,7 +37,7 @@ struct ColumnGroup {
 };
 
 // A body that hangs on nothing: gravity only makes it fall, and its velocity only carries it along,
-// so the derivatives by its position, its attitude and its velocity are known beforehand.
+// so the derivatives by its position, its attitude and its linear velocity are known beforehand.
 struct FreeRoot {
   int node = 0;
   int first = 0;  // freedom
