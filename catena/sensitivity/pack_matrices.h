@@ -85,26 +85,10 @@ inline Pack dot(const Vec3<Pack>& a, const Pack* table, int stride, int k) {
   return a.x * table[k] + a.y * table[stride + k] + a.z * table[2 * stride + k];
 }
 
-// Damping, stiffness and friction are of one freedom each.
-inline void add_law(const FreedomLaw& law, const Pack* v, Pack& by_q, Pack& by_v) {
-  if (law.q_index >= 0) by_q += Pack(law.stiffness);
-  by_v += Pack(law.damping);
-  if (!law.has_friction) return;
-  Pack level(law.sliding), slope(0.0);
-  if (law.stribeck_velocity > 0.0) {
-    const Pack ratio = v[law.v_index] * Pack(1.0 / law.stribeck_velocity);
-    const Pack part = Pack(law.stribeck_excess) * exp(-(ratio * ratio));
-    level = level + part;
-    slope = Pack(-2.0 / law.stribeck_velocity) * ratio * part;
-  }
-  const Pack t = tanh(v[law.v_index] * Pack(1.0 / law.transition_velocity));
-  by_v += slope * t + level * (Pack(1.0) - t * t) * Pack(1.0 / law.transition_velocity);
-}
-
 // The columns of freedom k in ∂τ/∂q, ∂τ/∂v and M; rows that are always zero are left alone.
 template <Fill kFill>
 inline void fill_column(const BatchDerivativeModel& model, const DerivativeTable<Pack>& c,
-                        const Pack* speeds, int k, Pack* q, Pack* v, Pack* mass) {
+                        const Pack* slopes, int k, Pack* q, Pack* v, Pack* mass) {
   constexpr bool kPosition = kFill != Fill::by_v, kMass = kFill == Fill::by_q_v_and_a;
   const SweepModel& sweep = *model.batch->sweep;
   const MatrixPattern& pattern = model.pattern;
@@ -149,8 +133,11 @@ inline void fill_column(const BatchDerivativeModel& model, const DerivativeTable
       if constexpr (kMass) mass[h] += dot(rotor.axis, c.twist, c.stride, k);
     }
   }
-  if (const int law = model.law_of[k]; law >= 0)
-    add_law(model.batch->laws[law], speeds, q[k], v[k]);
+  if (const int law = model.law_of[k]; law >= 0) {
+    if (kPosition && model.batch->laws[law].q_index >= 0)
+      q[k] += Pack(model.batch->laws[law].stiffness);
+    v[k] += slopes[law];
+  }
 }
 
 // M by rows of the freedoms inboard of each, and its own.
