@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -9,6 +10,10 @@
 
 #include "catena/base/text.h"
 #include "catena/closure/loop_closure.h"
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 #ifdef CATENA_HAS_TBB
 #include <tbb/blocked_range.h>
@@ -74,11 +79,28 @@ void LaneArray::Free::operator()(double* block) const {
   ::operator delete[](block, std::align_val_t{kAlignment});
 }
 
+namespace {
+
+// Asks for large pages where the system gives them only on request: results of many states are
+// written from end to end, and looking up small pages is a good part of that.
+void ask_for_large_pages([[maybe_unused]] double* block, [[maybe_unused]] std::size_t bytes) {
+#ifdef __linux__
+  constexpr std::uintptr_t kLargePage = std::uintptr_t{1} << 21;
+  const auto start = reinterpret_cast<std::uintptr_t>(block);
+  const std::uintptr_t first = (start + kLargePage - 1) / kLargePage * kLargePage;
+  const std::uintptr_t end = (start + bytes) / kLargePage * kLargePage;
+  if (end > first) madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
+#endif
+}
+
+}  // namespace
+
 void LaneArray::resize(Eigen::Index states, Eigen::Index count, int lanes) {
   const Eigen::Index needed = (states + lanes - 1) / lanes * lanes * count;
   if (needed > capacity_) {
     data_.reset(static_cast<double*>(::operator new[](
         static_cast<std::size_t>(needed) * sizeof(double), std::align_val_t{kAlignment})));
+    ask_for_large_pages(data_.get(), static_cast<std::size_t>(needed) * sizeof(double));
     capacity_ = needed;
   }
   states_ = states;

@@ -28,25 +28,30 @@ inline unsigned mend_quaternions(const BatchModel& model, Pack* q) {
   return bad;
 }
 
-inline Pack friction_force(const FreedomLaw& law, const Pack& v) {
-  Pack level(law.sliding);
-  if (law.stribeck_velocity > 0.0) {
-    const Pack ratio = v * Pack(1.0 / law.stribeck_velocity);
-    level = level + Pack(law.stribeck_excess) * exp(-(ratio * ratio));
-  }
-  return -(level * tanh(v / Pack(law.transition_velocity)));
-}
-
-// passive[i] := effort of damping, friction and stiffness at freedom i.
-inline void passive_efforts(const BatchModel& model, const Pack* q, const Pack* v, Pack* passive) {
+// passive[i] := effort of damping, friction and stiffness at freedom i. slopes[l] := how much less
+// that of law l is for more velocity, unless it is null.
+inline void passive_efforts(const BatchModel& model, const Pack* q, const Pack* v, Pack* passive,
+                            Pack* slopes = nullptr) {
   for (int i = 0; i < model.sweep->freedoms; ++i) passive[i] = Pack(0.0);
   for (int i = 0; i < model.law_count; ++i) {
     const FreedomLaw& law = model.laws[i];
     const Pack rate = v[law.v_index];
-    Pack sum = -(Pack(law.damping) * rate);
-    if (law.has_friction) sum = sum + friction_force(law, rate);
+    Pack sum = -(Pack(law.damping) * rate), slope(law.damping);
+    if (law.has_friction) {
+      Pack level(law.sliding), change(0.0);
+      if (law.stribeck_velocity > 0.0) {
+        const Pack ratio = rate * Pack(1.0 / law.stribeck_velocity);
+        const Pack part = Pack(law.stribeck_excess) * exp(-(ratio * ratio));
+        level = level + part;
+        change = Pack(-2.0 / law.stribeck_velocity) * ratio * part;
+      }
+      const Pack t = tanh(rate / Pack(law.transition_velocity));
+      sum = sum - level * t;
+      slope += change * t + level * (Pack(1.0) - t * t) * Pack(1.0 / law.transition_velocity);
+    }
     if (law.q_index >= 0) sum = sum - Pack(law.stiffness) * (q[law.q_index] - Pack(law.rest));
     passive[law.v_index] = sum;
+    if (slopes != nullptr) slopes[i] = slope;
   }
 }
 

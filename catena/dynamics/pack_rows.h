@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -111,6 +112,27 @@ inline void store_rows(const Pack* from, int count, double* const (&rows)[Pack::
   }
 }
 
+// Copies packs to memory that nobody reads soon, past the caches; `to` is aligned to a pack. Other
+// threads see it after end_streams().
+inline void stream_packs(const Pack* from, int count, Pack* to) {
+#if defined(__AVX512F__)
+  for (int i = 0; i < count; ++i)
+    _mm512_stream_pd(reinterpret_cast<double*>(to + i), from[i].lanes.data);
+#elif defined(__AVX__)
+  for (int i = 0; i < count; ++i)
+    _mm256_stream_pd(reinterpret_cast<double*>(to + i), from[i].lanes);
+#elif defined(__SSE2__)
+  for (int i = 0; i < count; ++i) _mm_stream_pd(reinterpret_cast<double*>(to + i), from[i].lanes);
+#else
+  for (int i = 0; i < count; ++i) to[i] = from[i];
+#endif
+}
+inline void end_streams() {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
+}
+
 // One bit per lane.
 inline unsigned lane_bits(const Pack::Mask& mask) {
   double ones[Pack::kLanes];
@@ -118,6 +140,14 @@ inline unsigned lane_bits(const Pack::Mask& mask) {
   unsigned bits = 0;
   for (int l = 0; l < Pack::kLanes; ++l) bits |= ones[l] != 0.0 ? 1U << l : 0U;
   return bits;
+}
+
+// The lanes in which a sum of |x| is NaN or infinite.
+inline unsigned not_finite(const Pack& sum) {
+  const Pack::Mask good = sum <= Pack(std::numeric_limits<double>::max());
+  if (!any(!good)) [[likely]]
+    return 0;
+  return lane_bits(!good);
 }
 
 }  // namespace CATENA_ISA

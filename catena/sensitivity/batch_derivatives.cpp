@@ -6,13 +6,15 @@
 #include <limits>
 
 #include "catena/dynamics/batch_workspace.h"
-#include "catena/sensitivity/batch_derivative_kernels.h"
+#include "catena/sensitivity/batch_derivative_tables.h"
 #include "catena/sensitivity/forward_derivatives.h"
 
 namespace catena {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+// Results beyond this would only push everything else out of the caches.
+constexpr Eigen::Index kNumbersInCache = 1 << 19;
 using Inside = BatchWorkspace::Implementation;
 
 }  // namespace
@@ -38,65 +40,7 @@ struct BatchDerivatives::Implementation {
     Inside& inside = workspace.implementation();
     kernels = &batch_derivative_kernels(inside.kernels->isa);
     patterns.need_matrices();
-    const MatrixPattern& pattern = patterns.tree_pattern();
-    const int n = m.freedoms();
-    node_of.resize(static_cast<std::size_t>(n));
-    for (std::size_t i = 0; i < m.nodes().size(); ++i)
-      for (int k = 0; k < m.nodes()[i].freedoms; ++k)
-        node_of[static_cast<std::size_t>(m.nodes()[i].v_index + k)] = static_cast<int>(i);
-    for (int k = 0; k < n; ++k) {
-      first_path.push_back(static_cast<int>(path.size()));
-      for (int j = pattern.first_inboard[k]; j < pattern.first_inboard[k + 1]; ++j)
-        path.push_back(pattern.inboard[j]);
-      path.push_back(k);
-    }
-    first_path.push_back(static_cast<int>(path.size()));
-    common.assign(static_cast<std::size_t>(n) * static_cast<std::size_t>(n), 0);
-    for (int i = 0; i < n; ++i)
-      for (int k = 0; k <= i; ++k) {
-        const auto at = [&](int j, int freedom) {
-          return path[static_cast<std::size_t>(first_path[static_cast<std::size_t>(freedom)] + j)];
-        };
-        const auto length = [&](int freedom) {
-          return first_path[static_cast<std::size_t>(freedom) + 1] -
-                 first_path[static_cast<std::size_t>(freedom)];
-        };
-        int count = 0;
-        while (count < length(i) && count < length(k) && at(count, i) == at(count, k)) ++count;
-        common[static_cast<std::size_t>(i * n + k)] = count;
-      }
-    // Rows of each column that are not zero.
-    const auto rows_of = [&](int k) {
-      std::vector<int> rows;
-      for (int i = pattern.first_segment[k]; i < pattern.first_segment[k + 1]; ++i)
-        if (pattern.segments[i].kind != RowSegment::Kind::none)
-          for (int r = 0; r < pattern.segments[i].count; ++r)
-            rows.push_back(pattern.segments[i].first + r);
-      return rows;
-    };
-    std::vector<int> last;
-    for (int k = 0; k < n; ++k) {
-      const std::vector<int> rows = rows_of(k);
-      if (k == 0 || rows != last) {
-        groups.push_back(
-            {k, 0, static_cast<int>(group_rows.size()), static_cast<int>(rows.size())});
-        group_rows.insert(group_rows.end(), rows.begin(), rows.end());
-      }
-      ++groups.back().count;
-      last = rows;
-    }
-    drives = drive_terms(m);
-    model.groups = groups.data();
-    model.group_count = static_cast<int>(groups.size());
-    model.group_rows = group_rows.data();
-    model.batch = &inside.model;
-    model.pattern = pattern;
-    model.path = path.data();
-    model.first_path = first_path.data();
-    model.common = common.data();
-    model.node_of = node_of.data();
-    model.drives = drives.data();
-    model.drive_count = static_cast<int>(drives.size());
+    tables = std::make_unique<BatchDerivativeTables>(m, patterns.tree_pattern(), inside.model);
     singly = inside.goes_singly() || !m.springs().empty() ||
              std::any_of(m.nodes().begin(), m.nodes().end(),
                          [](const Node& node) { return node.hinge == NodeHinge::custom; });
@@ -106,11 +50,11 @@ struct BatchDerivatives::Implementation {
         single.push_back(std::make_unique<SensitivityWorkspace>(m));
       return;
     }
-    const std::size_t bytes = kernels->scratch_bytes(model);
+    const std::size_t bytes = kernels->scratch_bytes(tables->model);
     for (LaneArray& block : memory) {
       block.resize(1, static_cast<Eigen::Index>(bytes / sizeof(double) + 1), 1);
       std::memset(static_cast<void*>(block.data()), 0, bytes);
-      kernels->bind(model, block.data());
+      kernels->bind(tables->model, block.data());
     }
   }
 
@@ -118,6 +62,7 @@ struct BatchDerivatives::Implementation {
     const Eigen::Index n = mechanism->freedoms();
     return 3 * n * n;
   }
+  bool streams(Eigen::Index states) const { return states * count() > kNumbersInCache; }
   void* memory_of(const Inside& inside, const Inside::Slot& slot) {
     return memory[static_cast<std::size_t>(&slot - inside.slots.data())].data();
   }
@@ -163,11 +108,7 @@ struct BatchDerivatives::Implementation {
   BatchWorkspace workspace;
   SensitivityWorkspace patterns;
   const BatchDerivativeKernels* kernels = nullptr;
-  std::vector<int> node_of, path, first_path, common;
-  std::vector<ColumnGroup> groups;
-  std::vector<int> group_rows;
-  std::vector<DriveTerm> drives;
-  BatchDerivativeModel model;
+  std::unique_ptr<BatchDerivativeTables> tables;
   bool singly = false;
   std::vector<LaneArray> memory;  // of each thread
   std::vector<std::unique_ptr<SensitivityWorkspace>> single;
@@ -196,7 +137,8 @@ void BatchDerivatives::Implementation::inverse(const BatchIn& q, const BatchIn& 
     inside.run_lanes(
         states, in, count(),
         [&](Inside::Slot& slot, const std::ptrdiff_t* which, double* to) {
-          return kernels->inverse(model, in, which, memory_of(inside, slot), to);
+          return kernels->inverse(tables->model, in, which, memory_of(inside, slot), to,
+                                  lanes != nullptr && streams(states));
         },
         lanes, out);
   inside.end();
@@ -224,17 +166,11 @@ void BatchDerivatives::Implementation::forward(const BatchIn& q, const BatchIn& 
       return std::array{&d.dq, &d.dv, &d.deffort};
     });
   } else {
-    // The accelerations go to their rows first; the derivatives are taken there.
-    BatchInput there = in;
-    there.effort = {};
-    there.acceleration = {found.first, found.stride};
     inside.run_lanes(
         states, in, count(),
         [&](Inside::Slot& slot, const std::ptrdiff_t* which, double* to) {
-          const PackReport report =
-              inside.kernels->forward(inside.model, in, which, slot.memory.data(), found);
-          if (!report.clear()) return report;
-          return kernels->forward(model, there, which, memory_of(inside, slot), to);
+          return kernels->forward(tables->model, in, which, memory_of(inside, slot), found, to,
+                                  lanes != nullptr && streams(states));
         },
         lanes, out);
   }

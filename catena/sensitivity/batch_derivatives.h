@@ -31,7 +31,8 @@ class BatchDerivatives {
 
   // Inverse dynamics at these accelerations: ∂τ/∂q, ∂τ/∂v and M of every state.
   void inverse(const BatchIn& q, const BatchIn& v, const BatchIn& acceleration);
-  // Forward dynamics: accelerations, and ∂v̇/∂q, ∂v̇/∂v and M⁻¹.
+  // Forward dynamics: accelerations, and ∂v̇/∂q, ∂v̇/∂v and M⁻¹. (The accelerations come from the
+  // factors of M with one refinement, not from the sweeps of batch_forward_dynamics().)
   void forward(const BatchIn& q, const BatchIn& v, const BatchIn& effort, BatchOut acceleration);
 
   // Results of the last call: 3 n² numbers of each state in lanes, three matrices column by column.

@@ -88,6 +88,32 @@ TEST(BatchDerivatives, OfRandomTrees) {
   EXPECT_LT(forward.value, 1e-10);
 }
 
+// Numbers of a large batch go past the caches, those of rows do not; and to threads as they come.
+TEST(BatchDerivatives, LargeBatchesAreTheSame) {
+  Random random(73);
+  TreeSettings settings;
+  settings.bodies = 12;
+  settings.free_base = true;
+  const Mechanism m = random_tree(random, settings).finish();
+  const Eigen::Index numbers = 3 * m.freedoms() * m.freedoms();
+  const Eigen::Index count = (1 << 19) / numbers + 2;
+  const States s = states_of(m, count);
+  RowMatrix acceleration(count, m.freedoms()), rows(count, numbers);
+  for (const int threads : {1, 3}) {
+    BatchDerivatives batch(m, {.threads = threads});
+    const auto expect_same = [&] {
+      for (Eigen::Index i = 0; i < count; ++i)
+        for (Eigen::Index k = 0; k < numbers; ++k) ASSERT_EQ(rows(i, k), batch.numbers()(i, k));
+    };
+    batch.inverse(s.q, s.v, s.acceleration, rows);
+    batch.inverse(s.q, s.v, s.acceleration);
+    expect_same();
+    batch.forward(s.q, s.v, s.effort, acceleration, rows);
+    batch.forward(s.q, s.v, s.effort, acceleration);
+    expect_same();
+  }
+}
+
 TEST(BatchDerivatives, ABadStateDisturbsNobody) {
   Random random(72);
   TreeSettings settings;

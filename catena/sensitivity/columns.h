@@ -196,6 +196,15 @@ inline void move_column_node(const SweepModel& model, int n, const Scalar* q, co
   own.inertia_rate = rate_of_inertia(own.inertia, own.twist);
 }
 
+// S_l × S_m + ∂H_m/∂q_l of a hinge of several freedoms.
+template <class Scalar>
+inline Twist<Scalar> moved_twist(const Node& node, const GeneralColumns<Scalar>& general, int l,
+                                 int m, const DerivativeTable<Scalar>& c) {
+  const Twist<Scalar> moved = ad(get_twist(c.twist, c.stride, node.v_index + l),
+                                 get_twist(c.twist, c.stride, node.v_index + m));
+  return general.varies ? moved + general.map_by_q[l][m] : moved;
+}
+
 // What is outboard of node n has come together: the rest of its columns.
 template <class Scalar>
 inline void finish_columns(const SweepModel& model, int n, const DerivativeTable<Scalar>& c) {
@@ -226,12 +235,8 @@ inline void finish_columns(const SweepModel& model, int n, const DerivativeTable
   if (node.freedoms == 1 && !varies(node)) return;
   GeneralColumns<Scalar>& general = c.general[model.general_index[n]];
   for (int l = 0; l < node.freedoms; ++l)
-    for (int m = 0; m < node.freedoms; ++m) {
-      Twist<Scalar> moved = ad(get_twist(c.twist, stride, node.v_index + l),
-                               get_twist(c.twist, stride, node.v_index + m));
-      if (general.varies) moved += general.map_by_q[l][m];
-      general.own[l][m] = dot(own.force, moved);
-    }
+    for (int m = 0; m < node.freedoms; ++m)
+      general.own[l][m] = dot(own.force, moved_twist(node, general, l, m, c));
 }
 
 // The columns of the spanning tree at q, v and acceleration a. `placed`: s has the placements of
@@ -270,6 +275,80 @@ void column_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, co
     to.inertia_rate += own.inertia_rate;
     to.momentum += own.momentum;
     to.force += own.force;
+  }
+}
+
+// The efforts that go with the columns, at the accelerations a that they were made for; passive
+// elements are not among them.
+template <class Scalar>
+void column_efforts(const SweepModel& model, const Scalar* a, const DerivativeTable<Scalar>& c,
+                    Scalar* effort) {
+  for (int n = 0; n < model.node_count; ++n)
+    for (int k = 0; k < model.nodes[n].freedoms; ++k) {
+      const int i = model.nodes[n].v_index + k;
+      effort[i] = dot(c.nodes[n].force, get_twist(c.twist, c.stride, i));
+    }
+  for (int d = 0; d < c.drive_count; ++d) {
+    const DriveTerm& drive = c.drives[d];
+    effort[drive.freedom] += Scalar(drive.reflected) * a[drive.freedom];
+    if (drive.carrier >= 0)
+      effort[drive.freedom] += dot(c.rotors[d].axis, c.nodes[drive.carrier].acceleration.angular);
+  }
+}
+
+// Columns that were made at rest accelerations, moved on to accelerations a, in which all of it is
+// linear: with ΔA = Σ S a over the freedoms inboard of a node, its own included,
+//
+//   second_j += ΔA_p × S_j (+ Σ ∂H a),   F += I ΔA + Σ momentum_i a_i over those outboard.
+//
+// Leaves ΔA and that sum in the scratch of the nodes.
+template <class Scalar>
+void add_accelerations(const SweepModel& model, const Scalar* a, const Scratch<Scalar>& s,
+                       const DerivativeTable<Scalar>& c) {
+  const int stride = c.stride;
+  for (int n = 0; n < model.node_count; ++n) {
+    const Node& node = model.nodes[n];
+    Twist<Scalar> change =
+        node.parent < 0 ? Twist<Scalar>::zero() : s.nodes[node.parent].acceleration;
+    for (int i = node.v_index; i < node.v_index + node.freedoms; ++i)
+      change += a[i] * get_twist(c.twist, stride, i);
+    s.nodes[n].acceleration = change;
+    s.nodes[n].force = Wrench<Scalar>::zero();
+    c.nodes[n].acceleration += change;
+  }
+  for (int d = 0; d < c.drive_count; ++d)
+    if (c.drives[d].carrier >= 0)
+      s.nodes[c.drives[d].carrier].force.moment += a[c.drives[d].freedom] * c.rotors[d].axis;
+  for (int n = model.node_count; n-- > 0;) {
+    const Node& node = model.nodes[n];
+    ColumnNode<Scalar>& own = c.nodes[n];
+    const bool general = node.freedoms > 1 || varies(node);
+    Wrench<Scalar> outboard = s.nodes[n].force;
+    const Wrench<Scalar> force = own.inertia * s.nodes[n].acceleration + outboard;
+    own.force += force;
+    for (int i = node.v_index; i < node.v_index + node.freedoms; ++i) {
+      const Twist<Scalar> twist = get_twist(c.twist, stride, i);
+      outboard += a[i] * get_wrench(c.momentum, stride, i);
+      Wrench<Scalar> by_q = cross_star(twist, force);
+      if (node.parent >= 0 || general) {
+        Twist<Scalar> second =
+            node.parent < 0 ? Twist<Scalar>::zero() : ad(s.nodes[node.parent].acceleration, twist);
+        if (general && c.general[model.general_index[n]].varies)
+          for (int m = 0; m < node.freedoms; ++m)
+            second += a[node.v_index + m] *
+                      c.general[model.general_index[n]].map_by_q[i - node.v_index][m];
+        by_q += own.inertia * second;
+        put(c.second, stride, i, get_twist(c.second, stride, i) + second);
+      }
+      put(c.by_q, stride, i, get_wrench(c.by_q, stride, i) + by_q);
+    }
+    if (general) {
+      GeneralColumns<Scalar>& g = c.general[model.general_index[n]];
+      for (int l = 0; l < node.freedoms; ++l)
+        for (int m = 0; m < node.freedoms; ++m)
+          g.own[l][m] += dot(force, moved_twist(node, g, l, m, c));
+    }
+    if (node.parent >= 0) s.nodes[node.parent].force += outboard;
   }
 }
 

@@ -31,17 +31,7 @@ void tree_effort(const SweepInput& in, SensitivityWorkspace& w, Eigen::VectorXd&
   const Mechanism& m = w.mechanism();
   const DerivativeTable<double>& c = w.columns();
   effort.resize(m.freedoms());
-  for (std::size_t n = 0; n < m.nodes().size(); ++n)
-    for (int k = 0; k < m.nodes()[n].freedoms; ++k) {
-      const int i = m.nodes()[n].v_index + k;
-      effort[i] = dot(c.nodes[n].force, get_twist(c.twist, c.stride, i));
-    }
-  for (int d = 0; d < c.drive_count; ++d) {
-    const DriveTerm& drive = c.drives[d];
-    effort[drive.freedom] += drive.reflected * w.acceleration[drive.freedom];
-    if (drive.carrier >= 0)
-      effort[drive.freedom] += dot(c.rotors[d].axis, c.nodes[drive.carrier].acceleration.angular);
-  }
+  column_efforts(w.dynamics().tree_model(), w.acceleration.data(), c, effort.data());
   if (w.dynamics().has_passive_elements())
     effort -= Eigen::Map<const Eigen::VectorXd>(in.effort, m.freedoms());
 }
