@@ -452,11 +452,19 @@ TrajectoryGradient TrajectorySensitivity::Run::continuous(const State& initial, 
   integrator->restart(0.0, z);
   std::vector<double> times{0.0};
   std::vector<VectorXd> states{y};
+  // The loops are closed at y, which the last stage need not have been; its whole state is kept
+  // where there are any, since they are closed from there on the way back.
+  std::vector<State> closed{initial};
+  const auto accept = [&](double t, const VectorXd& at) {
+    stages[0]->unpack(*this, t, at, p);
+    coordinates->accepted(stages[0]->state());
+  };
   while (integrator->time() < settings.duration) {
     integrator->step(settings.duration);
     times.push_back(integrator->time());
     states.emplace_back(integrator->state().head(n));
-    coordinates->accepted(stages[0]->state());
+    accept(times.back(), states.back());
+    if (!m.loops().empty()) closed.push_back(stages[0]->state());
   }
   out.steps = static_cast<std::int64_t>(times.size()) - 1;
   out.cost = integrator->state()[n];
@@ -509,11 +517,20 @@ TrajectoryGradient TrajectorySensitivity::Run::continuous(const State& initial, 
   for (std::size_t i = times.size() - 1; i-- > 0;) {
     x.head(n) = states[i + 1];
     back.end = times[i + 1];
+    if (!m.loops().empty()) coordinates->accepted(closed[i + 1]);
     const std::unique_ptr<Integrator> way = make_integrator(back, settings.integrator);
-    way->restart(0.0, x);
     const double span = times[i + 1] - times[i];
-    while (way->time() < span) way->step(span);
-    x = way->state();
+    try {
+      way->restart(0.0, x);
+      while (way->time() < span) {
+        way->step(span);
+        x = way->state();
+        if (!m.loops().empty()) accept(back.end - way->time(), x.head(n));
+      }
+    } catch (const StepCollapse& e) {  // its time runs backward from the end of this step
+      throw StepCollapse(back.end - e.time, e.step, e.worst,
+                         "on the way back" + (e.cause.empty() ? "" : ", " + e.cause));
+    }
   }
   out.input = x.segment(2 * n, inputs);
   out.mechanism = x.tail(own);

@@ -239,6 +239,29 @@ TEST(Trajectory, ContinuousAdjointAgreesWithTheDiscreteOne) {
   expect_relative(continuous.initial_v, discrete.initial_v, 1e-7);
 }
 
+// Over more than a turn of the crank, so that the loop passes positions far from the last one: on
+// the way back each is closed from its neighbour.
+TEST(Trajectory, ContinuousAdjointOfAClosedMechanism) {
+  const Mechanism m = four_bar();
+  const State start = four_bar_state(m, 0.7, 6.0);
+  const SplineInput input = effort_splines(m, 1.2, 4);
+  const QuadraticCost cost = full_cost(m);
+  const VectorXd p = random_vector(input.parameters(), 5);
+  TrajectorySettings settings{.duration = 1.2};
+  settings.integrator.step = 5e-4;
+  const TrajectoryGradient discrete =
+      TrajectorySensitivity(m, input, cost, settings).gradient(start, p);
+  settings.integrator = {
+      .method = Method::dop853, .relative_tolerance = 1e-11, .absolute_tolerance = 1e-12};
+  const TrajectoryGradient continuous =
+      TrajectorySensitivity(m, input, cost, settings).gradient(start, p);
+  EXPECT_GT(std::abs(continuous.final_state.q[0] - start.q[0]), 2.0 * std::numbers::pi);
+  EXPECT_NEAR(continuous.cost, discrete.cost, 1e-8 * discrete.cost);
+  expect_relative(continuous.input, discrete.input, 1e-6);
+  expect_relative(continuous.initial_q, discrete.initial_q, 1e-6);
+  expect_relative(continuous.initial_v, discrete.initial_v, 1e-6);
+}
+
 // 200 parameters: at most six simulations.
 TEST(Trajectory, AGradientCostsLessThanSixSimulations) {
   const Mechanism m = rods({-1, 0, 1, 2, 3, 4, 5});
