@@ -22,7 +22,7 @@ struct Options {
   std::string at;
   std::string along;
   int every = 1;
-  std::vector<std::string> inputs, outputs, driven, parameters;
+  std::vector<std::string> inputs, outputs, driven, independent, parameters;
   bool compare = false;
   bool json = false;
   std::string out;
@@ -85,21 +85,8 @@ std::vector<std::string> matching(const Mechanism& m, const std::vector<std::str
 void add_parameters(const Mechanism& m, const Plant& plant, const Options& options,
                     const LinearizeSettings& settings, Json& json, std::string& text) {
   const ParameterSet set(m, matching(m, options.parameters));
-  SensitivityWorkspace w(m);
-  if (!m.loops().empty()) {
-    ChartSettings chart;
-    chart.pinned.assign(static_cast<std::size_t>(m.freedoms()), 0);
-    for (const int i : plant.freedoms) chart.pinned[static_cast<std::size_t>(i)] = 1;
-    w.dynamics().set_chart(choose_chart(m, plant.point.state.q, chart), true);
-  }
-  std::vector<std::uint8_t> driven = settings.motion_driven;
-  driven.resize(static_cast<std::size_t>(m.freedoms()), 0);
-  const HybridParameterDerivatives d = set.hybrid_derivatives(
-      plant.point.state, {driven, plant.point.effort, plant.point.acceleration}, w,
-      plant.point.external);
-  const Eigen::Index size = d.acceleration.rows();
-  Eigen::MatrixXd e = Eigen::MatrixXd::Zero(2 * size, set.size());
-  e.bottomRows(size) = d.acceleration;
+  const Eigen::MatrixXd e = parameter_matrix(m, plant, set, settings);
+  const Eigen::Index size = e.rows() / 2;
   const Eigen::VectorXd values = set.values();
   json["parameters"] = set.names();
   json["values"] = std::vector<double>(values.begin(), values.end());
@@ -143,6 +130,7 @@ void linearize_command(const Options& options) {
   settings.inputs = options.inputs;
   settings.outputs = options.outputs;
   if (!options.driven.empty()) settings.motion_driven = mask_of(m, options.driven);
+  if (!options.independent.empty()) settings.independent = mask_of(m, options.independent);
   if (!options.along.empty()) {
     schedule(options, m, settings);
     return;
@@ -201,6 +189,12 @@ void add_linearize(CLI::App& app) {
       ->delimiter(',')
       ->type_name("NAME,...");
   command
+      ->add_option("--independent", options->independent,
+                   "Hinges or freedoms of closed loops that are to be states (default: what suits "
+                   "the position)")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  command
       ->add_option("--parameters", options->parameters,
                    "Also E, the derivatives by these parameters: body.link2.mass, hinge.*.damping")
       ->delimiter(',')
@@ -217,6 +211,7 @@ void add_linearize(CLI::App& app) {
       "Examples:\n"
       "  catena linearize models/double_pendulum.yaml\n"
       "  catena linearize models/four_bar.yaml --compare\n"
+      "  catena linearize models/four_bar.yaml --independent driver\n"
       "  catena linearize models/cart_pendulum.yaml --in rail --out q.rail,q.pivot -o plant.json\n"
       "  catena linearize models/double_pendulum.yaml --parameters 'body.*.mass,gravity.y'");
   command->callback([options] { linearize_command(*options); });

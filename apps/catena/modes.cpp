@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/catena/closed_state.h"
 #include "apps/catena/linear_output.h"
 #include "apps/catena/model_options.h"
 #include "catena/simulation/state_file.h"
@@ -14,6 +15,7 @@ namespace {
 struct Options {
   ModelOptions model;
   std::string at;
+  std::vector<std::string> independent;
   bool shapes = false;
   bool json = false;
   std::string out;
@@ -24,7 +26,9 @@ void modes_command(const Options& options) {
   print_warnings(m);
   StateInput in = options.at.empty() ? default_input(m) : read_state_file(options.at, m);
   close_loops(m, in);
-  const Plant plant = linearize(m, {in.state, in.effort, in.acceleration, in.external});
+  LinearizeSettings settings;
+  if (!options.independent.empty()) settings.independent = mask_of(m, options.independent);
+  const Plant plant = linearize(m, {in.state, in.effort, in.acceleration, in.external}, settings);
   const ModalAnalysis analysis = modes(plant);
   std::vector<std::string> names;
   for (const int i : plant.freedoms)
@@ -75,6 +79,13 @@ void add_modes(CLI::App& app) {
       ->add_option("--at", options->at,
                    "State and efforts (YAML; default: the model's initial state, no efforts)")
       ->type_name("FILE");
+  command
+      ->add_option(
+          "--independent", options->independent,
+          "Hinges or freedoms of closed loops that shapes are told in (default: what suits "
+          "the position)")
+      ->delimiter(',')
+      ->type_name("NAME,...");
   command->add_flag("--shapes", options->shapes, "Print the mode shapes too");
   command->add_flag("--json", options->json, "Print JSON");
   command->add_option("-o,--output", options->out, "Write JSON to this file")->type_name("FILE");

@@ -120,6 +120,28 @@ TEST(BatchLoops, Couplings) {
   for (Eigen::Index i = 0; i < b.states(); ++i) expect_like_one_state(m, b, f, i, one);
 }
 
+TEST(BatchLoops, VelocitiesThatViolateAGearAreRefused) {
+  MechanismBuilder builder("geared");
+  builder.add_body("arm", body(1.0, {0.1, 0, 0}, {0.01, 0.02, 0.02}));
+  builder.add_body("motor", body(0.2, {}, {1e-4, 1e-4, 1e-4}));
+  builder.add_hinge("arm", kWorld, "arm", {});
+  builder.add_hinge("motor", kWorld, "motor", {.frame_on_parent = catena::shift(0.2, 0, 0)});
+  builder.add_coupling({.name = "gear", .terms = {{"motor", 0, 1.0}, {"arm", 0, -80.0}}});
+  const Mechanism m = builder.finish();
+  Random random(85);
+  BatchWorkspace w(m, {.threads = 1});
+  Batch b = random_batch(random, m, 2 * w.lanes() - 1, 0);
+  const int arm = m.velocity_index("arm"), motor = m.velocity_index("motor");
+  b.q.col(motor) = 80.0 * b.q.col(arm);
+  b.v.col(motor) = 80.0 * b.v.col(arm);
+  b.v(1, motor) += 0.5;
+  RowMatrix a(b.states(), 2);
+  batch_forward_dynamics(m, b.q, b.v, b.effort, w, a);
+  EXPECT_EQ(w.failures(), 1);
+  EXPECT_EQ(w.reports()[1].status, BatchStatus::not_closed);
+  EXPECT_THAT(w.message(1), HasSubstr("velocities"));
+}
+
 TEST(BatchLoops, OpenStatesAndSingularCharts) {
   Random random(84);
   const Mechanism m = four_bar();

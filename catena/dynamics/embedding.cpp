@@ -15,6 +15,45 @@ namespace {
                        closure.worst(closure.residual(q)) + "; use assemble() first");
 }
 
+[[noreturn]] void throw_moving(const LoopClosure& closure, double rate) {
+  throw NumericalError("the velocities do not keep the " + closure.name() + " closed (" +
+                       number(rate) +
+                       " 1/s); use assemble() first, or consistent_velocity() for the velocities");
+}
+
+double speed_of(const LoopClosure& closure, const Eigen::VectorXd& v) {
+  double speed = 1.0;
+  for (int k = 0; k < closure.freedoms(); ++k)
+    speed = std::max(speed, std::abs(v[closure.freedom(k)]));
+  return speed;
+}
+
+// Linear couplings (gears, mimics): the kernels need neither their gap nor its rate and leave them
+// out of what they measure.
+void check_couplings(const Mechanism& mechanism, const AggregateTables& t, int loop,
+                     const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
+  const Aggregate& a = t.aggregates[static_cast<std::size_t>(loop)];
+  const int* freedom = t.freedom_of_column.data() + a.first_order;
+  for (int i = a.first_closure; i < a.first_closure + a.closure_count; ++i) {
+    const Closure& c = t.closures[static_cast<std::size_t>(i)];
+    if (c.kind != ClosureKind::coupling || c.coupling != nullptr) continue;
+    double gap = -mechanism.description().couplings[static_cast<std::size_t>(c.place)].constant;
+    double rate = 0.0, squares = 0.0;
+    const CouplingTerm* terms = t.terms.data() + c.first_term;
+    for (int k = 0; k < c.term_count; ++k) {
+      gap += terms[k].coefficient * q[terms[k].coordinate];
+      rate += terms[k].coefficient * v[freedom[terms[k].column]];
+      squares += terms[k].coefficient * terms[k].coefficient;
+    }
+    constexpr double kSquare = kClosureTolerance * kClosureTolerance;
+    if (!(gap * gap <= kSquare * squares)) throw_open(mechanism, t, loop, q);
+    if (rate * rate <= kSquare * squares) continue;
+    const LoopClosure closure(mechanism, t, loop);
+    rate = std::abs(rate) / std::sqrt(squares);
+    if (!(rate <= kClosureTolerance * speed_of(closure, v))) throw_moving(closure, rate);
+  }
+}
+
 Chart fresh_chart(const Mechanism& mechanism, const Eigen::VectorXd& q,
                   std::span<const std::uint8_t> driven, const Workspace& w) {
   ChartSettings settings;
@@ -66,14 +105,11 @@ void check_closed(const Mechanism& mechanism, const Eigen::VectorXd& q, const Ei
     const AggregateScratch<double>& g = w.aggregate(i);
     constexpr double kSquare = kClosureTolerance * kClosureTolerance;
     if (!(g.gap <= kSquare)) throw_open(mechanism, w.aggregate_tables(), i, q);
+    check_couplings(mechanism, w.aggregate_tables(), i, q, v);
     if (g.rate <= kSquare) continue;
     const LoopClosure closure(mechanism, w.aggregate_tables(), i);
-    double speed = 1.0;
-    for (int k = 0; k < closure.freedoms(); ++k)
-      speed = std::max(speed, std::abs(v[closure.freedom(k)]));
-    if (!(std::sqrt(g.rate) <= kClosureTolerance * speed))
-      throw NumericalError("the velocities do not keep the " + closure.name() + " closed (" +
-                           number(std::sqrt(g.rate)) + " 1/s); use assemble() first");
+    if (!(std::sqrt(g.rate) <= kClosureTolerance * speed_of(closure, v)))
+      throw_moving(closure, std::sqrt(g.rate));
   }
 }
 

@@ -211,6 +211,47 @@ TEST(Embedding, GearedMotorInSpace) {
               {-2.4897547798903, 16.16360164714, 18.077290608851, 1446.183248708}, kDigits);
 }
 
+// A gear does not let its wheels turn as they like, whichever of them is independent.
+TEST(Embedding, StatesThatViolateAGearAreRefused) {
+  MechanismBuilder b("geared");
+  b.add_body("arm", body(1.0, {0.1, 0, 0}, {0.01, 0.02, 0.02}));
+  b.add_body("motor", body(0.2, {}, {1e-4, 1e-4, 1e-4}));
+  b.add_hinge("arm", kWorld, "arm", {});
+  b.add_hinge("motor", kWorld, "motor", {.frame_on_parent = shift(0.2, 0, 0)});
+  b.add_coupling(
+      {.name = "gear", .terms = {{"motor", 0, 1.0}, {"arm", 0, -80.0}}, .constant = 0.4});
+  const Mechanism m = b.finish();
+  const State good{vector({0.5, 40.4}), vector({2.0, 160.0})};
+  const Eigen::VectorXd effort = vector({0.0, 0.05});
+  for (const std::vector<std::uint8_t>& pinned :
+       {std::vector<std::uint8_t>{1, 0}, std::vector<std::uint8_t>{0, 1}}) {
+    Workspace w(m);
+    w.set_chart(choose_chart(m, good.q, {.pinned = pinned}), true);
+    forward_dynamics(m, good, effort, w);
+    const auto message = [&](const Eigen::VectorXd& dq, const Eigen::VectorXd& dv) {
+      const State state{good.q + dq, good.v + dv};
+      try {
+        inverse_dynamics(m, state, vector({1.0, 80.0}), w);
+        forward_dynamics(m, state, effort, w);
+      } catch (const NumericalError& e) {
+        return std::string(e.what());
+      }
+      return std::string();
+    };
+    const Eigen::VectorXd none = vector({0.0, 0.0});
+    EXPECT_EQ(message(none, none), "");
+    EXPECT_EQ(message(none, vector({1e-9, 0.0})), "");  // rounding of the user's own numbers
+    for (const double off : {1e-3, 1.0, 1e6}) {
+      EXPECT_NE(message(none, vector({off, 0.0})).find("velocities do not keep"),
+                std::string::npos);
+      EXPECT_NE(message(none, vector({0.0, 80.0 * off})).find("velocities do not keep"),
+                std::string::npos);
+    }
+    EXPECT_NE(message(vector({1e-3, 0.0}), none).find("coupling 'gear' is not satisfied"),
+              std::string::npos);
+  }
+}
+
 TEST(Embedding, TwoFourBarsInSeries) {
   const auto [m, s] = two_four_bars();
   ASSERT_EQ(m.loops().size(), 2u);

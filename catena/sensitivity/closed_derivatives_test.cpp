@@ -170,6 +170,59 @@ TEST(DerivativeCheck, ReportsEveryQuantity) {
   EXPECT_EQ(tree.checks.size(), 10u);
   EXPECT_GT(tree.states, 0);
   EXPECT_LT(tree.worst, kDerivativeTolerance);
+  EXPECT_TRUE(tree.passes());
+}
+
+// A slider-crank with a stiff spring: random states come close to dead points, where differences
+// with steps of one fixed size are off by far more than the derivatives.
+TEST(DerivativeCheck, RaisesNoFalseAlarm) {
+  MechanismBuilder b("slider_crank");
+  b.set_gravity({0, -9.81, 0});
+  b.add_body("crank", body(1.0, {0.1, 0, 0}, {0.01, 0.02, 0.02}));
+  b.add_body("rod", body(0.7, {0.3, 0.02, 0}, {0.005, 0.05, 0.05}));
+  b.add_body("piston", body(2.0, {}, {0.01, 0.01, 0.01}));
+  HingeSettings crank, slide{.type = HingeType::prismatic, .axes = {{2, 0.5, 0}}};
+  crank.freedoms = {{.damping = 0.02}};
+  slide.freedoms = {{.damping = 5.0, .stiffness = 200.0, .rest = 0.8}};
+  b.add_hinge("crank", kWorld, "crank", crank);
+  b.add_hinge("pin", "crank", "rod", {.frame_on_parent = catena::shift(0.25, 0, 0)});
+  b.add_hinge("slide", kWorld, "piston", slide);
+  b.add_hinge("wrist", "rod", "piston",
+              {.frame_on_parent = catena::shift(0.7, 0, 0), .cut = Cut::always});
+  const Mechanism m = b.finish();
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    const DerivativeReport report = check_derivatives(m, 10, seed);
+    EXPECT_GT(report.states, 5);
+    for (const DerivativeCheck& check : report.checks)
+      EXPECT_TRUE(check.passes()) << seed << ": " << check.quantity << " " << check.where << " "
+                                  << check.error << " of " << check.allowed;
+  }
+  int calls = 0;
+  EXPECT_THROW(check_derivatives(m, 10, 1, 3e-3, [&] { return ++calls < 5; }), NumericalError);
+  EXPECT_EQ(calls, 5);
+}
+
+// A coupling whose user gives second derivatives that are wrong by one part in a thousand.
+TEST(DerivativeCheck, FindsAWrongDerivative) {
+  for (const double wrong : {1.0, 1.001}) {
+    MechanismBuilder b("cam");
+    for (const char* name : {"turn", "lift"}) b.add_body(name, body(1.0, {0.1, 0, 0}, {1, 1, 1}));
+    b.add_hinge("turn", kWorld, "turn", {});
+    b.add_hinge("lift", kWorld, "lift", {.type = HingeType::prismatic, .axes = {{0, 0, 1}}});
+    Coupling cam{.name = "cam", .terms = {{"lift", 0, 1.0}, {"turn", 0, 1.0}}};
+    cam.function = [wrong](std::span<const double> q, double& value, std::span<double> gradient,
+                           std::span<double> hessian) {
+      value = q[0] - 0.3 * std::sin(q[1]);
+      gradient[0] = 1.0;
+      gradient[1] = -0.3 * std::cos(q[1]);
+      hessian[0] = hessian[1] = hessian[2] = 0.0;
+      hessian[3] = wrong * 0.3 * std::sin(q[1]);
+    };
+    b.add_coupling(cam);
+    const DerivativeReport report = check_derivatives(b.finish(), 5);
+    EXPECT_EQ(report.states, 5);
+    EXPECT_EQ(report.passes(), wrong == 1.0) << report.worst;
+  }
 }
 
 }  // namespace

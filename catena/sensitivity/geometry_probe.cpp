@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "catena/base/text.h"
 #include "catena/closure/chart.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/model/builder.h"
@@ -62,9 +63,33 @@ int add_probe(Description& d, int hinge, bool on_parent, HingeType type, const V
   return static_cast<int>(d.hinges.size()) - 1;
 }
 
+// One more term of a coupling: the slide of a massless body beside the hinge of one of its terms.
+int add_term(Description& d, int coupling, int term) {
+  Coupling& at = d.couplings[static_cast<std::size_t>(coupling)];
+  const std::string& beside = at.terms[static_cast<std::size_t>(term)].hinge;
+  const auto hinge = std::find_if(d.hinges.begin(), d.hinges.end(),
+                                  [&](const Hinge& h) { return h.name == beside; });
+  Hinge probe;
+  probe.name = free_name(d);
+  probe.type = HingeType::prismatic;
+  probe.parent = hinge->parent;
+  probe.cut = Cut::never;
+  Body body;
+  body.name = probe.child = probe.name;
+  at.terms.push_back({probe.name, 0, 1.0});
+  d.bodies.push_back(std::move(body));
+  d.hinges.push_back(std::move(probe));
+  return static_cast<int>(d.hinges.size()) - 1;
+}
+
+bool of_coupling(const GeometrySeed& seed) {
+  return seed.kind == GeometryKind::coefficient || seed.kind == GeometryKind::constant;
+}
+
 }  // namespace
 
 bool can_be_probed(const Mechanism& mechanism, const GeometrySeed& seed) {
+  if (of_coupling(seed)) return true;
   const Hinge& hinge = mechanism.description().hinges[static_cast<std::size_t>(seed.hinge)];
   const bool turns = seed.kind == GeometryKind::rotation || seed.kind == GeometryKind::axis;
   return !turns || !hinge.drive || hinge.drive->armature_only || hinge.drive->rotor_axis ||
@@ -84,13 +109,14 @@ GeometryProbe::GeometryProbe(const Mechanism& mechanism, std::vector<GeometrySee
   }
   for (std::size_t i = 0; i < seeds_.size(); ++i) {
     const GeometrySeed& seed = seeds_[i];
-    const Hinge hinge = m_.description().hinges[static_cast<std::size_t>(seed.hinge)];
+    const Hinge hinge =
+        of_coupling(seed) ? Hinge{} : m_.description().hinges[static_cast<std::size_t>(seed.hinge)];
     const auto add = [&](bool on_parent, HingeType type, const Vec3d& axis,
                          const Transformd& frame) {
       terms_.push_back({add_probe(d, seed.hinge, on_parent, type, axis, frame), static_cast<int>(i),
                         norm(axis)});
     };
-    const Vec3d e = unit_vector(seed.entry);
+    const Vec3d e = of_coupling(seed) ? Vec3d::zero() : unit_vector(seed.entry);
     switch (seed.kind) {
       case GeometryKind::position:
         add(true, HingeType::prismatic, e, {});
@@ -110,6 +136,11 @@ GeometryProbe::GeometryProbe(const Mechanism& mechanism, std::vector<GeometrySee
       }
       case GeometryKind::pitch:
         add(false, HingeType::prismatic, axis_of(hinge), hinge.frame_on_child);
+        break;
+      case GeometryKind::coefficient:
+      case GeometryKind::constant:
+        terms_.push_back({add_term(d, seed.hinge, seed.entry), static_cast<int>(i),
+                          seed.kind == GeometryKind::constant ? -seed.factor : seed.factor});
         break;
     }
   }
@@ -149,6 +180,13 @@ int GeometryProbe::freedom(const Term& term) const {
 
 int GeometryProbe::screw(const Term& term) const {
   const GeometrySeed& seed = seeds_[static_cast<std::size_t>(term.seed)];
+  if (seed.kind == GeometryKind::coefficient) {
+    const Coupling::Term& of = m_.description()
+                                   .couplings[static_cast<std::size_t>(seed.hinge)]
+                                   .terms[static_cast<std::size_t>(seed.entry)];
+    return probed_->hinges()[static_cast<std::size_t>(m_.hinge_index(of.hinge))].v_index +
+           of.freedom;
+  }
   return seed.kind == GeometryKind::pitch
              ? probed_->hinges()[static_cast<std::size_t>(seed.hinge)].v_index
              : -1;
@@ -161,7 +199,16 @@ void GeometryProbe::pin(const State& at, const std::vector<int>& own, Workspace&
   for (const int i : own)
     settings.pinned[static_cast<std::size_t>(freedom_of_[static_cast<std::size_t>(i)])] = 1;
   for (const Term& term : terms_) settings.pinned[static_cast<std::size_t>(freedom(term))] = 1;
-  w.set_chart(choose_chart(*probed_, at.q, settings), true);
+  try {
+    w.set_chart(choose_chart(*probed_, at.q, settings), true);
+  } catch (const NumericalError&) {
+    // The independent freedoms are fine without the probes.
+    std::vector<std::string> names;
+    for (const GeometrySeed& seed : seeds_) names.push_back("'" + seed.name + "'");
+    throw NumericalError("parameter " + listed(names) +
+                         " has no derivative: to change it would open a loop of '" + m_.name() +
+                         "'");
+  }
 }
 
 namespace {
@@ -201,11 +248,11 @@ MatrixXd GeometryProbe::effort(const State& state, const VectorXd& acceleration,
     const double q = at.q[probed_->coordinate_of_freedom()[static_cast<std::size_t>(h)]];
     const bool closed = !probed_->loops().empty();
     const double rate = closed ? w.acceleration[h] : a[h];
-    result.col(term.seed) +=
-        q * d.dq(rows, column) + at.v[h] * d.dv(rows, column) + rate * d.da(rows, column);
+    result.col(term.seed) += term.factor * (q * d.dq(rows, column) + at.v[h] * d.dv(rows, column) +
+                                            rate * d.da(rows, column));
     for (std::size_t k = 0; k < rows.size(); ++k)
       result(static_cast<Index>(k), term.seed) +=
-          needed[freedom(term)] *
+          term.factor * needed[freedom(term)] *
           (closed
                ? w.tangent.map(h, rows[k])
                : (w.dynamics().independent()[static_cast<std::size_t>(rows[k])] == h ? 1.0 : 0.0));
@@ -239,9 +286,9 @@ void GeometryProbe::hybrid(const State& state, const HybridInput& input,
         continue;
       }
       const double q = at.q[probed_->coordinate_of_freedom()[static_cast<std::size_t>(h)]];
-      const double force = d.result.effort[freedom(term)];
-      to.col(term.seed) += q * dq(rows, column) + at.v[h] * dv(rows, column) +
-                           d.result.acceleration[h] * dinput(rows, freedom(term));
+      const double force = term.factor * d.result.effort[freedom(term)];
+      to.col(term.seed) += term.factor * (q * dq(rows, column) + at.v[h] * dv(rows, column) +
+                                          d.result.acceleration[h] * dinput(rows, freedom(term)));
       // At the screw the force of the slide is needed on top of what its drive gives.
       if (given.motion_driven[static_cast<std::size_t>(h)] == 0)
         to.col(term.seed) -= force * dinput(rows, h);

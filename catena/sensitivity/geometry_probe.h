@@ -15,23 +15,30 @@
 //                                         R exp(w q) R⁻¹ = exp((R w) q)
 //   pitch of a screw                      slide by ε q along the axis: its coordinate, speed and
 //                                         acceleration all change, and its force acts at the screw
+//   coefficient of q in a coupling        a slide that moves nothing is one more term of the
+//   coupling
+//                                         and is at ε q, as with the pitch
+//   constant of a coupling                such a slide at −ε
 #pragma once
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "catena/sensitivity/forward_derivatives.h"
 
 namespace catena {
 
-enum class GeometryKind { position, rotation, child_position, axis, pitch };
+enum class GeometryKind { position, rotation, child_position, axis, pitch, coefficient, constant };
 
 struct GeometrySeed {
   GeometryKind kind = GeometryKind::position;
-  int hinge = 0;
-  int entry = 0;      // component
-  int parameter = 0;  // whose it is, for the caller
+  int hinge = 0;        // or coupling
+  int entry = 0;        // component, or term of the coupling
+  int parameter = 0;    // whose it is, for the caller
+  std::string name;     // for messages
+  double factor = 1.0;  // of the parameter in what is changed (a coupling's)
 };
 
 // Whether probes can stand for it: not where a rotor rides on some distant body with the axis of
@@ -67,7 +74,7 @@ class GeometryProbe {
   State placed(const State& state) const;
   Eigen::VectorXd spread(const Eigen::VectorXd& x) const;
   int freedom(const Term& term) const;  // of the probe
-  int screw(const Term& term) const;    // the freedom whose pitch it is
+  int screw(const Term& term) const;    // the freedom whose pitch or coefficient it is
   void pin(const State& at, const std::vector<int>& own, Workspace& workspace) const;
 
   const Mechanism& m_;

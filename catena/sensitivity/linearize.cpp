@@ -10,6 +10,7 @@
 #include "catena/model/configuration.h"
 #include "catena/sensitivity/columns.h"
 #include "catena/sensitivity/kinematic_block.h"
+#include "catena/sensitivity/parameters.h"
 
 namespace catena {
 namespace {
@@ -173,13 +174,52 @@ State displaced(const Mechanism& m, const State& state, const std::vector<int>& 
   return assemble(m, moved, settings);
 }
 
-Plant linearize(const Mechanism& m, const OperatingPoint& point, const LinearizeSettings& settings,
-                SensitivityWorkspace& w) {
-  if (!settings.motion_driven.empty() &&
-      settings.motion_driven.size() != static_cast<std::size_t>(m.freedoms()))
-    throw NumericalError("motion_driven has " + std::to_string(settings.motion_driven.size()) +
+namespace {
+
+void check_mask(const Mechanism& m, const std::vector<std::uint8_t>& mask, const char* what) {
+  if (!mask.empty() && mask.size() != static_cast<std::size_t>(m.freedoms()))
+    throw NumericalError(std::string(what) + " has " + std::to_string(mask.size()) +
                          " entries, but this mechanism has " + std::to_string(m.freedoms()) +
                          " freedoms");
+}
+
+// The chart of the workspace, if the freedoms of `wanted` are independent in it, or one in which
+// they are.
+void keep_independent(const Mechanism& m, const VectorXd& q, std::vector<std::uint8_t> wanted,
+                      const std::vector<std::uint8_t>& driven, Workspace& w) {
+  if (wanted.empty() || m.loops().empty()) return;
+  for (std::size_t i = 0; i < driven.size(); ++i) wanted[i] |= driven[i];
+  bool serves = w.has_chart();
+  for (int i = 0; i < m.freedoms() && serves; ++i)
+    serves = wanted[static_cast<std::size_t>(i)] == 0 || w.chart().is_independent(i);
+  if (serves) return;
+  w.set_chart(choose_chart(m, q, {.pinned = std::move(wanted)}), true);
+}
+
+}  // namespace
+
+MatrixXd parameter_matrix(const Mechanism& m, const Plant& plant, const ParameterSet& parameters,
+                          const LinearizeSettings& settings) {
+  SensitivityWorkspace w(m);
+  std::vector<std::uint8_t> own(static_cast<std::size_t>(m.freedoms()), 0);
+  std::vector<std::uint8_t> driven = settings.motion_driven;
+  driven.resize(own.size(), 0);
+  for (const int i : plant.freedoms) own[static_cast<std::size_t>(i)] = 1;
+  keep_independent(m, plant.point.state.q, own, {}, w.dynamics());
+  const HybridParameterDerivatives d = parameters.hybrid_derivatives(
+      plant.point.state, {driven, plant.point.effort, plant.point.acceleration}, w,
+      plant.point.external);
+  const Index size = d.acceleration.rows();
+  MatrixXd e = MatrixXd::Zero(2 * size, parameters.size());
+  e.bottomRows(size) = d.acceleration;
+  return e;
+}
+
+Plant linearize(const Mechanism& m, const OperatingPoint& point, const LinearizeSettings& settings,
+                SensitivityWorkspace& w) {
+  check_mask(m, settings.motion_driven, "motion_driven");
+  check_mask(m, settings.independent, "independent");
+  keep_independent(m, point.state.q, settings.independent, settings.motion_driven, w.dynamics());
   const auto driven = [&](int freedom) {
     return !settings.motion_driven.empty() &&
            settings.motion_driven[static_cast<std::size_t>(freedom)] != 0;

@@ -21,6 +21,8 @@
 
 namespace catena {
 
+class ParameterSet;
+
 struct LinearizeSettings {
   // Names of inputs: a freedom ("elbow", its effort), or "force.BODY.x", "moment.BODY.z" (ground
   // axes, at the body's origin). A freedom in `motion_driven` has its acceleration for an input.
@@ -32,6 +34,10 @@ struct LinearizeSettings {
   std::vector<std::string> outputs{};
   // By freedom: 1 if its acceleration is given. Empty: none.
   std::vector<std::uint8_t> motion_driven{};
+  // By freedom: 1 if it must be among the independent ones of a closed mechanism, and so a state.
+  // Empty: those of the workspace, or what suits the position. Throws NumericalError if they cannot
+  // all be.
+  std::vector<std::uint8_t> independent{};
 };
 
 // What the plant is about.
@@ -57,8 +63,16 @@ struct Plant {
 
 Plant linearize(const Mechanism& mechanism, const OperatingPoint& point,
                 const LinearizeSettings& settings = {});
+// With the same workspace at every point of a motion the independent freedoms, and so the states,
+// stay the same.
 Plant linearize(const Mechanism& mechanism, const OperatingPoint& point,
                 const LinearizeSettings& settings, SensitivityWorkspace& workspace);
+
+// E of δẋ = A δx + B δu + E δp at the plant's point, with its states and the settings it was made
+// with.
+Eigen::MatrixXd parameter_matrix(const Mechanism& mechanism, const Plant& plant,
+                                 const ParameterSet& parameters,
+                                 const LinearizeSettings& settings = {});
 
 // A and B by central differences of the nonlinear model, in the same states and inputs as `plant`.
 struct Perturbation {

@@ -9,6 +9,7 @@
 #include "catena/dynamics/inverse.h"
 #include "catena/model/builder.h"
 #include "catena/sensitivity/geometry_probe.h"
+#include "catena/sensitivity/parameter_adjoint.h"
 #include "catena/sensitivity/parameters.h"
 
 namespace catena {
@@ -19,23 +20,40 @@ using Eigen::VectorXd;
 
 void ParameterSet::make_probes() {
   probed_.assign(parameters_.size(), 0);
-  std::vector<GeometrySeed> seeds;
+  swept_.assign(parameters_.size(), 0);
+  std::vector<GeometrySeed> seeds, left;
+  auto adjoint = std::make_shared<ParameterAdjoint>(m_);
   for (std::size_t k = 0; k < parameters_.size(); ++k) {
     const Parameter& p = parameters_[k];
+    if (p.kind == Kind::mass || p.kind == Kind::com || p.kind == Kind::inertia) {
+      adjoint->add_inertial(static_cast<int>(k), p.index, inertial_change(p));
+      swept_[k] = 1;
+    } else if (p.kind == Kind::gravity) {
+      adjoint->add_gravity(static_cast<int>(k), p.entry);
+      swept_[k] = 1;
+    }
     if (!is_geometry(p.kind) || p.kind == Kind::rod_length) continue;
     const GeometryKind kind = p.kind == Kind::position         ? GeometryKind::position
                               : p.kind == Kind::rotation       ? GeometryKind::rotation
                               : p.kind == Kind::child_position ? GeometryKind::child_position
                               : p.kind == Kind::axis           ? GeometryKind::axis
-                                                               : GeometryKind::pitch;
-    const GeometrySeed seed{kind, p.index, p.entry, static_cast<int>(k)};
+                              : p.kind == Kind::pitch          ? GeometryKind::pitch
+                              : p.kind == Kind::constant       ? GeometryKind::constant
+                                                               : GeometryKind::coefficient;
+    const GeometrySeed seed{
+        kind, p.index, p.entry, static_cast<int>(k), names_[k], p.kind == Kind::ratio ? -1.0 : 1.0};
     if (!can_be_probed(m_, seed)) continue;
     probed_[k] = 1;
-    if (m_.loops().empty())
+    if (m_.loops().empty()) {
       seeds.push_back(seed);
-    else
+      swept_[k] = adjoint->add_geometry(seed) ? 1 : 0;
+      if (swept_[k] == 0) left.push_back(seed);
+    } else {
       probes_.push_back(std::make_shared<GeometryProbe>(m_, std::vector{seed}));
+    }
   }
+  adjoint_ = std::move(adjoint);
+  if (!left.empty()) adjoint_probe_ = std::make_shared<GeometryProbe>(m_, std::move(left));
   if (!seeds.empty()) probes_.push_back(std::make_shared<GeometryProbe>(m_, std::move(seeds)));
 }
 
@@ -47,7 +65,8 @@ void ParameterSet::each_differenced(F f) const {
 }
 
 VectorXd ParameterSet::differences(const Parameter& p, const State& state,
-                                   const SensitivityWorkspace& w, const Value& value) const {
+                                   const SensitivityWorkspace& w, const Value& value,
+                                   double part) const {
   constexpr double kWeights[4] = {4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0};
   const std::vector<int>& own = w.dynamics().independent();
   const VectorXd values = this->values();
@@ -66,6 +85,8 @@ VectorXd ParameterSet::differences(const Parameter& p, const State& state,
     case Kind::friction:
     case Kind::rotor_inertia:
     case Kind::gear_ratio:
+    case Kind::coefficient:
+    case Kind::ratio:
     case Kind::spring_stiffness:
     case Kind::spring_rest:
     case Kind::spring_damping:
@@ -78,6 +99,7 @@ VectorXd ParameterSet::differences(const Parameter& p, const State& state,
       break;
   }
   if (step == 0.0) return {};
+  step *= part;
   const auto at = [&](double by) {
     Description d = m_.description();
     change(p, by, d);
@@ -107,14 +129,16 @@ VectorXd ParameterSet::differences(const Parameter& p, const State& state,
 
 VectorXd ParameterSet::differenced(int parameter, const State& state, const VectorXd& given,
                                    bool forward, const SensitivityWorkspace& w,
-                                   std::span<const ExternalWrench> external) const {
+                                   std::span<const ExternalWrench> external, double part) const {
   const std::vector<int> own = w.dynamics().independent();
-  return differences(parameters_[static_cast<std::size_t>(parameter)], state, w,
-                     [&](const Mechanism& m, const State& s, Workspace& d) {
-                       const VectorXd all = forward ? forward_dynamics(m, s, given, d, external)
-                                                    : inverse_dynamics(m, s, given, d, external);
-                       return VectorXd(all(own));
-                     });
+  return differences(
+      parameters_[static_cast<std::size_t>(parameter)], state, w,
+      [&](const Mechanism& m, const State& s, Workspace& d) {
+        const VectorXd all = forward ? forward_dynamics(m, s, given, d, external)
+                                     : inverse_dynamics(m, s, given, d, external);
+        return VectorXd(all(own));
+      },
+      part);
 }
 
 MatrixXd ParameterSet::effort_derivatives(const State& state, const VectorXd& acceleration,
@@ -206,23 +230,22 @@ HybridParameterDerivatives ParameterSet::hybrid_derivatives(
 
 void ParameterSet::add_adjoint(const State& state, const VectorXd& multiplier,
                                const SensitivityWorkspace& w, VectorXd& gradient) const {
-  VectorXd column(m_.freedoms());
+  const std::vector<Twistd> lambda = ParameterAdjoint::spread(m_, multiplier, w);
   for (Index k = 0; k < gradient.size(); ++k) {
     const Parameter& p = parameters_[static_cast<std::size_t>(k)];
     if (is_geometry(p.kind)) {
       if (!m_.loops().empty())
         throw NumericalError("parameter '" + names_[static_cast<std::size_t>(k)] +
-                             "': the geometry of closed mechanisms has no gradient along a motion");
-      continue;
+                             "' changes how loops close, and has no gradient along a motion");
+    } else if (swept_[static_cast<std::size_t>(k)] == 0) {
+      gradient[k] += tree_product(p, state, w, multiplier, lambda);
     }
-    column.setZero();
-    tree_column(p, state, w, column);
-    gradient[k] += multiplier.dot(column);
   }
-  for (const auto& probe : probes_) {
-    const VectorXd found = probe->adjoint(state, w.acceleration, multiplier);
-    for (std::size_t i = 0; i < probe->seeds().size(); ++i)
-      gradient[probe->seeds()[i].parameter] += found[static_cast<Index>(i)];
+  adjoint_->add(state, multiplier, lambda, w, gradient);
+  if (adjoint_probe_ != nullptr) {
+    const VectorXd found = adjoint_probe_->adjoint(state, w.acceleration, multiplier);
+    for (std::size_t i = 0; i < adjoint_probe_->seeds().size(); ++i)
+      gradient[adjoint_probe_->seeds()[i].parameter] += found[static_cast<Index>(i)];
   }
   each_differenced([&](const Parameter&, Index k) {
     gradient[k] +=

@@ -26,6 +26,9 @@ SymMat3d unit_entry(int i) {
   return s;
 }
 
+// As MechanismBuilder::add_gear() writes one: q = ratio · q_other + offset.
+bool is_gear(const Coupling& c) { return c.terms.size() == 2 && c.terms[0].coefficient == 1.0; }
+
 template <class F>
 void each_inboard(const Mechanism& m, int node, F f) {
   for (int n = node; n >= 0; n = m.nodes()[static_cast<std::size_t>(n)].parent) {
@@ -130,6 +133,18 @@ std::vector<std::string> ParameterSet::all_names(const Mechanism& m) {
     for (const char* word : {"stiffness", "rest_length", "damping"})
       names.push_back("spring." + spring.name + "." + word);
   for (const Rod& rod : d.rods) names.push_back("rod." + rod.name + ".length");
+  for (const Coupling& coupling : d.couplings) {
+    if (coupling.function) continue;
+    const std::string own = "coupling." + coupling.name + ".";
+    if (is_gear(coupling)) {
+      names.push_back(own + "ratio");
+      names.push_back(own + "offset");
+      continue;
+    }
+    for (std::size_t k = 0; k < coupling.terms.size(); ++k)
+      names.push_back(own + "coefficient." + std::to_string(k + 1));
+    names.push_back(own + "constant");
+  }
   return names;
 }
 
@@ -194,6 +209,19 @@ ParameterSet::Parameter ParameterSet::find(const Mechanism& m, const std::string
   for (int i = 0; i < static_cast<int>(d.rods.size()); ++i)
     if (name == "rod." + d.rods[static_cast<std::size_t>(i)].name + ".length")
       return {Kind::rod_length, i, 0};
+  for (int i = 0; i < static_cast<int>(d.couplings.size()); ++i) {
+    const Coupling& coupling = d.couplings[static_cast<std::size_t>(i)];
+    const std::string rest = after("coupling." + coupling.name + ".");
+    if (rest.empty() || coupling.function) continue;
+    if (is_gear(coupling)) {
+      if (rest == "ratio") return {Kind::ratio, i, 1};
+      if (rest == "offset") return {Kind::constant, i, 0};
+      continue;
+    }
+    for (int k = 0; k < static_cast<int>(coupling.terms.size()); ++k)
+      if (rest == "coefficient." + std::to_string(k + 1)) return {Kind::coefficient, i, k};
+    if (rest == "constant") return {Kind::constant, i, 0};
+  }
   found = false;
   return {};
 }
@@ -274,6 +302,15 @@ void ParameterSet::change(const Parameter& p, double by, Description& d) const {
     case Kind::rod_length:
       d.rods[i].length += by;
       break;
+    case Kind::coefficient:
+      d.couplings[i].terms[static_cast<std::size_t>(p.entry)].coefficient += by;
+      break;
+    case Kind::ratio:
+      d.couplings[i].terms[static_cast<std::size_t>(p.entry)].coefficient -= by;
+      break;
+    case Kind::constant:
+      d.couplings[i].constant += by;
+      break;
   }
 }
 
@@ -343,6 +380,15 @@ VectorXd ParameterSet::values() const {
       case Kind::rod_length:
         x[k] = d.rods[i].length;
         break;
+      case Kind::coefficient:
+        x[k] = d.couplings[i].terms[static_cast<std::size_t>(p.entry)].coefficient;
+        break;
+      case Kind::ratio:
+        x[k] = -d.couplings[i].terms[static_cast<std::size_t>(p.entry)].coefficient;
+        break;
+      case Kind::constant:
+        x[k] = d.couplings[i].constant;
+        break;
       case Kind::rotation:
       case Kind::axis:
         break;
@@ -362,10 +408,10 @@ Mechanism ParameterSet::with(const VectorXd& wanted) const {
   return MechanismBuilder(std::move(d)).finish({.strict = false});
 }
 
-void ParameterSet::tree_column(const Parameter& p, const State& state,
-                               const SensitivityWorkspace& w, Eigen::Ref<VectorXd> column) const {
+template <class Own, class Spread>
+void ParameterSet::contribute(const Parameter& p, const State& state, const SensitivityWorkspace& w,
+                              Own own, Spread spread_wrench) const {
   const DerivativeTable<double>& c = w.columns();
-  const Description& d = m_.description();
   const std::size_t i = static_cast<std::size_t>(p.index);
   switch (p.kind) {
     case Kind::mass:
@@ -373,9 +419,7 @@ void ParameterSet::tree_column(const Parameter& p, const State& state,
     case Kind::inertia: {
       const BodyPlace& body = m_.bodies()[i];
       if (body.node < 0) return;
-      const int kind = p.kind == Kind::mass ? 0 : p.kind == Kind::com ? 1 : 2;
-      spread(m_, c, body.node, needed_by(inertia_change(d.bodies[i], kind, p.entry), body, c),
-             column);
+      spread_wrench(body.node, needed_by(inertial_change(p), body, c));
       return;
     }
     case Kind::gravity: {
@@ -386,7 +430,7 @@ void ParameterSet::tree_column(const Parameter& p, const State& state,
         const Node& node = m_.nodes()[n];
         const Wrenchd weight = c.nodes[n].inertia * fall;  // of all that is outboard
         for (int k = node.v_index; k < node.v_index + node.freedoms; ++k)
-          column[k] += dot(weight, get_twist(c.twist, c.stride, k));
+          own(k, dot(weight, get_twist(c.twist, c.stride, k)));
       }
       return;
     }
@@ -397,9 +441,9 @@ void ParameterSet::tree_column(const Parameter& p, const State& state,
       const int k = m_.hinges()[i].v_index + p.entry;
       const FreedomSettings& f = m_.freedom_settings()[static_cast<std::size_t>(k)];
       const int coordinate = m_.coordinate_of_freedom()[static_cast<std::size_t>(k)];
-      if (p.kind == Kind::damping) column[k] = state.v[k];
-      if (p.kind == Kind::stiffness && coordinate >= 0) column[k] = state.q[coordinate] - f.rest;
-      if (p.kind == Kind::rest && coordinate >= 0) column[k] = -f.stiffness;
+      if (p.kind == Kind::damping) own(k, state.v[k]);
+      if (p.kind == Kind::stiffness && coordinate >= 0) own(k, state.q[coordinate] - f.rest);
+      if (p.kind == Kind::rest && coordinate >= 0) own(k, -f.stiffness);
       if (p.kind == Kind::friction) {
         Friction one = f.friction;
         double share = 1.0;  // of the sliding level in the whole
@@ -407,7 +451,7 @@ void ParameterSet::tree_column(const Parameter& p, const State& state,
           const double ratio = state.v[k] / one.stribeck_velocity;
           share = 1.0 - std::exp(-ratio * ratio);
         }
-        column[k] = share * std::tanh(state.v[k] / one.transition_velocity);
+        own(k, share * std::tanh(state.v[k] / one.transition_velocity));
       }
       return;
     }
@@ -417,18 +461,17 @@ void ParameterSet::tree_column(const Parameter& p, const State& state,
         if (drive.hinge != p.index) continue;
         const bool by_inertia = p.kind == Kind::rotor_inertia;
         const int h = drive.v_index;
-        column[h] += (by_inertia ? drive.gear_ratio * drive.gear_ratio
-                                 : 2.0 * drive.gear_ratio * drive.rotor_inertia) *
-                     w.acceleration[h];
+        own(h, (by_inertia ? drive.gear_ratio * drive.gear_ratio
+                           : 2.0 * drive.gear_ratio * drive.rotor_inertia) *
+                   w.acceleration[h]);
         if (drive.armature_only || drive.carrier_node < 0) continue;
         const ColumnNode<double>& carrier = c.nodes[drive.carrier_node];
         const Vec3d u = carrier.pose.rotation *
                         ((by_inertia ? drive.gear_ratio : drive.rotor_inertia) * drive.rotor_axis);
-        column[h] += dot(u, carrier.acceleration.angular);
-        spread(
-            m_, c, drive.carrier_node,
-            {w.acceleration[h] * u + cross(carrier.twist.angular, state.v[h] * u), Vec3d::zero()},
-            column);
+        own(h, dot(u, carrier.acceleration.angular));
+        spread_wrench(drive.carrier_node,
+                      Wrenchd{w.acceleration[h] * u + cross(carrier.twist.angular, state.v[h] * u),
+                              Vec3d::zero()});
       }
       return;
     case Kind::spring_stiffness:
@@ -456,13 +499,37 @@ void ParameterSet::tree_column(const Parameter& p, const State& state,
       if (p.kind == Kind::spring_rest) tension = -spring.stiffness;
       if (p.kind == Kind::spring_damping) tension = dot(direction, b.velocity - a.velocity);
       const Vec3d pull = tension * direction;  // on a; what the actuators need is its opposite
-      if (a.node >= 0) spread(m_, c, a.node, {-cross(a.place, pull), -pull}, column);
-      if (b.node >= 0) spread(m_, c, b.node, {cross(b.place, pull), pull}, column);
+      if (a.node >= 0) spread_wrench(a.node, Wrenchd{-cross(a.place, pull), -pull});
+      if (b.node >= 0) spread_wrench(b.node, Wrenchd{cross(b.place, pull), pull});
       return;
     }
     default:
       return;
   }
+}
+
+SpatialInertiad ParameterSet::inertial_change(const Parameter& p) const {
+  const int kind = p.kind == Kind::mass ? 0 : p.kind == Kind::com ? 1 : 2;
+  return inertia_change(m_.description().bodies[static_cast<std::size_t>(p.index)], kind, p.entry);
+}
+
+void ParameterSet::tree_column(const Parameter& p, const State& state,
+                               const SensitivityWorkspace& w, Eigen::Ref<VectorXd> column) const {
+  contribute(
+      p, state, w, [&](int k, double effort) { column[k] += effort; },
+      [&](int node, const Wrenchd& wrench) { spread(m_, w.columns(), node, wrench, column); });
+}
+
+double ParameterSet::tree_product(const Parameter& p, const State& state,
+                                  const SensitivityWorkspace& w, const VectorXd& x,
+                                  const std::vector<Twistd>& lambda) const {
+  double sum = 0.0;
+  contribute(
+      p, state, w, [&](int k, double effort) { sum += x[k] * effort; },
+      [&](int node, const Wrenchd& wrench) {
+        sum += dot(wrench, lambda[static_cast<std::size_t>(node)]);
+      });
+  return sum;
 }
 
 MatrixXd regressor(const Mechanism& m, const State& state, const VectorXd& acceleration,

@@ -14,6 +14,9 @@
 //   hinge.NAME.axis.x .y .z            of its (first) axis, which stays of unit length
 //   hinge.NAME.pitch                   of a screw
 //   rod.NAME.length
+//   coupling.NAME.ratio .offset        of a gear, q = ratio · q_other + offset
+//   coupling.NAME.coefficient.2        of the second term of any other linear coupling
+//   coupling.NAME.constant
 //
 // Everything down to the springs costs a few dot products for each freedom inboard: effort is
 // linear in inertial parameters, gravity, constants of elements and (reflected) rotor inertia. The
@@ -41,6 +44,7 @@
 namespace catena {
 
 class GeometryProbe;
+class ParameterAdjoint;
 
 // Rows: freedoms (independent ones of a closed mechanism), columns: parameters. Zero where the
 // freedom's acceleration, or effort, is what is given.
@@ -77,16 +81,20 @@ class ParameterSet {
 
   // gradient += Σ_i multiplier_i ∂τ_i/∂p of the spanning tree, at the state whose columns the
   // workspace holds: with the multiplier of an adjoint product (products.h) the gradient by the
-  // parameters. The geometry of closed mechanisms is refused.
+  // parameters. All in one sweep (parameter_adjoint.h); only welds and locked hinges that are moved
+  // need probes, and what is differenced costs mechanisms made anew. The geometry of closed
+  // mechanisms is refused.
   void add_adjoint(const State& state, const Eigen::VectorXd& multiplier,
                    const SensitivityWorkspace& workspace, Eigen::VectorXd& gradient) const;
 
   // By differences of mechanisms made anew, for comparison: of efforts at this acceleration, or
   // (`forward`) of accelerations at this effort, rows the independent freedoms of the workspace. A
-  // constant of zero that cannot be less has none, and the result is empty.
+  // constant of zero that cannot be less has none, and the result is empty. `part`: of the usual
+  // step.
   Eigen::VectorXd differenced(int parameter, const State& state, const Eigen::VectorXd& given,
                               bool forward, const SensitivityWorkspace& workspace,
-                              std::span<const ExternalWrench> external = {}) const;
+                              std::span<const ExternalWrench> external = {},
+                              double part = 1.0) const;
 
   // Of every kind, for listing and for suggestions.
   static std::vector<std::string> all_names(const Mechanism& mechanism);
@@ -111,11 +119,14 @@ class ParameterSet {
     child_position,
     axis,
     pitch,
-    rod_length
+    rod_length,
+    coefficient,
+    ratio,
+    constant
   };
   struct Parameter {
     Kind kind = Kind::mass;
-    int index = 0;  // of the body, hinge, spring or rod
+    int index = 0;  // of the body, hinge, spring, rod or coupling
     int entry = 0;  // component, or freedom of the hinge
   };
   static Parameter find(const Mechanism& mechanism, const std::string& name, bool& found);
@@ -124,13 +135,21 @@ class ParameterSet {
   template <class F>
   void each_differenced(F f) const;
   void change(const Parameter& p, double by, Description& description) const;
-  // Analytic ones, for efforts of the spanning tree.
+  // Analytic ones, for efforts of the spanning tree: calls own(freedom, effort) and spread(node,
+  // wrench that it needs).
+  template <class Own, class Spread>
+  void contribute(const Parameter& p, const State& state, const SensitivityWorkspace& w, Own own,
+                  Spread spread) const;
+  // As a column, and times x, with Λ of the nodes (parameter_adjoint.h).
+  double tree_product(const Parameter& p, const State& state, const SensitivityWorkspace& w,
+                      const Eigen::VectorXd& x, const std::vector<Twistd>& lambda) const;
+  SpatialInertiad inertial_change(const Parameter& p) const;  // of its body
   void tree_column(const Parameter& p, const State& state, const SensitivityWorkspace& w,
                    Eigen::Ref<Eigen::VectorXd> column) const;
   // Of something that a mechanism with the parameter changed has, its loops closed again.
   using Value = std::function<Eigen::VectorXd(const Mechanism&, const State&, Workspace&)>;
   Eigen::VectorXd differences(const Parameter& p, const State& state, const SensitivityWorkspace& w,
-                              const Value& value) const;
+                              const Value& value, double part = 1.0) const;
   void make_probes();
 
   const Mechanism& m_;
@@ -140,6 +159,9 @@ class ParameterSet {
   // One for all of a tree; one for each parameter of a closed mechanism, where one that opens a
   // loop must not spoil the others.
   std::vector<std::shared_ptr<const GeometryProbe>> probes_;
+  std::shared_ptr<const ParameterAdjoint> adjoint_;
+  std::vector<std::uint8_t> swept_;                     // by parameter: adjoint_ serves it
+  std::shared_ptr<const GeometryProbe> adjoint_probe_;  // null: it serves all
 };
 
 // Rows: freedoms (independent ones of a closed mechanism); columns: ten for each body, in the order

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 #include <Eigen/QR>
 
+#include "catena/base/text.h"
 #include "catena/sensitivity/forward_derivatives.h"
 #include "catena/trajectory/variational.h"
 
@@ -41,7 +44,10 @@ LyapunovExponents lyapunov_exponents(const Mechanism& m, const State& initial,
   };
   evaluate(y);
   const Index size = a.rows();
-  const Index count = settings.exponents > 0 ? std::min<Index>(settings.exponents, size) : size;
+  if (settings.exponents < 0 || settings.exponents > size)
+    throw NumericalError(std::to_string(settings.exponents) + " exponents are asked for; '" +
+                         m.name() + "' has " + std::to_string(size) + " states");
+  const Index count = settings.exponents > 0 ? settings.exponents : size;
   MatrixXd s = MatrixXd::Identity(size, count);
   VectorXd sum = VectorXd::Zero(count), half = VectorXd::Zero(count);
   const double h = settings.step;
@@ -50,6 +56,9 @@ LyapunovExponents lyapunov_exponents(const Mechanism& m, const State& initial,
   const auto settled = static_cast<std::int64_t>(std::llround(settings.settle / h));
   double counted = 0.0, counted_half = 0.0;
   for (std::int64_t i = 0; i < steps; ++i) {
+    const double t = h * static_cast<double>(i);
+    if (settings.progress && !settings.progress(t))
+      throw NumericalError("stopped at t = " + number(t) + " s");
     evaluate(y);
     const VectorXd k1 = dy;
     const MatrixXd s1 = a * s;
@@ -77,11 +86,17 @@ LyapunovExponents lyapunov_exponents(const Mechanism& m, const State& initial,
       counted_half = counted;
     }
   }
+  // The directions are in order once they have settled; over a finite time neighbours may not be.
+  const VectorXd found = sum / counted;
+  std::vector<Index> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index i, Index k) { return found[i] > found[k]; });
   LyapunovExponents out;
-  out.exponents = sum / counted;
+  out.exponents = found(order);
   const VectorXd first = half / counted_half;
   const VectorXd second = (sum - half) / (counted - counted_half);
-  out.spread = 0.5 * (second - first).cwiseAbs();
+  out.spread = 0.5 * (second - first).cwiseAbs()(order);
   out.final_state = state;
   return out;
 }

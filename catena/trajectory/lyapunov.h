@@ -3,6 +3,8 @@
 // al.; the digest of text 002, part G, asks for them).
 #pragma once
 
+#include <functional>
+
 #include <Eigen/Core>
 
 #include "catena/model/mechanism.h"
@@ -14,10 +16,12 @@ struct LyapunovSettings {
   double step = 1e-3;
   double settle = 0.0;     // time that passes before anything is counted
   int orthogonalize = 10;  // steps between factorizations
-  int exponents = 0;       // how many; 0: all
+  int exponents = 0;       // how many; 0: all. More than there are states: NumericalError
+  // Called after each step with the time; false: stop, with a NumericalError.
+  std::function<bool(double t)> progress = {};
 };
 struct LyapunovExponents {
-  Eigen::VectorXd exponents;  // 1/s
+  Eigen::VectorXd exponents;  // 1/s, largest first
   // Half the difference between those of the two halves of the motion: how far they have settled.
   Eigen::VectorXd spread;
   State final_state;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/base/text.h"
 #include "catena/model/configuration.h"
 #include "catena/sensitivity/forward_derivatives.h"
 #include "catena/trajectory/layout.h"
@@ -57,6 +58,10 @@ struct TrajectorySensitivity::Run {
   bool plain = false;  // rates only: nothing will be transposed
 
   void begin(const State& initial, VectorXd& y);
+  void report(double t) const {
+    if (settings.progress && !settings.progress(t))
+      throw NumericalError("stopped at t = " + number(t) + " s");
+  }
   // One step in place; adds to the cost. y_end: before quaternions are scaled.
   void step(std::int64_t i, const VectorXd& p, VectorXd& y, double& total, VectorXd* y_end);
   double finish(const VectorXd& y, const VectorXd& p, CostGradient* gradient, Stage& stage);
@@ -185,6 +190,7 @@ void TrajectorySensitivity::Run::begin(const State& initial, VectorXd& y) {
 void TrajectorySensitivity::Run::step(std::int64_t i, const VectorXd& p, VectorXd& y, double& total,
                                       VectorXd* y_end) {
   const double t = h * static_cast<double>(i);
+  report(t);
   const double cost_1 = stages[0]->evaluate(*this, t, y, p, k[0]);
   if (euler()) {
     total += h * cost_1;
@@ -200,7 +206,7 @@ void TrajectorySensitivity::Run::step(std::int64_t i, const VectorXd& p, VectorX
     y += (h / 6.0) * (k[0] + 2.0 * (k[1] + k[2]) + k[3]);
   }
   if (!y.allFinite())
-    throw NumericalError("the motion left the finite numbers at t = " + std::to_string(t) +
+    throw NumericalError("the motion left the finite numbers at t = " + number(t) +
                          " s; a shorter step is needed");
   if (y_end != nullptr) *y_end = y;
   layout->scale(y);
@@ -452,11 +458,20 @@ TrajectoryGradient TrajectorySensitivity::Run::continuous(const State& initial, 
   integrator->restart(0.0, z);
   std::vector<double> times{0.0};
   std::vector<VectorXd> states{y};
+  // The loops are closed at y, which the last stage need not have been; its whole state is kept
+  // where there are any, since they are closed from there on the way back.
+  std::vector<State> closed{initial};
+  const auto accept = [&](double t, const VectorXd& at) {
+    stages[0]->unpack(*this, t, at, p);
+    coordinates->accepted(stages[0]->state());
+  };
   while (integrator->time() < settings.duration) {
+    report(integrator->time());  // not in rate(), whose errors make the step shorter
     integrator->step(settings.duration);
     times.push_back(integrator->time());
     states.emplace_back(integrator->state().head(n));
-    coordinates->accepted(stages[0]->state());
+    accept(times.back(), states.back());
+    if (!m.loops().empty()) closed.push_back(stages[0]->state());
   }
   out.steps = static_cast<std::int64_t>(times.size()) - 1;
   out.cost = integrator->state()[n];
@@ -509,11 +524,21 @@ TrajectoryGradient TrajectorySensitivity::Run::continuous(const State& initial, 
   for (std::size_t i = times.size() - 1; i-- > 0;) {
     x.head(n) = states[i + 1];
     back.end = times[i + 1];
+    if (!m.loops().empty()) coordinates->accepted(closed[i + 1]);
     const std::unique_ptr<Integrator> way = make_integrator(back, settings.integrator);
-    way->restart(0.0, x);
     const double span = times[i + 1] - times[i];
-    while (way->time() < span) way->step(span);
-    x = way->state();
+    try {
+      way->restart(0.0, x);
+      while (way->time() < span) {
+        report(back.end - way->time());
+        way->step(span);
+        x = way->state();
+        if (!m.loops().empty()) accept(back.end - way->time(), x.head(n));
+      }
+    } catch (const StepCollapse& e) {  // its time runs backward from the end of this step
+      throw StepCollapse(back.end - e.time, e.step, e.worst,
+                         "on the way back" + (e.cause.empty() ? "" : ", " + e.cause));
+    }
   }
   out.input = x.segment(2 * n, inputs);
   out.mechanism = x.tail(own);

@@ -20,6 +20,7 @@
 // chart stays that of the start. Loops with quaternions inside them are refused.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct TrajectorySettings {
   // States kept at once: every step, unless that is more than this many. Then every k-th, and those
   // in between are computed again.
   int kept_states = 100000;
+  // Called before each step, forward and backward, with the time of the motion. False: stop, with a
+  // NumericalError.
+  std::function<bool(double t)> progress = {};
 };
 
 struct TrajectoryGradient {

@@ -239,7 +239,86 @@ TEST(Trajectory, ContinuousAdjointAgreesWithTheDiscreteOne) {
   expect_relative(continuous.initial_v, discrete.initial_v, 1e-7);
 }
 
-// 200 parameters: at most six simulations.
+// Over more than a turn of the crank, so that the loop passes positions far from the last one: on
+// the way back each is closed from its neighbour.
+TEST(Trajectory, ContinuousAdjointOfAClosedMechanism) {
+  const Mechanism m = four_bar();
+  const State start = four_bar_state(m, 0.7, 6.0);
+  const SplineInput input = effort_splines(m, 1.2, 4);
+  const QuadraticCost cost = full_cost(m);
+  const VectorXd p = random_vector(input.parameters(), 5);
+  TrajectorySettings settings{.duration = 1.2};
+  settings.integrator.step = 5e-4;
+  const TrajectoryGradient discrete =
+      TrajectorySensitivity(m, input, cost, settings).gradient(start, p);
+  settings.integrator = {
+      .method = Method::dop853, .relative_tolerance = 1e-11, .absolute_tolerance = 1e-12};
+  const TrajectoryGradient continuous =
+      TrajectorySensitivity(m, input, cost, settings).gradient(start, p);
+  EXPECT_GT(std::abs(continuous.final_state.q[0] - start.q[0]), 2.0 * std::numbers::pi);
+  EXPECT_NEAR(continuous.cost, discrete.cost, 1e-8 * discrete.cost);
+  expect_relative(continuous.input, discrete.input, 1e-6);
+  expect_relative(continuous.initial_q, discrete.initial_q, 1e-6);
+  expect_relative(continuous.initial_v, discrete.initial_v, 1e-6);
+}
+
+// Every parameter of an arm with a spring and a geared rotor, against motions of mechanisms made
+// anew with other values. Differences of order four with steps h of a hundredth of what changes:
+// h⁴, and 1e-16 / h of the cost.
+TEST(Trajectory, ParametersOfTheMechanism) {
+  MechanismBuilder b("arm");
+  b.set_gravity({0.3, -9.81, 0.5});
+  b.add_body("a", body(1.2, {0.4, 0.1, -0.05}, {0.1, 0.2, 0.15}));
+  b.add_body("b", body(0.8, {0.1, 0.3, 0.05}, {0.05, 0.04, 0.06}));
+  b.add_body("c", body(0.5, {0.0, 0.1, 0.2}, {0.02, 0.03, 0.02}));
+  HingeSettings shoulder{.axes = {{0.1, 0.2, 1}}, .frame_on_parent = shift(0.1, 0.2, 0.3)};
+  shoulder.freedoms = {{.damping = 0.1, .stiffness = 2.0, .rest = 0.2}};
+  HingeSettings elbow{.axes = {{1, 0, 0.2}}, .frame_on_parent = shift(0.7, 0, 0)};
+  elbow.drive = DriveSettings{.rotor_inertia = 1e-3, .gear_ratio = 12.0};
+  b.add_hinge("shoulder", kWorld, "a", shoulder);
+  b.add_hinge("elbow", "a", "b", elbow);
+  b.add_hinge("screw", "b", "c",
+              {.type = HingeType::screw,
+               .axes = {{0, 1, 0}},
+               .pitch = 0.15,
+               .frame_on_parent = shift(0.2, 0.3, 0)});
+  b.add_spring({.name = "tendon",
+                .body_a = "a",
+                .point_a = {0.2, 0.1, 0},
+                .body_b = "c",
+                .point_b = {0, 0.1, 0.3},
+                .stiffness = 40.0,
+                .rest_length = 0.5,
+                .damping = 1.5});
+  const Mechanism m = b.finish();
+  const ParameterSet set(m, ParameterSet::all_names(m));
+  const State start{vector({0.3, -0.5, 0.8}), vector({0.5, 0.9, -1.2})};
+  const SplineInput input = effort_splines(m, 0.4, 4);
+  const VectorXd p = random_vector(input.parameters(), 5);
+  TrajectorySettings settings{.duration = 0.4};
+  settings.integrator.step = 0.02;
+  const VectorXd found =
+      TrajectorySensitivity(m, input, full_cost(m), settings, &set).gradient(start, p).mechanism;
+  const VectorXd values = set.values();
+  for (int k = 0; k < set.size(); ++k) {
+    const std::string& name = set.names()[static_cast<std::size_t>(k)];
+    const auto cost_at = [&](double e) {
+      VectorXd x = values;
+      x[k] += e;
+      const Mechanism other = set.with(x);
+      return TrajectorySensitivity(other, input, full_cost(other), settings).simulate(start, p);
+    };
+    double e = name.find(".inertia") != std::string::npos ? 1e-4 : 1e-3;
+    for (const char* word : {".damping", ".stiffness", ".friction", ".rotor_inertia"})
+      if (name.find(word) != std::string::npos) e = 0.01 * values[k];
+    if (e == 0.0) continue;  // no less than zero
+    const double slope =
+        (8.0 * (cost_at(e) - cost_at(-e)) - (cost_at(2 * e) - cost_at(-2 * e))) / (12.0 * e);
+    EXPECT_NEAR(found[k], slope, 1e-6 * std::max(1.0, std::abs(slope))) << name;
+  }
+}
+
+// 200 parameters, and every one of the mechanism besides: at most six simulations.
 TEST(Trajectory, AGradientCostsLessThanSixSimulations) {
   const Mechanism m = rods({-1, 0, 1, 2, 3, 4, 5});
   const SplineInput input = effort_splines(m, 1.0, 29);  // 203 parameters
@@ -247,7 +326,9 @@ TEST(Trajectory, AGradientCostsLessThanSixSimulations) {
   const QuadraticCost cost = full_cost(m);
   TrajectorySettings settings{.duration = 1.0};
   settings.integrator.step = 2e-3;
+  const ParameterSet parameters(m, ParameterSet::all_names(m));
   TrajectorySensitivity along(m, input, cost, settings);
+  TrajectorySensitivity along_all(m, input, cost, settings, &parameters);
   const State start = m.default_state();
   const VectorXd p = 0.1 * random_vector(input.parameters(), 5);
   const auto seconds = [](const auto& f) {  // of the processor
@@ -255,14 +336,16 @@ TEST(Trajectory, AGradientCostsLessThanSixSimulations) {
     f();
     return static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
   };
-  double simulation = kInfinity, gradient = kInfinity;
+  double simulation = kInfinity, gradient = kInfinity, all = kInfinity;
   for (int i = 0; i < 8; ++i) {
     simulation = std::min(simulation, seconds([&] { along.simulate(start, p); }));
     gradient = std::min(gradient, seconds([&] { along.gradient(start, p); }));
+    all = std::min(all, seconds([&] { along_all.gradient(start, p); }));
   }
-  printf("    gradient of %d parameters: %.2f simulations\n", input.parameters(),
-         gradient / simulation);
+  printf("    gradient of %d parameters: %.2f simulations, of %d: %.2f\n", input.parameters(),
+         gradient / simulation, input.parameters() + parameters.size(), all / simulation);
   EXPECT_LT(gradient, 6.0 * simulation);
+  EXPECT_LT(all, 6.0 * simulation);
 }
 
 // A damped oscillator: both exponents are −c / 2m.
@@ -280,6 +363,49 @@ TEST(Lyapunov, DampedOscillator) {
   // metres and metres per second, swing by a factor of the frequency, 5 rad/s.
   EXPECT_NEAR(l.exponents[0], -0.25, std::log(5.0) / 60.0);
   EXPECT_NEAR(l.exponents.sum(), -0.5, 1e-6);  // the divergence of the flow
+}
+
+// Of two oscillators the one that decays faster comes first in the file: its exponents, −c/2m =
+// −2 and −0.25, come last. More of them than states are an error.
+TEST(Lyapunov, LargestFirst) {
+  MechanismBuilder b("oscillators");
+  b.set_gravity({0, 0, 0});
+  for (const auto& [name, damping] : {std::pair{"fast", 8.0}, std::pair{"slow", 1.0}}) {
+    b.add_body(name, body(2.0, {}, {1, 1, 1}));
+    HingeSettings slide{.type = HingeType::prismatic, .axes = {{1, 0, 0}}};
+    slide.freedoms = {{.damping = damping, .stiffness = 50.0}};
+    b.add_hinge(name, kWorld, name, slide);
+  }
+  const Mechanism m = b.finish();
+  const State start{vector({0.3, 0.2}), vector({0.0, 0.0})};
+  // Shorter than the directions need to settle.
+  const LyapunovExponents l =
+      lyapunov_exponents(m, start, vector({0.0, 0.0}), {.duration = 2.0, .step = 5e-3});
+  for (Eigen::Index i = 1; i < 4; ++i) EXPECT_GE(l.exponents[i - 1], l.exponents[i]);
+  EXPECT_NEAR(l.exponents.sum(), -4.5, 1e-6);
+  EXPECT_THROW(lyapunov_exponents(m, start, vector({0.0, 0.0}), {.exponents = 5}), NumericalError);
+}
+
+// Whoever waits can stop it.
+TEST(Trajectory, StopsWhenAsked) {
+  const Mechanism m = rods({-1, 0});
+  const State start{vector({0.3, -0.4}), vector({0.5, 0.2})};
+  const ConstantInput input(vector({0.0, 0.0}));
+  const QuadraticCost cost = full_cost(m);
+  for (const Method method : {Method::rk4, Method::dop853}) {
+    TrajectorySettings settings{.duration = 1e9};
+    settings.integrator.method = method;
+    int calls = 0;
+    settings.progress = [&](double) { return ++calls < 50; };
+    TrajectorySensitivity along(m, input, cost, settings);
+    EXPECT_THROW(along.gradient(start, VectorXd(0)), NumericalError);
+    EXPECT_EQ(calls, 50);
+    EXPECT_THROW(along.simulate(start, VectorXd(0)), NumericalError);
+    EXPECT_EQ(calls, 51);
+  }
+  LyapunovSettings settings{.duration = 1e9};
+  settings.progress = [](double t) { return t < 0.05; };
+  EXPECT_THROW(lyapunov_exponents(m, start, vector({0.0, 0.0}), settings), NumericalError);
 }
 
 // A double pendulum thrown high is chaotic; the exponents of a Hamiltonian motion come in pairs ±λ.
