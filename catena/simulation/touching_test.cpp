@@ -344,6 +344,47 @@ TEST(Contradictions, AgreementIsNone) {
                                          ", k: {type: lock, freedom: a, active: true}}",
                                      record);
   EXPECT_LT((r.state.q - s.q).norm(), 1e-10);
+  // Nothing moves: what little energy there is in rounding is no drift.
+  EXPECT_LT(r.audit.energy_drift, 1e-6);
+}
+
+// A servo that moves: its closure is measured at the time of the state, whatever the rows.
+TEST(Audit, ClosureOfAMovingServo) {
+  const Mechanism m = arm();
+  State s = m.default_state();
+  s.q << -0.5, 1.2, 0.7;
+  const Vec3d tip = body_pose(m, s.q, 2) * Vec3d{0.6, 0.0, 0.0};
+  char text[300];
+  std::snprintf(text, sizeof text,
+                "constraints: {t: {type: servo, body: l3, point: [0.6, 0, 0], motion: {x: %.17g - "
+                "0.5*t, z: %.17g}}}",
+                tip.x, tip.z);
+  MemoryRecorder record;
+  EXPECT_LT(run_arm(text, record).audit.closure_residual, 1e-12);
+}
+
+// The floor of the energy scale: a box at rest has no drift; a motion that is too small to matter
+// beside the weight, but computed badly, has.
+TEST(Audit, RestIsNoDriftAndBadIntegrationIs) {
+  const Mechanism m = box({0.01, 0.02, 0.0});
+  State s = m.default_state();
+  s.q[6] = 0.1;
+  SimulationSettings settings = accurate(1.0);
+  add_contacts(settings, corners(), 0.4, 0.0);
+  MemoryRecorder rest;
+  EXPECT_LT(simulate(m, s, settings, rest).audit.energy_drift, 1e-6);
+  MechanismBuilder b("pendulum");
+  b.add_body("bob", body(1.0, {1.0, 0, 0}, {0.01, 0.01, 0.01}));
+  b.set_gravity({kGravity, 0.0, 0.0});
+  b.add_hinge("pin", kWorld, "bob", {});
+  const Mechanism pendulum = b.finish();
+  State swing = pendulum.default_state();
+  swing.q[0] = 1e-4;
+  SimulationSettings coarse = accurate(5.0);
+  coarse.integrator.method = Method::euler;
+  coarse.integrator.step = 0.01;
+  MemoryRecorder bad;
+  EXPECT_GT(simulate(pendulum, swing, coarse, bad).audit.energy_drift, 1e-4);
 }
 
 }  // namespace
