@@ -217,7 +217,7 @@ TEST(Touching, PushedBoxStaysSlidesOrTips) {
     if (!c.tips) {
       EXPECT_NEAR(r.state.q[4], shift, 1e-7) << c.push;
     }
-    EXPECT_EQ(std::abs(r.state.q[2]) > 1e-5, c.tips) << c.push;  // turned about y
+    EXPECT_EQ(std::abs(r.state.q[2]) > 1e-5, c.tips) << c.push;   // turned about y
     EXPECT_EQ(count(record, "touch"), c.tips ? 2 : 4) << c.push;  // what it rests on at first
     EXPECT_EQ(count(record, "lift"), 0) << c.push;
     EXPECT_GT(lowest(m, record, corners()), -1e-9);
