@@ -66,6 +66,8 @@ class MultiplierDynamics {
                                  std::span<const ExternalWrench> external = {});
   // Of the last forward() or impulse(), by active row.
   const Eigen::VectorXd& multipliers() const { return multipliers_; }
+  // What the rows would have without multipliers: J v̇ + bias, or J v − target. As above.
+  const Eigen::VectorXd& right_side() const { return right_; }
   // What is left of J v̇ + bias, largest entry.
   double residual() const { return residual_; }
   // Constraints that contradict each other: the smallest set of rows found (the one that the others

@@ -27,12 +27,6 @@ void check_body(const Mechanism& m, int body, const std::string& what) {
 Transformd pose_of(const Workspace& w, int node) {
   return node < 0 ? Transformd::identity() : w.node(node).pose;
 }
-Twistd twist_of(const Workspace& w, int node) {
-  return node < 0 ? Twistd::zero() : w.node(node).twist;
-}
-
-// Steps of the search for the friction that just ends the slip of a touch-down.
-constexpr int kMostHalvings = 60;
 
 }  // namespace
 
@@ -108,7 +102,6 @@ int ConstraintSet::add(const ContactSettings& s) {
   thing.kind = Kind::contact;
   thing.name = s.name;
   thing.contact = s;
-  thing.friction = s.friction;
   const NodeFrame body = on_node(*mechanism_, s.body, Transformd::from_translation(s.center));
   thing.node = body.node;
   thing.center = body.pose.translation;
@@ -150,7 +143,7 @@ int ConstraintSet::find(std::string_view name) const {
 
 bool ConstraintSet::active(int i) const {
   const Thing& thing = at(i);
-  if (thing.kind == Kind::contact) return thing.mode != ContactMode::apart;
+  if (thing.kind == Kind::contact) return closed(i);
   return dynamics_.constraints().active(thing.constraint);
 }
 
@@ -198,62 +191,11 @@ void ConstraintSet::set_lock(int i, double position, double velocity, double acc
 
 void ConstraintSet::set_target(int servo, const ServoTarget& target) { at(servo).target = target; }
 
-void ConstraintSet::set_mode(int i, ContactMode mode, const Vec3d& slip_direction) {
-  Thing& thing = at(i);
-  thing.mode = mode;
-  thing.direction = slip_direction;
-  thing.friction = thing.contact.friction;
-  dynamics_.constraints().set_active(thing.constraint, mode == ContactMode::sliding);
-  dynamics_.constraints().set_active(thing.stick, mode == ContactMode::sticking);
-}
-
-ConstraintSet::Touch ConstraintSet::touch(const Thing& thing, const Workspace& w) const {
-  Touch t;
-  const Transformd X_ground_plane = pose_of(w, thing.plane.node) * thing.plane.pose;
-  t.X_plane_node = X_ground_plane.inverse() * pose_of(w, thing.node);
-  const Vec3d center = t.X_plane_node * thing.center;
-  t.point = {center.x, center.y, center.z - thing.contact.radius};
-  t.relative = Ad(t.X_plane_node, twist_of(w, thing.node)) -
-               Ad_inverse(thing.plane.pose, twist_of(w, thing.plane.node));
-  return t;
-}
-
-// Rows d · (velocity of the body at the point of contact), d fixed in the plane's frame. The point
-// moves over the plane with the velocity ṙ of the sphere's centre, so that besides what a row fixed
-// in the plane has (rows.h) the acceleration has (ṙ × d) · ω.
-void ConstraintSet::place_contact(const Thing& thing, const Workspace& w) {
-  const Touch t = touch(thing, w);
-  const Twistd plane_twist = Ad_inverse(thing.plane.pose, twist_of(w, thing.plane.node));
-  const Vec3d center{t.point.x, t.point.y, t.point.z + thing.contact.radius};
-  const Vec3d center_rate = t.relative.linear + cross(t.relative.angular, center);
-  const Twistd turning = ad(plane_twist, t.relative);
-  TreeConstraints& c = dynamics_.constraints();
-  const auto put = [&](TreeConstraints::Rows& rows, int r, const Vec3d& d) {
-    const Wrenchd covector{cross(t.point, d), d};
-    rows.on_a[index(r)] = -Ad_star_inverse(thing.plane.pose, covector);
-    rows.on_b[index(r)] = Ad_star(t.X_plane_node, covector);
-    return -dot(covector, turning) + dot(cross(center_rate, d), t.relative.angular);
-  };
-  if (thing.mode == ContactMode::sticking) {
-    const Vec3d directions[3] = {Vec3d::unit_z(), Vec3d::unit_x(), Vec3d::unit_y()};
-    for (int r = 0; r < 3; ++r)
-      c.bias(thing.stick, r) = put(c.measured(thing.stick), r, directions[r]);
-    return;
-  }
-  c.bias(thing.constraint, 0) = put(c.measured(thing.constraint), 0, Vec3d::unit_z());
-  if (thing.contact.friction == 0.0) return;
-  Vec3d slip = t.relative.linear + cross(t.relative.angular, t.point);
-  slip.z = 0.0;
-  const double speed = norm(slip);
-  const Vec3d direction = speed > kSlowSlip ? (1.0 / speed) * slip : thing.direction;
-  put(c.pushed(thing.constraint), 0, Vec3d::unit_z() - thing.friction * direction);
-}
-
 void ConstraintSet::place(const State&, const Workspace& w) {
   TreeConstraints& c = dynamics_.constraints();
   for (const Thing& thing : things_) {
     if (thing.kind == Kind::contact) {
-      if (thing.mode != ContactMode::apart) place_contact(thing, w);
+      place_contact(thing, w);
     } else if (thing.kind == Kind::lock) {
       c.bias(thing.constraint, 0) = -thing.acceleration;
       c.target(thing.constraint, 0) = thing.velocity;
@@ -267,10 +209,9 @@ void ConstraintSet::add_gaps(const State& state, const Workspace& w,
                              Eigen::VectorXd& residual) const {
   const TreeConstraints& c = dynamics_.constraints();
   for (const Thing& thing : things_) {
-    if (thing.kind == Kind::contact && thing.mode != ContactMode::apart) {
-      const int row =
-          c.first_row(thing.mode == ContactMode::sliding ? thing.constraint : thing.stick);
-      residual[row] = touch(thing, w).point.z;
+    if (thing.kind == Kind::contact) {
+      for (const int rows : {thing.constraint, thing.stick})
+        if (c.active(rows)) residual[c.first_row(rows)] = touch(thing, w).point.z;
     } else if (thing.kind == Kind::lock && c.active(thing.constraint) && thing.holds_position) {
       const int coordinate = mechanism_->coordinate_of_freedom()[index(thing.lock.freedom)];
       residual[c.first_row(thing.constraint)] = state.q[coordinate] - thing.position;
@@ -317,10 +258,11 @@ void ConstraintSet::watch_servos() const {
 }
 
 // Work of the impulses: Λ times the mean of the velocities before and after along the forces.
-ConstraintSet::Jump ConstraintSet::jump(const State& state) {
+ConstraintSet::Jump ConstraintSet::settle(const State& state) {
   Jump result;
   result.velocity = state.v + dynamics_.impulse(state, workspace_);
-  if (const std::string problem = conflict(); !problem.empty()) throw NumericalError(problem);
+  const double slow = kSlowSlip * std::max(1.0, state.v.lpNorm<Eigen::Infinity>());
+  if (dynamics_.conflict().miss > slow) throw NumericalError(conflict());
   const TreeConstraints& c = dynamics_.constraints();
   Eigen::VectorXd before, after;
   c.push_velocities(workspace_, state.v, before);
@@ -330,81 +272,8 @@ ConstraintSet::Jump ConstraintSet::jump(const State& state) {
   return result;
 }
 
-ConstraintSet::Jump ConstraintSet::impulse(const State& state) { return jump(state); }
-
-ConstraintSet::Jump ConstraintSet::touch_down(int i, const State& state, double restitution) {
-  Thing& thing = at(i);
-  TreeConstraints& c = dynamics_.constraints();
-  look(state);
-  const double approach = approach_speed(i);
-  const Vec3d slip_before = slip(i);
-  const double speed = norm(slip_before);
-  const double target = restitution * std::max(0.0, -approach);
-  const double mu = thing.contact.friction;
-  Jump result;
-  // Other closed contacts can only push: those that would pull are let go.
-  const auto solve = [&](ContactMode mode, const Vec3d& direction, double friction) {
-    for (int round = 0; round <= count(); ++round) {
-      set_mode(i, mode, direction);
-      thing.friction = friction;
-      c.target(thing.constraint, 0) = c.target(thing.stick, 0) = target;
-      result = jump(state);
-      int pulls = -1;
-      for (int k = 0; k < count(); ++k)
-        if (k != i && kind(k) == Kind::contact && active(k) && contact_force(k).normal < 0.0)
-          pulls = k;
-      if (pulls < 0) break;
-      release(pulls);
-    }
-  };
-  const auto slip_after = [&] {
-    look({state.q, result.velocity});
-    return slip(i);
-  };
-  // First as if it did not slip.
-  if (mu > 0.0) {
-    solve(ContactMode::sticking, {}, mu);
-    const ContactForce impulse = contact_force(i);
-    if (norm(impulse.friction) > mu * impulse.normal) {
-      const Vec3d against = norm(impulse.friction) > 0.0
-                                ? (-1.0 / norm(impulse.friction)) * impulse.friction
-                                : Vec3d::zero();
-      const Vec3d direction = speed > kSlowSlip ? (1.0 / speed) * slip_before : against;
-      solve(ContactMode::sliding, direction, mu);
-      if (dot(slip_after(), direction) < 0.0) {
-        // Friction ends the slip before the impulse is over: no more of it than that takes.
-        double low = 0.0, high = mu;
-        for (int k = 0; k < kMostHalvings; ++k) {
-          const double middle = 0.5 * (low + high);
-          solve(ContactMode::sliding, direction, middle);
-          (dot(slip_after(), direction) < 0.0 ? high : low) = middle;
-        }
-      }
-    }
-  } else {
-    solve(ContactMode::sliding, {}, 0.0);
-  }
-  thing.friction = mu;
-  c.target(thing.constraint, 0) = c.target(thing.stick, 0) = 0.0;
-  return result;
-}
-
 void ConstraintSet::look(const State& state) {
   update_kinematics(*mechanism_, state.q, state.v, workspace_);
-}
-
-double ConstraintSet::contact_gap(int i) const { return touch(at(i), workspace_).point.z; }
-
-double ConstraintSet::approach_speed(int i) const {
-  const Touch t = touch(at(i), workspace_);
-  return t.relative.linear.z + cross(t.relative.angular, t.point).z;
-}
-
-Vec3d ConstraintSet::slip(int i) const {
-  const Touch t = touch(at(i), workspace_);
-  Vec3d v = t.relative.linear + cross(t.relative.angular, t.point);
-  v.z = 0.0;
-  return v;
 }
 
 void ConstraintSet::add_servo_efforts(Eigen::VectorXd& effort) const {
@@ -450,25 +319,6 @@ double ConstraintSet::effort(int lock) const {
   return c.active(constraint) ? dynamics_.multipliers()[c.first_row(constraint)] : 0.0;
 }
 
-ConstraintSet::ContactForce ConstraintSet::contact_force(int i) const {
-  const Thing& thing = at(i);
-  const TreeConstraints& c = dynamics_.constraints();
-  const Eigen::VectorXd& x = dynamics_.multipliers();
-  if (thing.mode == ContactMode::apart) return {};
-  if (thing.mode == ContactMode::sticking) {
-    const int r = c.first_row(thing.stick);
-    return {x[r], {x[r + 1], x[r + 2], 0.0}};
-  }
-  ContactForce force;
-  force.normal = x[c.first_row(thing.constraint)];
-  if (thing.contact.friction > 0.0) {
-    // The push is n − μ t̂ in the plane's frame: read it back from the rows.
-    const Wrenchd on_plane = Ad_star(thing.plane.pose, -c.pushed_rows(thing.constraint).on_a[0]);
-    force.friction = force.normal * Vec3d{on_plane.force.x, on_plane.force.y, 0.0};
-  }
-  return force;
-}
-
 std::string ConstraintSet::name_of_row(int row) const {
   const int constraint = dynamics_.constraints().place_of_row(row).constraint;
   if (constraint < dynamics_.closures()) {
@@ -481,10 +331,53 @@ std::string ConstraintSet::name_of_row(int row) const {
   }
   for (const Thing& thing : things_) {
     if (thing.constraint != constraint && thing.stick != constraint) continue;
-    const char* what[] = {"attachment", "lock", "contact", "servo"};
-    return std::string(what[static_cast<int>(thing.kind)]) + " '" + thing.name + "'";
+    return name_of(thing);
   }
   return "constraint " + std::to_string(constraint);
+}
+
+std::string ConstraintSet::name_of(const Thing& thing) const {
+  const char* what[] = {"attachment", "lock", "contact", "servo"};
+  return std::string(what[static_cast<int>(thing.kind)]) + " '" + thing.name + "'";
+}
+
+ConstraintSet::Miss ConstraintSet::close_copy(State state, double tolerance) {
+  Miss miss;
+  miss.position = close(state);
+  miss.velocity = dynamics_.residual();
+  const double speed = state.v.size() == 0 ? 0.0 : state.v.lpNorm<Eigen::Infinity>();
+  miss.closed = miss.position <= tolerance && miss.velocity <= tolerance * std::max(1.0, speed);
+  return miss;
+}
+
+void ConstraintSet::refuse_open(const State& state, double tolerance) {
+  const Miss miss = close_copy(state, tolerance);
+  if (miss.closed) return;
+  TreeConstraints& c = dynamics_.constraints();
+  std::vector<int> off;
+  std::vector<std::string> names;
+  for (const Thing& thing : things_) {
+    for (const int rows : {thing.constraint, thing.stick}) {
+      if (rows < 0 || !c.active(rows)) continue;
+      c.set_active(rows, false);
+      if (close_copy(state, tolerance).closed) {
+        c.set_active(rows, true);
+        names.push_back(name_of(thing));
+      } else {
+        off.push_back(rows);
+      }
+    }
+  }
+  for (const int rows : off) c.set_active(rows, true);
+  const std::string what =
+      miss.position > tolerance
+          ? " positions: they stay open by " + number(miss.position) + " m or rad"
+          : " velocities: they differ by " + number(miss.velocity) + " m/s or rad/s";
+  if (names.empty()) names.emplace_back("the mechanism's loops");
+  throw NumericalError(
+      listed(names) +
+      (names.size() == 1 ? " cannot be satisfied, in its" : " contradict each other, in their") +
+      what + "; release one of them, make them agree, or start closer to where they do");
 }
 
 std::string ConstraintSet::conflict() const {
@@ -505,9 +398,7 @@ std::string ConstraintSet::conflict() const {
 std::vector<double> ConstraintSet::save() const {
   std::vector<double> s;
   for (const Thing& thing : things_) {
-    const bool on = thing.kind == Kind::contact ? thing.mode != ContactMode::apart
-                                                : dynamics_.constraints().active(thing.constraint);
-    s.push_back(on ? 1.0 : 0.0);
+    s.push_back(dynamics_.constraints().active(thing.constraint) ? 1.0 : 0.0);
     s.push_back(static_cast<double>(thing.mode));
     for (int i = 0; i < 3; ++i) s.push_back(thing.direction[i]);
     s.push_back(thing.position);

@@ -8,17 +8,24 @@
 //   M Δv = Jᵀ Λ,  J (v + Δv) = target,   energy lost ½ Δvᵀ M Δv   (Carnot; impulses.h for freedoms)
 //
 // A contact is apart, slides (one row, Coulomb's friction μ N against the slip pushes with it) or
-// sticks (three rows, as long as friction stays within the cone). A sphere that sticks rolls. At
-// touch-down the impulse obeys Newton's restitution along the normal and Coulomb's law across it;
-// which contacts slide and stick afterwards is the simulation's business (switching.h).
+// sticks (three rows, as long as friction stays within the cone). A sphere that sticks rolls. Where
+// contacts are redundant (four feet of a table), some may be carried: they touch, and the others
+// bear the load.
+//
+// Contacts that touch together act on each other, so impacts and modes are found for all of them at
+// once (contact_problem.h): collide() and choose_modes(). When that happens is the simulation's
+// business (switching.h).
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "catena/dynamics/multiplier_dynamics.h"
+#include "catena/loops/contact_problem.h"
 #include "catena/loops/servo.h"
 
 namespace catena {
@@ -53,7 +60,7 @@ struct ContactSettings {
   double restitution = 0.0;
 };
 
-enum class ContactMode { apart, sliding, sticking };
+enum class ContactMode { apart, sliding, sticking, carried };
 
 class ConstraintSet {
  public:
@@ -80,7 +87,15 @@ class ConstraintSet {
   // The motion that a lock imposes: velocity and acceleration, and the coordinate if it has one.
   void set_lock(int i, double position, double velocity, double acceleration);
   void set_target(int servo, const ServoTarget& target);
+  // The direction matters where it hardly slips: friction is −μ N times it. One shorter than 1 is
+  // friction within the cone at a contact that others keep from slipping.
   void set_mode(int i, ContactMode mode, const Vec3d& slip_direction = {});
+  // Closed: with rows of its own.
+  bool closed(int contact) const {
+    return mode(contact) == ContactMode::sliding || mode(contact) == ContactMode::sticking;
+  }
+  // Slides with all its friction, or without any.
+  bool slips(int contact) const;
 
   // ---- Dynamics. ----
   MultiplierDynamics& dynamics() { return dynamics_; }
@@ -91,17 +106,30 @@ class ConstraintSet {
   Workspace& workspace() { return workspace_; }
 
   struct Jump {
-    Eigen::VectorXd velocity;    // after
-    double energy_change = 0.0;  // by the work of the impulses
+    Eigen::VectorXd velocity;          // after
+    double energy_change = 0.0;        // by the work of the impulses
+    std::vector<double> contact_work;  // of it, of each contact that was given
   };
-  // Velocities that satisfy everything active.
+  // Velocities that satisfy everything active. Contacts that are closed can only push.
   Jump impulse(const State& state);
-  // Touch-down of a contact that is apart: Newton's and Coulomb's laws; other contacts that are
-  // closed can only push. Leaves the contact sliding or sticking, also after a bounce.
-  Jump touch_down(int contact, const State& state, double restitution);
+  // The same with rows only: contacts that are closed also pull. For velocities that are slow.
+  Jump settle(const State& state);
+  // An impact of contacts that touch: after it each either has the normal velocity −e times what it
+  // approached with (0 if it did not) and an impulse that pushes, or more and none; friction
+  // impulses obey Coulomb's law with the slip after the impact. Modes are not changed.
+  Jump collide(const State& state, std::span<const int> contacts,
+               std::span<const double> restitution);
+  // The modes of contacts that touch and have no normal velocity, with these efforts: none pulls,
+  // none is accelerated into its plane, and friction obeys Coulomb's law. All others are apart.
+  void choose_modes(const State& state, const Eigen::VectorXd& effort,
+                    std::span<const ExternalWrench> external, std::span<const int> touching);
   // Positions and velocities back onto the constraints; returns the largest gap left.
   double close(State& state) { return dynamics_.close(state, workspace_); }
   double gap(const State& state);
+  // Throws NumericalError if no state near this one satisfies the active constraints, positions to
+  // `tolerance` and velocities to that fraction of the fastest: names the smallest set of them that
+  // contradict each other, found by leaving out one after the other.
+  void refuse_open(const State& state, double tolerance);
 
   // ---- Of the last forward() or impulse. ----
   // What an attachment exerts on body b, in frame_b at its origin.
@@ -149,13 +177,12 @@ class ConstraintSet {
     bool holds_position = false;
     ContactSettings contact;
     ContactMode mode = ContactMode::apart;
-    Vec3d direction{};  // of slipping, while it hardly moves
+    Vec3d direction{};  // set_mode()
     ServoSettings servo;
     ServoTarget target;
-    double friction = 0.0;  // that acts now; at touch-down it may be less than the law's
-    NodeFrame plane;        // z is the normal
-    int node = -1;          // of the body
-    Vec3d center{};         // in the node's frame
+    NodeFrame plane;  // z is the normal
+    int node = -1;    // of the body
+    Vec3d center{};   // in the node's frame
   };
   Thing& at(int i) { return things_[static_cast<std::size_t>(i)]; }
   const Thing& at(int i) const { return things_[static_cast<std::size_t>(i)]; }
@@ -163,8 +190,21 @@ class ConstraintSet {
   void place(const State& state, const Workspace& workspace);
   void place_contact(const Thing& thing, const Workspace& workspace);
   void add_gaps(const State& state, const Workspace& workspace, Eigen::VectorXd& residual) const;
-  Jump jump(const State& state);
   void watch_servos() const;
+  std::string name_of(const Thing& thing) const;
+  struct Miss {
+    double position = 0.0, velocity = 0.0;  // what is left of the rows after closing
+    bool closed = true;
+  };
+  Miss close_copy(State state, double tolerance);
+  // Contacts alone, all other constraints eliminated.
+  struct Reduced;
+  class AllRows;
+  Reduced reduce(std::span<const int> contacts, const Eigen::VectorXd& right) const;
+  void refuse_unsolved(const ContactSolution& solution, std::span<const int> contacts) const;
+  void balance(const Reduced& reduced, ContactSolution& solution) const;
+  bool carry(const Reduced& reduced, int first, ContactSolution& solution,
+             std::vector<std::uint8_t>& left_out) const;
   struct Touch {
     Vec3d point;      // of contact, in the plane's frame
     Twistd relative;  // body against plane, in the plane's frame

@@ -1,6 +1,7 @@
 // Attachments, locks, contacts and servo constraints against closed forms and dense matrices.
 #include "catena/loops/constraint_set.h"
 
+#include <array>
 #include <numbers>
 
 #include <Eigen/LU>
@@ -192,7 +193,7 @@ TEST(Contact, TouchDown) {
     ConstraintSet set(ball.m);
     const int c = set.add(ContactSettings{
         .name = "floor", .body = 0, .radius = 0.3, .friction = mu, .restitution = e});
-    const ConstraintSet::Jump jump = set.touch_down(c, s, e);
+    const ConstraintSet::Jump jump = set.collide(s, std::array{c}, std::array{e});
     const double normal = 2.0 * 2.0 * (1.0 + e);  // impulse
     const double stops = 2.0 * speed * 2.0 / 7.0;
     const double friction = std::min(stops, mu * normal);

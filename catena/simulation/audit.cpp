@@ -24,6 +24,21 @@ void Auditor::start(double t, const State& state) {
   first_momentum_ = momentum_;
   energy_error_ = energy_error_now_ = linear_error_ = angular_error_ = 0.0;
   most_potential_change_ = 0.0;
+  floor_ = kSmallMotion * (weight_times_size() + std::abs(energy_.springs()));
+}
+
+// The size: the radius of gyration about the mass centre, and how far that is from the hinges.
+double Auditor::weight_times_size() const {
+  const Mechanism& m = equations_.mechanism();
+  if (!(m.total_mass() > 0.0)) return 0.0;
+  const MassProperties all = mass_properties(m, workspace_);
+  const SymMat3d& inertia = all.inertia;
+  double arm = 0.0;
+  for (std::size_t n = 0; n < m.nodes().size(); ++n)
+    arm = std::max(
+        arm, norm(workspace_.node(static_cast<int>(n)).pose.translation - all.center_of_mass));
+  return m.total_mass() * norm(m.gravity()) *
+         (std::sqrt((inertia.xx + inertia.yy + inertia.zz) / m.total_mass()) + arm);
 }
 
 void Auditor::measure(const State& state, const Eigen::VectorXd& y) {
@@ -44,7 +59,7 @@ void Auditor::observe(double t, const State& state, const Eigen::VectorXd& y) {
       std::max(most_potential_change_, std::abs(energy_.potential() - first_potential_));
   for (int k = 0; k < equations_.elements(); ++k)
     most_work_ = std::max(most_work_, std::abs(y[equations_.work_entry(k)]));
-  closure_residual_ = std::max(closure_residual_, equations_.coordinates().closure_residual(state));
+  closure_residual_ = std::max(closure_residual_, equations_.closure_residual(t, state));
   if (!equations_.floats_freely() || !(m.total_mass() > 0.0)) return;
   const SymMat3d inertia = mass_properties(m, workspace_).inertia;
   most_inertia_ = std::max(most_inertia_, inertia.xx + inertia.yy + inertia.zz);
@@ -57,7 +72,7 @@ Audit Auditor::report(const Eigen::VectorXd& y) const {
   const Mechanism& m = equations_.mechanism();
   Audit audit;
   audit.energy_error = energy_error_;
-  audit.energy_scale = std::max({most_kinetic_, most_potential_change_, most_work_});
+  audit.energy_scale = std::max({most_kinetic_, most_potential_change_, most_work_, floor_});
   audit.energy_drift = ratio(energy_error_, audit.energy_scale);
   if (equations_.floats_freely()) {
     audit.linear_momentum_drift =
@@ -80,7 +95,8 @@ std::vector<double> Auditor::save() const {
           p.linear.x,     p.linear.y,        p.linear.z,
           energy_error_,  most_kinetic_,     most_potential_change_,
           most_work_,     most_inertia_,     linear_error_,
-          angular_error_, closure_residual_, last_energy_};
+          angular_error_, closure_residual_, last_energy_,
+          floor_};
 }
 
 void Auditor::restore(std::span<const double> saved) {
@@ -92,7 +108,7 @@ void Auditor::restore(std::span<const double> saved) {
   for (int i = 0; i < 3; ++i) first_momentum_.linear[i] = saved[k++];
   for (double* value :
        {&energy_error_, &most_kinetic_, &most_potential_change_, &most_work_, &most_inertia_,
-        &linear_error_, &angular_error_, &closure_residual_, &last_energy_})
+        &linear_error_, &angular_error_, &closure_residual_, &last_energy_, &floor_})
     *value = saved[k++];
 }
 

@@ -3,7 +3,9 @@
 // the equations of motion (energy.h, momentum.h).
 //
 //   energy drift    |E(t) − E(0) − Σ work|, at most, over the largest of the kinetic energy, the
-//                   change of the potential energy and the work of an element
+//                   change of the potential energy, the work of an element, and kSmallMotion times
+//                   weight × size plus the energy of springs at the start: what hardly moves has
+//                   no energy of its own to compare rounding with
 //   momentum        only of mechanisms that float freely: |p(t) − p(0) − m g t| over √(2 m T), and
 //                   the angular momentum about the mass centre, |L(t) − L(0)| over √(2 T tr I)
 //                   (T the largest kinetic energy, I the inertia about the mass centre): the
@@ -20,6 +22,10 @@
 #include "catena/simulation/equations.h"
 
 namespace catena {
+
+// A pendulum that swings by 1.4 mrad has this much of its weight times its length. The projection
+// onto constraints leaves 1e-14 of it.
+inline constexpr double kSmallMotion = 1e-6;
 
 struct ElementWork {
   std::string element;
@@ -57,9 +63,11 @@ class Auditor {
   // What a checkpoint must keep.
   std::vector<double> save() const;
   void restore(std::span<const double> saved);
-  static constexpr std::size_t kSaved = 18;
+  static constexpr std::size_t kSaved = 19;
 
  private:
+  double weight_times_size() const;
+
   Equations& equations_;
   EnergyMeter meter_;
   Workspace workspace_;
@@ -79,6 +87,7 @@ class Auditor {
   double angular_error_ = 0.0;
   double closure_residual_ = 0.0;
   double last_energy_ = 0.0;
+  double floor_ = 0.0;
 };
 
 }  // namespace catena

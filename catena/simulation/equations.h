@@ -14,6 +14,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,11 @@ class Equations final : public Ode {
 
   // Constraints that are switched, and loops by multipliers; null: neither.
   ConstraintSet* constraints() { return set_.get(); }
+  // What constraints shall do at t; evaluate() sees to it by itself.
+  void set_targets(double t);
+  double closure_residual(double t, const State& state);
+  // evaluate(), with the modes of these contacts, which touch, chosen anew; all others are apart.
+  void evaluate_contacts(double t, const Eigen::VectorXd& y, std::span<const int> touching);
   // Adds to the work of a constraint: impulses of contacts, or of switching.
   void add_constraint_work(int constraint, double work, Eigen::VectorXd& y) const;
   void add_switching_work(double work, Eigen::VectorXd& y) const;
@@ -175,7 +181,6 @@ class Equations final : public Ode {
   void smooth_loops();
   void find_if_floating(const ActionSettings& actions);
   void make_constraints(const ActionSettings& actions);
-  void set_targets(double t);
   void hold_freedoms();
   void solve_with_constraints();
   void sum_efforts(double t, const Eigen::VectorXd& y);
@@ -223,6 +228,7 @@ class Equations final : public Ode {
   Eigen::VectorXd acceleration_;
   HybridInput hybrid_;
   HybridResult hybrid_result_;
+  const std::span<const int>* touching_ = nullptr;  // in evaluate_contacts()
 };
 
 // The freedom of this name; a hinge of several freedoms is an error that lists them.

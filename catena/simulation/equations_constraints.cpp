@@ -59,12 +59,12 @@ void Equations::make_constraints(const ActionSettings& actions) {
   for (std::size_t i = 0; i < modes_.size(); ++i) {
     const bool limited = std::isfinite(settings[i].lower) || std::isfinite(settings[i].upper);
     if (prescribed_[i] != 0 || settings[i].friction.active() || (actions.stops && limited))
-      lock_of_freedom_[i] = set_->add(
-          LockSettings{"what holds " + mechanism_.velocity_names()[i], static_cast<int>(i)});
+      lock_of_freedom_[i] = set_->add(LockSettings{
+          (prescribed_[i] != 0 ? "motion of " : "what holds ") + mechanism_.velocity_names()[i],
+          static_cast<int>(i)});
   }
 }
 
-// What constraints shall do at t.
 void Equations::set_targets(double t) {
   for (const Servo& servo : servos_) {
     ServoTarget target;
@@ -80,9 +80,16 @@ void Equations::set_targets(double t) {
   for (const Motion& motion : motions_) {
     const Jet jet = motion.signal.jet(t);
     const bool whole = motion.has_coordinate;
-    set_->set_lock(lock_of_freedom_[index(motion.freedom)], jet.value, whole ? jet.rate : jet.value,
+    const int lock = lock_of_freedom_[index(motion.freedom)];
+    if (!set_->active(lock)) set_->activate(lock, state_);
+    set_->set_lock(lock, jet.value, whole ? jet.rate : jet.value,
                    whole ? jet.acceleration : jet.rate);
   }
+}
+
+double Equations::closure_residual(double t, const State& state) {
+  if (set_) set_targets(t);
+  return coordinates_.closure_residual(state);
 }
 
 // Locks of freedoms that stick, rest against a stop or have a prescribed motion.
@@ -99,8 +106,19 @@ void Equations::hold_freedoms() {
   }
 }
 
+void Equations::evaluate_contacts(double t, const Eigen::VectorXd& y,
+                                  std::span<const int> touching) {
+  struct Reset {
+    const std::span<const int>*& pointer;
+    ~Reset() { pointer = nullptr; }
+  } reset{touching_};
+  touching_ = &touching;
+  evaluate(t, y);
+}
+
 void Equations::solve_with_constraints() {
   hold_freedoms();
+  if (touching_ != nullptr) set_->choose_modes(state_, hybrid_.effort, external_, *touching_);
   acceleration_ = set_->forward(state_, hybrid_.effort, external_);
   for (std::size_t i = 0; i < modes_.size(); ++i) {
     const auto k = static_cast<Eigen::Index>(i);

@@ -124,15 +124,20 @@ class Simulation {
     equations_.start_signals(0.0, state);
     equations_.impose_motions(0.0, y_);
     log_ = equations_.notes();
-    switching_.begin(0.0, y_, log_);
-    contacts_.begin(0.0, y_, log_);
-    write_log();
-    equations_.look(0.0, y_);
-    auditor_.start(0.0, equations_.state());
-    write_row(0.0, y_);
-    next_output_ = 1;
-    next_checkpoint_ = 1;
-    restart();
+    try {
+      switching_.begin(0.0, y_, log_);
+      contacts_.begin(0.0, y_, log_);
+      y_.tail(equations_.elements()).setZero();  // the audit begins after impacts at the start
+      write_log();
+      equations_.look(0.0, y_);
+      auditor_.start(0.0, equations_.state());
+      write_row(0.0, y_);
+      next_output_ = 1;
+      next_checkpoint_ = 1;
+      restart();
+    } catch (const NumericalError& e) {
+      throw NumericalError(std::string("at time 0 s: ") + e.what());
+    }
   }
 
   void resume(const RunCheckpoint& from) {
@@ -242,6 +247,8 @@ void Simulation::advance() {
     t_ = integrator_->time();
     y_ = integrator_->state();
     write_rows_until(t_);
+    equations_.look(t_, y_);
+    switching_.check(t_);
   } else {
     t_ = limit;
   }

@@ -13,10 +13,18 @@ namespace {
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
-// A contact is closed when its gap is this small, in metres.
-constexpr double kTouching = 1e-9;
+// A contact touches when its gap is this small, in metres.
+constexpr double kTouching = 1e-10;
 // One that opens counts as open when it is this far below its plane; it is found again there.
 constexpr double kJustOpened = 1e-13;
+// The same for one that is carried: rounding moves it.
+constexpr double kCarried = 1e-10;
+// Forces below this fraction of what presses all contacts together are rounding.
+constexpr double kForceRounding = 1e-10;
+// The shortest bounce that is followed doubles after so many switchings within kChatterTime.
+constexpr double kOften = 20.0;
+// An impact creates energy if its works sum up to more than this fraction of their sizes.
+constexpr double kCreates = 1e-10;
 
 std::string together(const ConstraintSet& set, const std::vector<int>& list) {
   std::vector<std::string> names;
@@ -81,30 +89,15 @@ void Switching::begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) 
   State state = state_at(t, y);
   for (Change& change : changes_) change.when.start(t, state);
   for (const int i : from_start_) set_->activate(i, state);
-  equations_.project(t, y);  // sets the targets, and closes
+  equations_.set_targets(t);
+  set_->refuse_open(state, kAttachTolerance);
+  equations_.project(t, y);
   state = equations_.state();
-  const double gap = set_->gap(state);
-  if (!(gap <= kAttachTolerance))
-    throw NumericalError("the constraints that are active from the start are open by " +
-                         number(gap) + " m or rad and cannot be closed from the initial state");
-  for (const int i : contacts_) {
-    set_->look(state);
-    const double open = set_->contact_gap(i);
-    if (open < -kAttachTolerance)
+  set_->look(state);
+  for (const int i : contacts_)
+    if (const double open = set_->contact_gap(i); open < -kAttachTolerance)
       throw NumericalError("contact '" + set_->name(i) + "' starts " + number(-open) +
                            " m below its plane; raise it");
-    if (open > kTouching) continue;
-    if (set_->approach_speed(i) < -kSlowSlip) {
-      touch_down(t, y, i, log);
-      state = state_at(t, y);
-    } else if (set_->approach_speed(i) <= kSlowSlip) {
-      const Vec3d slip = set_->slip(i);
-      const double speed = norm(slip);
-      const bool slides = set_->contact(i).friction == 0.0 || speed > kSlowSlip;
-      set_->set_mode(i, slides ? ContactMode::sliding : ContactMode::sticking,
-                     speed > kSlowSlip ? (1.0 / speed) * slip : Vec3d::zero());
-    }
-  }
   resolve(t, y, log);
 }
 
@@ -128,14 +121,15 @@ void Switching::start(double t) {
   }
   for (const int i : contacts_) {
     switch (set_->mode(i)) {
-      case ContactMode::apart: {
+      case ContactMode::apart:
+      case ContactMode::carried: {
         // One that has just left its plane is watched from the first instant, or the whole bounce
         // could fall between two looks.
         set_->look(equations_.state());
         const double open = set_->contact_gap(i);
+        const double least = set_->mode(i) == ContactMode::apart ? kJustOpened : kCarried;
         Watch watch{Kind::gap, i};
-        if (open <= kJustOpened && set_->approach_speed(i) >= 0.0)
-          watch.offset = std::max(0.0, kJustOpened - open);
+        watch.offset = std::max(0.0, least - open);
         watches_.push_back(watch);
         break;
       }
@@ -157,8 +151,23 @@ bool Switching::needs_forces() const {
   return false;
 }
 
+double Switching::contact_load() const {
+  double sum = 0.0;
+  for (const int i : contacts_) sum += std::abs(set_->contact_force(i).normal);
+  return sum;
+}
+
+// Forces that are just enough when a mode begins are watched from there on.
 double Switching::value(int k, double t) {
-  const Watch& watch = watches_[index(k)];
+  Watch& watch = watches_[index(k)];
+  const double raw = raw_value(watch, t);
+  if (!watch.started && (watch.kind == Watch::Kind::push || watch.kind == Watch::Kind::cone))
+    watch.offset = std::max(0.0, kForceRounding * contact_load() - raw);
+  watch.started = true;
+  return raw + watch.offset;
+}
+
+double Switching::raw_value(const Watch& watch, double t) {
   const State& state = equations_.state();
   switch (watch.kind) {
     case Watch::Kind::time:
@@ -167,7 +176,7 @@ double Switching::value(int k, double t) {
       return watch.sign * changes_[index(watch.which)].when.value(t, state);
     case Watch::Kind::gap:
       set_->look(state);
-      return set_->contact_gap(watch.which) + watch.offset;
+      return set_->contact_gap(watch.which);
     case Watch::Kind::push:
       return set_->contact_force(watch.which).normal;
     case Watch::Kind::cone: {
@@ -226,146 +235,183 @@ void Switching::apply(double t, Eigen::VectorXd& y, Change& change, std::vector<
   log.push_back({t, "constraint", change.settings.name, text});
 }
 
-void Switching::touch_down(double t, Eigen::VectorXd& y, int contact, std::vector<RunEvent>& log) {
-  State state = state_at(t, y);
+std::vector<int> Switching::touching(const State& state) {
   set_->look(state);
-  const double before = set_->approach_speed(contact);
-  double e = set_->contact(contact).restitution;
-  ConstraintSet::Jump jump = set_->touch_down(contact, state, e);
+  std::vector<int> found;
+  for (const int i : contacts_)
+    if (set_->closed(i) || set_->contact_gap(i) <= kTouching) found.push_back(i);
+  return found;
+}
+
+std::vector<int> Switching::resting(const State& state, std::span<const int> contacts) {
+  set_->look(state);
+  std::vector<int> found;
+  for (const int i : contacts)
+    if (std::abs(set_->approach_speed(i)) <= kSlowSlip) found.push_back(i);
+  return found;
+}
+
+std::vector<int> Switching::back_at_once(double t, const Eigen::VectorXd& y,
+                                         std::span<const int> contacts, std::vector<int>& rest) {
+  std::vector<int> found;
+  while (true) {
+    equations_.evaluate_contacts(t, y, rest);
+    const State& state = equations_.state();
+    const double h = 1e-6;  // a difference of the approach speed along the motion
+    const State later{state.q, state.v + h * equations_.acceleration()};
+    const std::size_t before = found.size();
+    for (const int i : contacts) {
+      if (std::find(rest.begin(), rest.end(), i) != rest.end()) continue;
+      set_->look(state);
+      const double speed = set_->approach_speed(i);
+      set_->look(later);
+      const double pull = (set_->approach_speed(i) - speed) / h;
+      const Count& c = counts_[index(i)];
+      const double often = t - c.since <= kChatterTime ? c.times : 0.0;
+      if (!(pull < 0.0) || 2.0 * speed > -pull * kShortestBounce * std::exp2(often / kOften))
+        continue;
+      found.push_back(i);
+    }
+    if (found.size() == before) return found;
+    rest.insert(rest.end(), found.begin() + static_cast<std::ptrdiff_t>(before), found.end());
+  }
+}
+
+std::vector<int> Switching::impact(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) {
+  State state = state_at(t, y);
+  const std::vector<int> contacts = touching(state);
+  std::vector<double> before, restitution;
+  std::vector<int> hits;
+  for (const int i : contacts) {
+    before.push_back(set_->approach_speed(i));
+    const bool approaches = before.back() < -kSlowSlip;
+    if (approaches) hits.push_back(i);
+    restitution.push_back(approaches ? set_->contact(i).restitution : 0.0);
+  }
+  if (hits.empty()) return hits;
   std::string note;
-  if (jump.energy_change > 0.0 && e > 0.0) {
-    // Newton's restitution with friction may create energy; then it does not bounce.
-    e = 0.0;
-    jump = set_->touch_down(contact, state, 0.0);
+  ConstraintSet::Jump jump = set_->collide(state, contacts, restitution);
+  double sum = 0.0, size = 0.0;
+  for (const double work : jump.contact_work) {
+    sum += work;
+    size += std::abs(work);
+  }
+  if (sum > kCreates * size) {
+    // Newton's restitution with friction may create energy; then nothing bounces.
+    std::fill(restitution.begin(), restitution.end(), 0.0);
     note = "; its restitution would create energy and is left out";
+    jump = set_->collide(state, contacts, restitution);
   }
   state.v = jump.velocity;
   equations_.set_state(state, y);
-  equations_.add_constraint_work(contact, jump.energy_change, y);
   set_->look(state);
-  const double after = set_->approach_speed(contact);
-  log.push_back({t, "touch", set_->name(contact),
-                 fmt::format("normal velocity {:.6g} to {:.6g}, energy {:.6g} J{}", before, after,
-                             jump.energy_change, note)});
-  count(t, contact);
-  if (e == 0.0) return;
-  // How long would it be away?
-  const ContactMode mode = set_->mode(contact);
-  set_->set_mode(contact, ContactMode::apart);
-  equations_.evaluate(t, y);
-  const double h = 1e-6;  // a difference of the approach speed along the motion
-  State later = equations_.state();
-  later.v += h * equations_.acceleration();
-  set_->look(later);
-  const double pull = (set_->approach_speed(contact) - after) / h;
-  if (pull < 0.0 && 2.0 * after / -pull < kShortestBounce) {
-    set_->set_mode(contact, mode);
-    const ConstraintSet::Jump rest = set_->touch_down(contact, state, 0.0);
-    state.v = rest.velocity;
-    equations_.set_state(state, y);
-    equations_.add_constraint_work(contact, rest.energy_change, y);
-    log.push_back({t, "zeno", set_->name(contact),
-                   fmt::format("bounces shorter than {:.6g} s would accumulate here; it stays "
-                               "closed from now on",
-                               kShortestBounce)});
+  double rest = jump.energy_change;
+  for (std::size_t k = 0; k < contacts.size(); ++k) {
+    const int i = contacts[k];
+    equations_.add_constraint_work(i, jump.contact_work[k], y);
+    rest -= jump.contact_work[k];
+    if (before[k] >= -kSlowSlip) continue;
+    log.push_back({t, "touch", set_->name(i),
+                   fmt::format("normal velocity {:.6g} to {:.6g}, energy {:.6g} J{}", before[k],
+                               set_->approach_speed(i), jump.contact_work[k], note)});
+    count(t, i);
   }
+  // What moving servos and prescribed motions did goes with the contact that made them.
+  equations_.add_constraint_work(hits.front(), rest, y);
+  return hits;
 }
 
 void Switching::settle(double t, Eigen::VectorXd& y, std::span<const int> hits,
                        std::vector<RunEvent>& log) {
+  equations_.set_targets(t);
   for (const int k : hits) {
-    const Watch watch = watches_[index(k)];
-    switch (watch.kind) {
-      case Watch::Kind::time:
-      case Watch::Kind::function:
-        apply(t, y, changes_[index(watch.which)], log);
-        break;
-      case Watch::Kind::gap:
-        if (set_->mode(watch.which) == ContactMode::apart) {
-          const State state = state_at(t, y);
-          set_->look(state);
-          if (set_->approach_speed(watch.which) < 0.0) touch_down(t, y, watch.which, log);
-        }
-        break;
-      case Watch::Kind::slip: {
-        set_->set_mode(watch.which, ContactMode::sticking);
-        State state = state_at(t, y);
-        const ConstraintSet::Jump jump = set_->impulse(state);
-        state.v = jump.velocity;
-        equations_.set_state(state, y);
-        equations_.add_constraint_work(watch.which, jump.energy_change, y);
-        log.push_back({t, "stick", set_->name(watch.which), "its slip has come to rest"});
-        count(t, watch.which);
-        break;
-      }
-      case Watch::Kind::push:
-        set_->release(watch.which);
-        log.push_back({t, "lift", set_->name(watch.which), "nothing presses it down any more"});
-        count(t, watch.which);
-        break;
-      case Watch::Kind::cone: {
-        equations_.evaluate(t, y);
-        const Vec3d needed = set_->contact_force(watch.which).friction;
-        set_->set_mode(watch.which, ContactMode::sliding,
-                       norm(needed) > 0.0 ? (-1.0 / norm(needed)) * needed : Vec3d::zero());
-        log.push_back({t, "slip", set_->name(watch.which), "friction cannot hold it"});
-        count(t, watch.which);
-        break;
-      }
-    }
+    const Watch& watch = watches_[index(k)];
+    if (watch.kind == Watch::Kind::time || watch.kind == Watch::Kind::function)
+      apply(t, y, changes_[index(watch.which)], log);
   }
   resolve(t, y, log);
 }
 
-// Closed contacts that would pull are opened, those that friction cannot hold slide: the most
-// violated first.
 void Switching::resolve(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) {
   if (idle() || contacts_.empty()) return;
-  const int rounds = 2 * static_cast<int>(contacts_.size()) + 1;
-  for (int round = 0; round <= rounds; ++round) {
-    equations_.evaluate(t, y);
-    int worst = -1;
-    double most = 0.0;
-    bool opens = false;
-    for (const int i : contacts_) {
-      if (set_->mode(i) == ContactMode::apart) continue;
-      const ConstraintSet::ContactForce force = set_->contact_force(i);
-      const double slips = set_->mode(i) == ContactMode::sticking
-                               ? norm(force.friction) - set_->contact(i).friction * force.normal
-                               : 0.0;
-      for (const bool open : {true, false}) {
-        const double excess = open ? -force.normal : slips;
-        if (excess > most) {
-          most = excess;
-          worst = i;
-          opens = open;
-        }
-      }
-    }
-    if (worst < 0) return;
-    const Vec3d needed = set_->contact_force(worst).friction;
-    if (opens) {
-      set_->release(worst);
-      log.push_back({t, "lift", set_->name(worst), "nothing presses it down"});
+  equations_.set_targets(t);
+  struct Before {
+    ContactMode mode;
+    bool slips;
+  };
+  std::vector<Before> before;
+  for (const int i : contacts_) before.push_back({set_->mode(i), set_->slips(i)});
+  const std::vector<int> hits = impact(t, y, log);
+  State state = state_at(t, y);
+  const std::vector<int> all = touching(state);
+  std::vector<int> rest = resting(state, all);
+  const std::vector<int> held = back_at_once(t, y, all, rest);
+  int first = -1;
+  for (std::size_t k = 0; k < contacts_.size(); ++k) {
+    const int i = contacts_[k];
+    if (set_->closed(i) && first < 0) first = i;
+    const ContactMode mode = set_->mode(i);
+    const bool touched = before[k].mode != ContactMode::apart;
+    const bool touches = mode != ContactMode::apart;
+    const bool hit = std::find(hits.begin(), hits.end(), i) != hits.end();
+    const bool stayed = touched && touches && mode != ContactMode::carried &&
+                        before[k].mode != ContactMode::carried;
+    if (hit && std::find(held.begin(), held.end(), i) != held.end() && touches)
+      log.push_back({t, "zeno", set_->name(i),
+                     "bounces as short as this one would accumulate here; it stays closed"});
+    std::string_view kind, text;
+    if (touches && !touched && !hit) {
+      kind = "touch";
+      text = "rests on its plane";
+    } else if (!touches && touched) {
+      kind = "lift";
+      text = "nothing presses it down";
+    } else if (stayed && before[k].slips && !set_->slips(i)) {
+      kind = "stick";
+      text = "its slip has come to rest";
+    } else if (stayed && !before[k].slips && set_->slips(i)) {
+      kind = "slip";
+      text = "friction cannot hold it";
     } else {
-      set_->set_mode(worst, ContactMode::sliding,
-                     norm(needed) > 0.0 ? (-1.0 / norm(needed)) * needed : Vec3d::zero());
-      log.push_back({t, "slip", set_->name(worst), "friction cannot hold it"});
+      continue;
     }
-    count(t, worst);
+    log.push_back({t, std::string(kind), set_->name(i), std::string(text)});
+    count(t, i);
   }
-  throw NumericalError("no consistent choice of sticking, sliding and open contacts at time " +
-                       number(t) + " s");
+  if (first < 0) return;
+  // What is slow comes to rest.
+  state = equations_.state();
+  const ConstraintSet::Jump slow = set_->settle(state);
+  state.v = slow.velocity;
+  equations_.set_state(state, y);
+  equations_.add_constraint_work(first, slow.energy_change, y);
+}
+
+void Switching::check(double t) {
+  if (idle()) return;
+  if (!(equations_.closure_residual(t, equations_.state()) <= kAttachTolerance))
+    set_->refuse_open(equations_.state(), kAttachTolerance);
+  if (contacts_.empty()) return;
+  set_->look(equations_.state());
+  for (const int i : contacts_)
+    if (const double open = set_->contact_gap(i); open < -kDeepest)
+      throw NumericalError("contact '" + set_->name(i) + "' is " + number(-open) +
+                           " m below its plane: its passage was not found; a shorter longest "
+                           "step (max_step) may help");
 }
 
 std::size_t Switching::saved() const {
-  return idle() ? 0 : changes_.size() + index(set_->count()) * ConstraintSet::kSavedEach;
+  return idle() ? 0 : changes_.size() + index(set_->count()) * (ConstraintSet::kSavedEach + 2);
 }
 
 std::vector<double> Switching::save() const {
   if (idle()) return {};
   std::vector<double> s = set_->save();
   for (const Change& change : changes_) s.push_back(change.done ? 1.0 : 0.0);
+  for (const Count& c : counts_) {
+    s.push_back(c.since);
+    s.push_back(c.times);
+  }
   return s;
 }
 
@@ -376,6 +422,11 @@ void Switching::restore(std::span<const double> s) {
   for (std::size_t k = 0; k < changes_.size(); ++k) {
     changes_[k].done = s[of_set + k] != 0.0;
     changes_[k].when.start(0.0, equations_.state());
+  }
+  std::size_t at = of_set + changes_.size();
+  for (Count& c : counts_) {
+    c.since = s[at++];
+    c.times = static_cast<int>(s[at++]);
   }
 }
 

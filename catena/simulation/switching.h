@@ -10,9 +10,12 @@
 //   one that slides     its slip speed, less kSlowSlip
 //
 // At a switch the velocities jump by the impulse of what is switched on; at a touch-down by an
-// impact. Both are booked as work in the audit. Which closed contacts stick is found by releasing
-// the most violated one until none is. A constraint that is switched more than kMostSwitchings
-// times within kChatterTime chatters: the run ends and names it.
+// impact of all contacts that touch then. Both are booked as work in the audit. Whatever happens to
+// a contact, the modes of all that touch are then found together (constraint_set.h). A contact that
+// leaves and would be back within kShortestBounce (later the more often it was switched lately)
+// stays closed: its bounces would accumulate (Zeno), also where contacts throw each other off in
+// turn. A constraint that is switched more than kMostSwitchings times within kChatterTime chatters:
+// the run ends and names it. So it does when a contact is more than kDeepest below its plane.
 #pragma once
 
 #include <span>
@@ -26,6 +29,7 @@ namespace catena {
 
 inline constexpr int kMostSwitchings = 200;
 inline constexpr double kChatterTime = 1e-3;  // s
+inline constexpr double kDeepest = 1e-6;      // m
 // Frames that are attached must be this close, in metres and radians.
 inline constexpr double kAttachTolerance = 1e-6;
 
@@ -47,8 +51,11 @@ class Switching {
 
   // What happens when these watches reach zero.
   void settle(double t, Eigen::VectorXd& y, std::span<const int> hits, std::vector<RunEvent>& log);
-  // After something else changed velocities.
+  // Impacts and modes of the contacts that touch; also after something else changed velocities.
   void resolve(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log);
+  // No contact may be below its plane, and no constraints may contradict each other: throws
+  // NumericalError. Where the equations have been looked at.
+  void check(double t);
 
   std::vector<double> save() const;
   void restore(std::span<const double> saved);
@@ -60,7 +67,8 @@ class Switching {
     Kind kind;
     int which;  // switch or constraint
     int sign = 1;
-    double offset = 0.0;  // of a gap: what makes it positive when a contact has just opened
+    double offset = 0.0;  // what makes it positive at the start, if it is rounding there
+    bool started = false;
   };
   struct Change {
     SwitchSettings settings;
@@ -70,7 +78,17 @@ class Switching {
     bool done = false;
   };
   void apply(double t, Eigen::VectorXd& y, Change& change, std::vector<RunEvent>& log);
-  void touch_down(double t, Eigen::VectorXd& y, int contact, std::vector<RunEvent>& log);
+  // All contacts that touch at a state, and among those the ones that neither approach nor leave.
+  std::vector<int> touching(const State& state);
+  std::vector<int> resting(const State& state, std::span<const int> contacts);
+  // Returns the contacts that hit their planes.
+  std::vector<int> impact(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log);
+  // Modes, with those among the contacts that leave and would be back at once added to those that
+  // rest; returns these.
+  std::vector<int> back_at_once(double t, const Eigen::VectorXd& y, std::span<const int> contacts,
+                                std::vector<int>& rest);
+  double raw_value(const Watch& watch, double t);
+  double contact_load() const;
   void count(double t, int constraint);
   State state_at(double t, const Eigen::VectorXd& y);
 

@@ -161,7 +161,7 @@ void switch_constraints(py::class_<PythonConstraints>& type) {
                            direction);
           },
           py::arg("contact"), py::arg("mode"), py::arg("slip_direction") = Vec3d::zero(),
-          "\"apart\", \"sliding\" or \"sticking\".");
+          "\"apart\", \"sliding\", \"sticking\" or \"carried\" (by other contacts).");
 }
 
 void ask_constraints(py::class_<PythonConstraints>& type) {
@@ -180,13 +180,21 @@ void ask_constraints(py::class_<PythonConstraints>& type) {
           "impulse", [](C& c, const NamedState& state) { return c.set.impulse(state.state); },
           py::arg("state"), "Velocities that satisfy everything active, and the energy lost.")
       .def(
-          "touch_down",
-          [](C& c, const py::object& contact, const NamedState& state, double restitution) {
-            return c.set.touch_down(c.find(contact, Kind::contact, "contact"), state.state,
-                                    restitution);
+          "collide",
+          [](C& c, const NamedState& state, const std::vector<py::object>& contacts,
+             const std::vector<double>& restitution) {
+            if (!restitution.empty() && restitution.size() != contacts.size())
+              throw Error("collide(): " + std::to_string(restitution.size()) +
+                          " restitutions for " + std::to_string(contacts.size()) + " contacts");
+            std::vector<int> which;
+            for (const py::object& contact : contacts)
+              which.push_back(c.find(contact, Kind::contact, "contact"));
+            return c.set.collide(
+                state.state, which,
+                restitution.empty() ? std::vector<double>(which.size(), 0.0) : restitution);
           },
-          py::arg("contact"), py::arg("state"), py::arg("restitution") = 0.0,
-          "Of a contact that is apart: Newton's and Coulomb's laws.")
+          py::arg("state"), py::arg("contacts"), py::arg("restitution") = std::vector<double>{},
+          "An impact of contacts that touch: Newton's and Coulomb's laws for all at once.")
       .def(
           "close", [](C& c, NamedState& state) { return c.set.close(state.state); },
           py::arg("state"),
@@ -333,7 +341,8 @@ void bind_constraints(py::module_& m) {
   bind_enum<ContactMode>(m, "ContactMode", "Of a contact.",
                          {{"apart", ContactMode::apart},
                           {"sliding", ContactMode::sliding},
-                          {"sticking", ContactMode::sticking}});
+                          {"sticking", ContactMode::sticking},
+                          {"carried", ContactMode::carried}});
   py::class_<ConstraintSet::Jump>(m, "Jump", "Of velocities, by impulses.")
       .def_readonly("velocity", &ConstraintSet::Jump::velocity, "(freedoms,), after.")
       .def_readonly("energy_change", &ConstraintSet::Jump::energy_change, "J.");
