@@ -73,6 +73,9 @@ Route route_from(const std::string& name) {
   return Route::automatic;
 }
 
+// Redundant rows that are off by more than this (1/s²) are so by the digits of the file.
+constexpr double kRoundedRows = 1e-9;
+
 // With the constraint forces, their redundancy and what it leaves open.
 Result by_multipliers(const Mechanism& m, const StateInput& in) {
   const MultiplierReport r = multiplier_dynamics(m, in.state, in.effort, in.external);
@@ -95,10 +98,16 @@ Result by_multipliers(const Mechanism& m, const StateInput& in) {
                                 {"rank", r.rank},
                                 {"redundant", r.redundant()},
                                 {"reciprocal_condition", r.reciprocal_condition},
-                                {"residual", r.residual}};
+                                {"residual", r.residual},
+                                {"redundant_residual", r.redundant_residual}};
   result.text +=
       "\n" + table.text() +
       fmt::format("rank {} of {} rows, residual {:.1e} 1/s²\n", r.rank, r.rows.size(), r.residual);
+  if (r.redundant_residual > kRoundedRows)
+    result.text += fmt::format(
+        "redundant rows are off by {:.1e} 1/s²: they are redundant only within the rounding of the "
+        "file's numbers\n",
+        r.redundant_residual);
   return result;
 }
 

@@ -31,7 +31,7 @@ struct Ranks {
 // The largest over q and a few closed positions around it.
 Ranks generic_ranks(const Mechanism& mechanism, const LoopClosure& loop, const Eigen::VectorXd& q) {
   Ranks ranks{rank_at(loop, q, kRankThreshold), rank_at(loop, q, kSharpThreshold)};
-  if (loop.constant()) return ranks;
+  if (loop.constant() || ranks.rank == std::min(loop.rows(), loop.freedoms())) return ranks;
   const Eigen::VectorXd unit = loop.unit_steps(q);
   const std::vector<int> all = all_columns(loop);
   std::uint64_t seed = 1;
@@ -87,6 +87,10 @@ LoopMobility analyse_loop(const Mechanism& mechanism, const LoopPlace& place,
 }
 
 }  // namespace
+
+bool all_rows_count(const LoopClosure& loop, const Eigen::VectorXd& q) {
+  return rank_at(loop, q, kRankThreshold) == loop.rows();
+}
 
 int generic_rank(const Mechanism& mechanism, const LoopClosure& loop, const Eigen::VectorXd& q) {
   return generic_ranks(mechanism, loop, q).rank;

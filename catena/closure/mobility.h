@@ -40,9 +40,15 @@ struct MobilityReport {
   std::vector<std::string> warnings;
 };
 
+// Rows that are redundant but for the rounding of a file may open by this (radians, or fractions of
+// the loop's length) before a motion ends.
+inline constexpr double kMostOpen = 1e-3;
+
 // The rank that the loop's closure equations have near the closed position q, singular positions
 // aside.
 int generic_rank(const Mechanism& mechanism, const LoopClosure& loop, const Eigen::VectorXd& q);
+// Whether no row of the loop depends on others at q, which needs no search around it.
+bool all_rows_count(const LoopClosure& loop, const Eigen::VectorXd& q);
 
 // Starts from q. A tree's mobility is its freedoms.
 MobilityReport analyse_mobility(const Mechanism& mechanism, const Eigen::VectorXd& q);

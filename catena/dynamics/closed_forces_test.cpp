@@ -61,6 +61,24 @@ TEST(ClosedForces, PinsOfAFourBar) {
   }
 }
 
+// In a file with few digits the same components are determined, to these digits.
+TEST(ClosedForces, PinsOfAFourBarWithRoundedAxes) {
+  const Mechanism exact = four_bar();
+  const State at = four_bar_state(exact, 60.0 * kPi / 180.0, 2.0);
+  const Forces expected(exact, at, vector({3.0, 0.0, 0.0}));
+  for (const double off : {3e-6, 5e-8}) {
+    const Mechanism m = rounded_four_bar(off);
+    const Forces forces(m, assemble(m, at, {.fixed = {1, 0, 0}}), vector({3.0, 0.0, 0.0}));
+    for (const char* pin : {"A", "B", "C", "D"}) {
+      EXPECT_EQ(forces.undetermined(pin), expected.undetermined(pin)) << pin;
+      const Wrenchd f = forces.on_child(pin), e = expected.on_child(pin);
+      EXPECT_NEAR(f.force.x, e.force.x, 1e3 * off) << pin;
+      EXPECT_NEAR(f.force.y, e.force.y, 1e3 * off) << pin;
+      for (int i = 0; i < 6; ++i) EXPECT_LT(std::abs(f[i]), 1e2) << pin;  // of least norm
+    }
+  }
+}
+
 TEST(ClosedForces, ABallLeavesOneRowRedundant) {
   const Mechanism m = four_bar(HingeType::spherical);
   const State s = four_bar_state(m, 1.0, 2.0);

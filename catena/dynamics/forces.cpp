@@ -14,6 +14,11 @@
 namespace catena {
 namespace {
 
+// Self-stress below this does not reach a component. It is the rounding of a file with few digits
+// below so many times what its redundant rows are off by.
+constexpr double kUnreached = 1e-9;
+constexpr double kRoundedParts = 100.0;
+
 decltype(auto) entry(auto&& container, int i) { return container[static_cast<std::size_t>(i)]; }
 
 HingeMatrix map_of(const Workspace& w, int n) {
@@ -301,19 +306,47 @@ void InterbodyForces::add_closures(const State& state, const Eigen::VectorXd& op
                                    const Workspace& w) {
   const AggregateTables& t = w.aggregate_tables();
   self_stress_.clear();
+  unreached_ = kUnreached;
   for (int i = 0; i < static_cast<int>(t.aggregates.size()); ++i) {
     const LoopClosure loop(*mechanism_, t, i);
     const Aggregate& a = loop.aggregate();
     if (a.freedoms == 0 || a.rows == 0) continue;
     Eigen::VectorXd own(a.freedoms);
     for (int k = 0; k < a.freedoms; ++k) own[k] = open[loop.freedom(k)];
-    const Eigen::MatrixXd y = loop.velocity_rows(state.q).transpose();
-    // Columns are rows of the closure: scaled by comparable units on the other side.
+    // Columns are rows of the closure: scaled by comparable units on the other side. Those that the
+    // chart keeps carry everything; states of self-stress are the null space of Yᵀ, as well as the
+    // others depend on them. What these have in common with the forces is taken off.
     const Eigen::VectorXd unit = loop.unit_steps(state.q);
-    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver;
-    solver.setThreshold(kRankThreshold);
-    solver.compute(unit.asDiagonal() * y);
-    const Eigen::VectorXd lambda = solver.solve(unit.cwiseProduct(own));
+    const Eigen::MatrixXd y = unit.asDiagonal() * loop.velocity_rows(state.q).transpose();
+    std::vector<int> kept, dropped;
+    for (int r = 0; r < a.rows; ++r) {
+      const ChartRow row = loop.row(r);
+      const auto& chosen = entry(w.chart().loops, i).rows;
+      const bool keeps = std::any_of(chosen.begin(), chosen.end(), [&](const ChartRow& other) {
+        return other.closure == row.closure && other.row == row.row;
+      });
+      (keeps ? kept : dropped).push_back(r);
+    }
+    const auto rank = static_cast<Eigen::Index>(kept.size());
+    Eigen::VectorXd lambda = Eigen::VectorXd::Zero(a.rows);
+    Eigen::MatrixXd basis = Eigen::MatrixXd::Zero(a.rows, a.rows - rank);
+    for (std::size_t k = 0; k < dropped.size(); ++k)
+      basis(dropped[k], static_cast<Eigen::Index>(k)) = 1.0;
+    if (rank > 0) {
+      const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> solver(y(Eigen::all, kept));
+      lambda(kept) = solver.solve(unit.cwiseProduct(own));
+      if (!dropped.empty())
+        basis(kept, Eigen::all) = -solver.solve(Eigen::MatrixXd(y(Eigen::all, dropped)));
+    }
+    if (!dropped.empty()) {
+      // What is left of a row without the others: more than rounding in a file with few digits.
+      const double off =
+          (y * basis).cwiseAbs().maxCoeff() / std::max(1e-300, y.cwiseAbs().maxCoeff());
+      unreached_ = std::max(unreached_, kRoundedParts * off);
+      basis =
+          basis.householderQr().householderQ() * Eigen::MatrixXd::Identity(a.rows, a.rows - rank);
+      lambda -= basis * (basis.transpose() * lambda);
+    }
     const std::vector<Wrenchd> wrenches = loop.wrenches_on_child(state.q, lambda);
     int row = 0;
     for (int c = 0; c < a.closure_count; ++c) {
@@ -330,12 +363,6 @@ void InterbodyForces::add_closures(const State& state, const Eigen::VectorXd& op
       }
       row += closure.rows;
     }
-    // States of self-stress: the null space of Yᵀ.
-    const Eigen::Index rank = solver.rank();
-    if (rank == y.cols()) continue;
-    const Eigen::MatrixXd z = solver.matrixZ();
-    const Eigen::MatrixXd basis =
-        solver.colsPermutation() * Eigen::MatrixXd(z.adjoint()).rightCols(y.cols() - rank);
     for (Eigen::Index k = 0; k < basis.cols(); ++k) {
       SelfStress stress{std::vector<Wrenchd>(force_.size(), Wrenchd::zero()),
                         std::vector<Wrenchd>(cut_force_.size(), Wrenchd::zero())};
@@ -450,7 +477,7 @@ std::array<bool, 6> InterbodyForces::undetermined(int h, ForceAxes axes) const {
     const Wrenchd f = wrench_on_child(h, stress.force, stress.cuts, axes);
     for (int i = 0; i < 6; ++i)
       result[static_cast<std::size_t>(i)] =
-          result[static_cast<std::size_t>(i)] || std::abs(f[i]) > 1e-9;
+          result[static_cast<std::size_t>(i)] || std::abs(f[i]) > unreached_;
   }
   return result;
 }

@@ -126,6 +126,7 @@ class InterbodyForces {
     std::vector<Wrenchd> cuts;   // as cut_force_
   };
   std::vector<SelfStress> self_stress_;
+  double unreached_ = 0.0;  // self-stress below this is rounding
 };
 
 // Armstrong's form of the force at the hinge of a node (text 000): with A the acceleration of the

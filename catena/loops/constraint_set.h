@@ -99,7 +99,10 @@ class ConstraintSet {
   // Touch-down of a contact that is apart: Newton's and Coulomb's laws; other contacts that are
   // closed can only push. Leaves the contact sliding or sticking, also after a bounce.
   Jump touch_down(int contact, const State& state, double restitution);
-  // Positions and velocities back onto the constraints; returns the largest gap left.
+  // A motion begins here: see MultiplierDynamics.
+  void begin(const State& state) { dynamics_.begin(state.q, workspace_); }
+  // Positions and velocities back onto the constraints; returns the largest gap left. Rows of loops
+  // that do not count are not looked at, here and in gap().
   double close(State& state) { return dynamics_.close(state, workspace_); }
   double gap(const State& state);
 

@@ -240,10 +240,10 @@ double ClosedCoordinates::close_by_quaternion(const Loop& loop, State& state) co
   double last = kInfinity, whole = 0.0;
   for (int iteration = 0; iteration < kMostIterations; ++iteration) {
     const ClosureEquations e = loop.closure.equations(state.q);
-    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver;
-    solver.setThreshold(kRankThreshold);
-    solver.compute(e.jacobian * unit.asDiagonal());
-    const Eigen::VectorXd step = solver.solve(-e.residual);
+    const Eigen::VectorXd step =
+        Eigen::MatrixXd((e.jacobian * unit.asDiagonal())(loop.rows, Eigen::all))
+            .completeOrthogonalDecomposition()
+            .solve(-e.residual(loop.rows));
     state.q = loop.closure.moved(state.q, unit.cwiseProduct(step));
     const double size = step.lpNorm<Eigen::Infinity>();
     whole += size;

@@ -68,22 +68,17 @@ class Ida final : public Integrator {
   void begin() override {
     free_memory();
     const int n = ode_.size();
+    equations_.project(t_, y_);  // rows may have been chosen anew
     y_previous_ = y_;
     Eigen::VectorXd dy(n);
     equations_.rate(t_, y_, dy);
     rows_ = own_ ? 0 : dynamics().constraints().rows();
-    kept_.assign(static_cast<std::size_t>(rows_), 1);
-    if (rows_ > 0 && dynamics().constraints().ideal())
-      for (const int r : dynamics().constraints().ideal_solver().dependent())
-        kept_[static_cast<std::size_t>(r)] = 0;
+    kept_ = rows_ > 0 ? dynamics().constraints().kept() : std::vector<char>{};
     z_ = Eigen::VectorXd::Zero(n + 2 * rows_);
     dz_ = z_;
     z_.head(n) = y_;
     dz_.head(n) = dy;
-    if (rows_ > 0) z_.segment(n, rows_) = dynamics().multipliers();
-    for (int r = 0; r < rows_; ++r)
-      if (kept_[static_cast<std::size_t>(r)] == 0) z_[n + r] = 0.0;
-    if (rows_ > 0 && !all_kept()) solve_kept_multipliers(dy);
+    if (rows_ > 0) z_.segment(n, rows_) = dynamics().applied_multipliers();
 
     const auto size = static_cast<sunindextype>(z_.size());
     vector_ = N_VMake_Serial(size, z_.data(), context_);
@@ -106,35 +101,6 @@ class Ida final : public Integrator {
     check(IDASetLinearSolver(memory_, linear_, matrix_), "IDA's linear solver");
     IDASetJacFn(memory_, jacobian_of);
     rejected_before_ = 0;
-  }
-
-  bool all_kept() const {
-    for (const auto kept : kept_)
-      if (kept == 0) return false;
-    return true;
-  }
-
-  // The multipliers of the kept rows alone that do what those of least norm do: the same forces at
-  // the freedoms, in least squares.
-  void solve_kept_multipliers(const Eigen::VectorXd& dy) {
-    const int n = ode_.size(), freedoms = mechanism_.freedoms();
-    Eigen::VectorXd residual, column, unit = Eigen::VectorXd::Zero(rows_);
-    const Eigen::VectorXd a = dy.segment(mechanism_.coordinates(), freedoms);
-    dynamics().equation_residual(equations_.state(), equations_.applied_effort(), a, unit,
-                                 workspace_, equations_.external(), residual);
-    std::vector<int> places;
-    for (int r = 0; r < rows_; ++r)
-      if (kept_[static_cast<std::size_t>(r)] != 0) places.push_back(r);
-    Eigen::MatrixXd forces(freedoms, static_cast<Eigen::Index>(places.size()));
-    for (std::size_t k = 0; k < places.size(); ++k) {
-      unit.setZero();
-      unit[places[k]] = 1.0;
-      dynamics().transposed(unit, workspace_, column);
-      forces.col(static_cast<Eigen::Index>(k)) = column;
-    }
-    const Eigen::VectorXd found = forces.colPivHouseholderQr().solve(residual);
-    for (std::size_t k = 0; k < places.size(); ++k)
-      z_[n + places[k]] = found[static_cast<Eigen::Index>(k)];
   }
 
   static int residual_of(double t, N_Vector z, N_Vector dz, N_Vector r, void* self) {
