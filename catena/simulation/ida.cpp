@@ -16,7 +16,6 @@ namespace {
 
 constexpr double kUncontrolled = 1e-100;  // weight of entries outside error control
 constexpr long kNoLimitOfSteps = -1;
-constexpr double kMultiplierTolerance = 1e-3;  // N or N m, at a relative tolerance of 1e-8
 // The root of the rounding: half of the digits of a difference are right.
 constexpr double kDifference = 1.5e-8;
 
@@ -78,7 +77,7 @@ class Ida final : public Integrator {
     dz_ = z_;
     z_.head(n) = y_;
     dz_.head(n) = dy;
-    if (rows_ > 0) z_.segment(n, rows_) = dynamics().applied_multipliers();
+    if (rows_ > 0) dz_.segment(n, rows_) = dynamics().applied_multipliers();
 
     const auto size = static_cast<sunindextype>(z_.size());
     vector_ = N_VMake_Serial(size, z_.data(), context_);
@@ -113,10 +112,9 @@ class Ida final : public Integrator {
     double* to = N_VGetArrayPointer(weights);
     for (Eigen::Index i = 0; i < s.z_.size(); ++i) {
       const double tolerance = s.settings_.relative_tolerance * std::abs(from[i]);
-      // Multipliers follow the motion; they only have to converge.
-      to[i] = i >= s.ode_.size()        ? 1.0 / (tolerance + kMultiplierTolerance)
-              : i < s.ode_.controlled() ? 1.0 / (tolerance + s.settings_.absolute_tolerance)
-                                        : kUncontrolled;
+      // Multipliers follow the motion.
+      to[i] = i < s.ode_.controlled() ? 1.0 / (tolerance + s.settings_.absolute_tolerance)
+                                      : kUncontrolled;
     }
     return 0;
   }
@@ -169,7 +167,7 @@ class Ida final : public Integrator {
     rates_.resize(n);
     equations_.rate(t, y_in_, rates_);  // targets, efforts, and the rates of the integrals
     const State& state = equations_.state();
-    const Eigen::Map<const Eigen::VectorXd> lambda(z + n, rows_), mu(z + n + rows_, rows_);
+    const Eigen::Map<const Eigen::VectorXd> lambda(dz + n, rows_), mu(dz + n + rows_, rows_);
     multipliers_ = lambda;
     acceleration_ = Eigen::Map<const Eigen::VectorXd>(dz + coordinates, freedoms);
     if (own_) dynamics().constraints().place(workspace_);
@@ -243,7 +241,7 @@ class Ida final : public Integrator {
   SUNMatrix matrix_ = nullptr;
   SUNLinearSolver linear_ = nullptr;
   N_Vector vector_ = nullptr, rate_ = nullptr, wanted_ = nullptr, id_ = nullptr;
-  Eigen::VectorXd z_, dz_, wanted_data_;  // (y, λ, μ)
+  Eigen::VectorXd z_, dz_, wanted_data_;  // (y, ∫λ dt, ∫μ dt)
   Eigen::VectorXd y_in_, rates_, multipliers_, acceleration_, motion_, velocity_, rows_rate_,
       rows_gap_, position_rate_, moved_, moved_rate_, moved_residual_;
   long rejected_before_ = 0;

@@ -388,7 +388,7 @@ TEST(LoopRoute, RoundedAxesDoNotHoldAFourBar) {
     const State s = assemble(m, at, {.fixed = {1, 0, 0}});
     settings.integrator.method = Method::dop853;
     settings.actions.loops = LoopRoute::embedded;
-    MemoryRecorder by_embedding, by_multipliers;
+    MemoryRecorder by_embedding, by_multipliers, by_ida;
     const SimulationResult a = simulate(m, s, settings, by_embedding);
     settings.actions.loops = LoopRoute::multipliers;
     const SimulationResult b = simulate(m, s, settings, by_multipliers);
@@ -398,6 +398,10 @@ TEST(LoopRoute, RoundedAxesDoNotHoldAFourBar) {
     EXPECT_LT(b.audit.closure_residual,
               100.0 * off);  // of rows that are redundant but for rounding
     EXPECT_LT(b.audit.energy_drift, 1e-9);
+    settings.integrator.method = Method::ida;
+    const SimulationResult c = simulate(m, s, settings, by_ida);
+    EXPECT_LT((a.state.q - c.state.q).norm(), off + 1e-6);
+    EXPECT_LT((a.state.v - c.state.v).norm(), 10.0 * off + 1e-5);
   }
 }
 
