@@ -139,6 +139,36 @@ Closing approach(const LoopClosure& loop, const Mechanism& mechanism, const Eige
   return at_best;
 }
 
+// Other branches and other valleys of the same one may come closer: the nearest of what several
+// starts lead to.
+Closing closest(const LoopClosure& loop, const Mechanism& mechanism, const Eigen::VectorXd& guess,
+                const Closing& from, const std::vector<int>& free, bool keep_limits) {
+  constexpr double kShifts[] = {0.3, 0.3, 0.6, 0.6, 1.0, 1.0, 1.0,
+                                1.5, 1.5, 1.5, 2.0, 2.0, 2.0, 3.0};
+  const Eigen::VectorXd unit = loop.unit_steps(guess);
+  const auto distance = [&](const Eigen::VectorXd& q) {
+    const Eigen::VectorXd v = difference(mechanism, q, guess);
+    double sum = 0.0;
+    for (const int k : free) sum += std::pow(v[loop.freedom(k)] / unit[k], 2);
+    return std::sqrt(sum);
+  };
+  Closing best = approach(loop, mechanism, guess, from, free, keep_limits);
+  double nearest = distance(best.q);
+  std::uint64_t seed = 1;
+  for (const double size : kShifts) {
+    const Eigen::VectorXd random = random_vector(loop.freedoms(), seed++);
+    Eigen::VectorXd shift = Eigen::VectorXd::Zero(loop.freedoms());
+    for (const int k : free) shift[k] = size * unit[k] * random[k];
+    Closing other = close_loop(loop, loop.moved(guess, shift), free, keep_limits, mechanism);
+    if (!(other.gap <= kClosed)) continue;
+    other = approach(loop, mechanism, guess, other, free, keep_limits);
+    if (distance(other.q) >= nearest - 1e-9) continue;
+    nearest = distance(other.q);
+    best = std::move(other);
+  }
+  return best;
+}
+
 [[noreturn]] void throw_open(const Mechanism& mechanism, const Assembly& assembly,
                              const AggregateTables& tables) {
   std::vector<std::string> lines;
@@ -217,7 +247,7 @@ Assembly find_assembly(const Mechanism& mechanism, const Eigen::VectorXd& guess,
     report.given_gap = loop.residual(result.q).norm();
     Closing closing = close_from_around(loop, result.q, free, settings.keep_limits, mechanism);
     if (settings.closest && closing.gap <= kClosed)
-      closing = approach(loop, mechanism, result.q, closing, free, settings.keep_limits);
+      closing = closest(loop, mechanism, result.q, closing, free, settings.keep_limits);
     if (closing.gap <= kClosed) settle(mechanism, loop, i, free, settings.keep_limits, closing);
     result.q = closing.q;
     report.gap = closing.gap;
