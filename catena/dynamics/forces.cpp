@@ -5,6 +5,7 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/QR>
+#include <Eigen/SVD>
 
 #include "catena/closure/assembly.h"
 #include "catena/closure/rows.h"
@@ -466,13 +467,18 @@ HingeMatrix InterbodyForces::cut_map(int h, ForceAxes axes) const {
   return HingeMatrix(6, 0);
 }
 
+// A cut within one rigid group closes a ring of welds.
+bool InterbodyForces::closes_welds(int h) const {
+  if (entry(mechanism_->hinges(), h).role != HingePlace::Role::cut) return false;
+  for (const Aggregate& a : workspace_->aggregate_tables().aggregates)
+    for (int c = a.first_closure; c < a.first_closure + a.closure_count && a.freedoms == 0; ++c)
+      if (entry(workspace_->aggregate_tables().closures, c).place == h) return true;
+  return false;
+}
+
 std::array<bool, 6> InterbodyForces::undetermined(int h, ForceAxes axes) const {
   std::array<bool, 6> result{};
-  // A cut within one rigid group closes a ring of welds.
-  if (entry(mechanism_->hinges(), h).role == HingePlace::Role::cut)
-    for (const Aggregate& a : workspace_->aggregate_tables().aggregates)
-      for (int c = a.first_closure; c < a.first_closure + a.closure_count && a.freedoms == 0; ++c)
-        if (entry(workspace_->aggregate_tables().closures, c).place == h) result.fill(true);
+  if (closes_welds(h)) result.fill(true);
   for (const SelfStress& stress : self_stress_) {
     const Wrenchd f = wrench_on_child(h, stress.force, stress.cuts, axes);
     for (int i = 0; i < 6; ++i)
@@ -480,6 +486,51 @@ std::array<bool, 6> InterbodyForces::undetermined(int h, ForceAxes axes) const {
           result[static_cast<std::size_t>(i)] || std::abs(f[i]) > unreached_;
   }
   return result;
+}
+
+std::vector<bool> InterbodyForces::undetermined_constraint_force(int h, ForceAxes axes) const {
+  const HingeMatrix directions = at(h, axes).constraint_map;
+  std::vector<bool> result(static_cast<std::size_t>(directions.cols()), closes_welds(h));
+  for (const SelfStress& stress : self_stress_) {
+    const Vector6d f = to_eigen(wrench_on_child(h, stress.force, stress.cuts, axes));
+    for (Eigen::Index k = 0; k < directions.cols(); ++k)
+      if (std::abs(directions.col(k).dot(f)) > unreached_)
+        result[static_cast<std::size_t>(k)] = true;
+  }
+  return result;
+}
+
+InterbodyForces::OpenDirections InterbodyForces::open_directions(int h, ForceAxes axes) const {
+  if (closes_welds(h)) {
+    const std::vector<Vec3d> all{Vec3d::unit_x(), Vec3d::unit_y(), Vec3d::unit_z()};
+    return {all, all};
+  }
+  const auto count = static_cast<Eigen::Index>(self_stress_.size());
+  Eigen::Matrix3Xd moments(3, count), forces(3, count);
+  for (Eigen::Index k = 0; k < count; ++k) {
+    const SelfStress& stress = self_stress_[static_cast<std::size_t>(k)];
+    const Vector6d f = to_eigen(wrench_on_child(h, stress.force, stress.cuts, axes));
+    moments.col(k) = f.head<3>();
+    forces.col(k) = f.tail<3>();
+  }
+  const auto span_of = [&](const Eigen::Matrix3Xd& vectors) {
+    std::vector<Vec3d> directions;
+    if (count == 0) return directions;
+    const Eigen::JacobiSVD<Eigen::Matrix3Xd> svd(vectors, Eigen::ComputeFullU);
+    for (Eigen::Index k = 0; k < svd.singularValues().size(); ++k)
+      if (svd.singularValues()[k] > unreached_)
+        directions.push_back({svd.matrixU()(0, k), svd.matrixU()(1, k), svd.matrixU()(2, k)});
+    return directions;
+  };
+  return {span_of(moments), span_of(forces)};
+}
+
+Wrenchd InterbodyForces::determined(int h, ForceAxes axes) const {
+  Wrenchd f = at(h, axes).wrench;
+  const OpenDirections open = open_directions(h, axes);
+  for (const Vec3d& d : open.moment) f.moment -= dot(d, f.moment) * d;
+  for (const Vec3d& d : open.force) f.force -= dot(d, f.force) * d;
+  return f;
 }
 
 Wrenchd interbody_force_after_forward(const Workspace& w, int n) {
