@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catena/base/text.h"
+#include "catena/closure/mobility.h"
 #include "catena/model/configuration.h"
 #include "catena/simulation/contacts.h"
 #include "catena/simulation/events.h"
@@ -124,6 +125,7 @@ class Simulation {
     equations_.start_signals(0.0, state);
     equations_.impose_motions(0.0, y_);
     log_ = equations_.notes();
+    note_rigid_loops(state);
     switching_.begin(0.0, y_, log_);
     contacts_.begin(0.0, y_, log_);
     write_log();
@@ -133,6 +135,18 @@ class Simulation {
     next_output_ = 1;
     next_checkpoint_ = 1;
     restart();
+  }
+
+  // Loops that stand still should say why.
+  void note_rigid_loops(const State& state) {
+    const Chart* chart = coordinates_->chart();
+    if (chart == nullptr) return;
+    const bool rigid =
+        std::any_of(chart->loops.begin(), chart->loops.end(),
+                    [](const LoopChart& l) { return l.independent.empty() && l.rank > 0; });
+    if (!rigid) return;
+    for (const std::string& warning : analyse_mobility(mechanism_, state.q).warnings)
+      log_.push_back({0.0, "loop", mechanism_.name(), warning});
   }
 
   void resume(const RunCheckpoint& from) {
