@@ -76,8 +76,10 @@ void add_assemble(CLI::App& app) {
   options->model.add(*command);
   command->add_option("--state", options->state, "Start from this state (YAML), not the model's");
   command->add_option("--fix", options->fix, "Hinges or freedoms to leave as they are");
-  command->add_flag("--closest", options->closest,
-                    "The closed position nearest to the given one, not just one near it");
+  command->add_flag(
+      "--closest", options->closest,
+      "The closed position nearest to the given one that searches from several starts "
+      "find, not just one near it");
   command->add_flag("--ignore-limits", options->ignore_limits, "Do not keep to hinge limits");
   command->add_flag("--json", options->json, "Machine-readable output");
   command->add_option("-o,--out", options->out, "Write the assembled state to this YAML file");

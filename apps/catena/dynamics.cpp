@@ -75,6 +75,9 @@ Route route_from(const std::string& name) {
   return Route::automatic;
 }
 
+// Redundant rows that are off by more than this (1/s²) are so by the digits of the file.
+constexpr double kRoundedRows = 1e-9;
+
 // With the constraint forces, their redundancy and what it leaves open.
 Result by_multipliers(const Mechanism& m, const StateInput& in) {
   const MultiplierReport r = multiplier_dynamics(m, in.state, in.effort, in.external);
@@ -97,10 +100,16 @@ Result by_multipliers(const Mechanism& m, const StateInput& in) {
                                 {"rank", r.rank},
                                 {"redundant", r.redundant()},
                                 {"reciprocal_condition", r.reciprocal_condition},
-                                {"residual", r.residual}};
+                                {"residual", r.residual},
+                                {"redundant_residual", r.redundant_residual}};
   result.text +=
       "\n" + table.text() +
       fmt::format("rank {} of {} rows, residual {:.1e} 1/s²\n", r.rank, r.rows.size(), r.residual);
+  if (r.redundant_residual > kRoundedRows)
+    result.text += fmt::format(
+        "redundant rows are off by {:.1e} 1/s²: they are redundant only within the rounding of the "
+        "file's numbers\n",
+        r.redundant_residual);
   return result;
 }
 
@@ -156,11 +165,27 @@ Result matrix(const Mechanism& m, const StateInput& in,
   return result;
 }
 
-// "(1, 2, ?)": components that redundant constraints leave undetermined are not shown.
-std::string pretty_or_open(const Vec3d& v, const bool* open) {
-  std::vector<std::string> words;
-  for (int i = 0; i < 3; ++i) words.push_back(open[i] ? "?" : pretty(v[i]));
-  return "(" + words[0] + ", " + words[1] + ", " + words[2] + ")";
+// "(1, 2, ?)": components that redundant constraints leave undetermined are not shown. Where these
+// are directions across the axes, "(1, 2, 0.5) + ? (0, 0.6, 0.8)": what is known, and along which
+// directions the rest is not.
+std::string pretty_or_open(const Vec3d& known, const bool* open,
+                           const std::vector<Vec3d>& directions) {
+  const auto listed_vector = [](const auto& word_of) {
+    return "(" + word_of(0) + ", " + word_of(1) + ", " + word_of(2) + ")";
+  };
+  const bool along_axes = std::count(open, open + 3, true) == static_cast<int>(directions.size());
+  std::string text = listed_vector(
+      [&](int i) { return along_axes && open[i] ? std::string("?") : pretty(known[i]); });
+  if (!along_axes)
+    for (const Vec3d& d : directions)
+      text += " + ? " + listed_vector([&](int i) { return pretty(without_noise(d[i], 1.0)); });
+  return text;
+}
+
+Json list_of(const std::vector<Vec3d>& vectors) {
+  Json list = Json::array();
+  for (const Vec3d& v : vectors) list.push_back(to_json(v));
+  return list;
 }
 
 Json list_of(const HingeVector& values) {
@@ -190,27 +215,46 @@ Result forces(const Mechanism& m, const StateInput& in) {
         hinge.child_body < 0 ? kWorld : m.bodies()[static_cast<std::size_t>(hinge.child_body)].name;
     Json one;
     one["body"] = child;
-    const auto add = [&](const char* key, const Wrenchd& wrench) {
-      one[key] = {{"force", to_json(wrench.force)}, {"moment", to_json(wrench.moment)}};
+    const auto mask_of = [&](ForceAxes axes) {
+      const std::array<bool, 6> open = all.undetermined(h, axes);
+      return Json{{"force", {open[3], open[4], open[5]}}, {"moment", {open[0], open[1], open[2]}}};
     };
-    const Wrenchd ground = all.at(h, ForceAxes::ground).wrench;
-    add("ground_axes", ground);
-    add("body_axes", all.at(h, ForceAxes::body).wrench);
-    add("hinge_axes", own.wrench);
+    const auto add = [&](const char* key, ForceAxes axes) {
+      const Wrenchd wrench = all.at(h, axes).wrench;
+      one[key] = {{"force", to_json(wrench.force)}, {"moment", to_json(wrench.moment)}};
+      if (m.loops().empty()) return;
+      const Wrenchd known = all.determined(h, axes);
+      const InterbodyForces::OpenDirections directions = all.open_directions(h, axes);
+      one[key]["undetermined"] = mask_of(axes);
+      one[key]["determined"] = {{"force", to_json(known.force)}, {"moment", to_json(known.moment)}};
+      one[key]["undetermined_directions"] = {{"force", list_of(directions.force)},
+                                             {"moment", list_of(directions.moment)}};
+    };
+    add("ground_axes", ForceAxes::ground);
+    add("body_axes", ForceAxes::body);
+    add("hinge_axes", ForceAxes::hinge);
     one["effort"] = list_of(own.effort);
     one["constraint_force"] = list_of(own.constraint_force);
-    const std::array<bool, 6> open = all.undetermined(h, ForceAxes::ground);
-    if (!m.loops().empty())
-      one["undetermined"] = {{"force", {open[3], open[4], open[5]}},
-                             {"moment", {open[0], open[1], open[2]}}};
+    if (!m.loops().empty()) {
+      one["undetermined"] = mask_of(ForceAxes::ground);
+      one["undetermined_constraint_force"] = Json::array();
+      for (const bool open : all.undetermined_constraint_force(h, ForceAxes::hinge))
+        one["undetermined_constraint_force"].push_back(open);
+    }
     result.json["forces"][hinge.name] = std::move(one);
+    const std::array<bool, 6> open = all.undetermined(h, ForceAxes::ground);
+    const InterbodyForces::OpenDirections directions = all.open_directions(h, ForceAxes::ground);
+    const Wrenchd known = all.determined(h, ForceAxes::ground);
     some_undetermined = some_undetermined || std::any_of(open.begin(), open.end(), std::identity{});
-    table.add({hinge.name, child, pretty_or_open(ground.force, open.data() + 3),
-               pretty_or_open(ground.moment, open.data())});
+    table.add({hinge.name, child, pretty_or_open(known.force, open.data() + 3, directions.force),
+               pretty_or_open(known.moment, open.data(), directions.moment)});
   }
   result.text = table.text();
   if (some_undetermined)
-    result.text += "?: redundant constraints leave this component undetermined\n";
+    result.text +=
+        "?: redundant constraints leave this component undetermined; + ? (direction): what is "
+        "shown "
+        "is the part across that direction, the part along it is undetermined\n";
   const Description& d = m.description();
   for (std::size_t i = 0; i < d.rods.size(); ++i) {
     const double tension = all.rod_tension(static_cast<int>(i));
@@ -354,7 +398,10 @@ void add_dynamics(CLI::App& app) {
       "  acceleration: {elbow: 1.0}         # inverse and hybrid dynamics\n"
       "  motion_driven: [elbow]             # hybrid dynamics\n"
       "  external:\n"
-      "    - {body: hand, force: [0, 0, -10], point: [0.1, 0, 0], axes: ground}");
+      "    - {body: hand, force: [0, 0, -10], point: [0.1, 0, 0], axes: ground}\n\n"
+      "Forces of closed loops: what redundant constraints leave undetermined is marked, ? for a\n"
+      "component, or + ? (direction) where only the part across that direction is known; the JSON\n"
+      "has masks, directions and determined parts along the axes of ground, body and hinge.");
   command->callback([options] { dynamics(*options); });
 }
 

@@ -174,8 +174,15 @@ std::string loops_text(const InfoReport& r, bool closed_chains) {
                           found.redundant, found.mobility, found.gruebler);
     else
       text += "\n     mobility     not known\n";
-    if (found.singular)
-      text += "     position     singular: fewer constraints act here than elsewhere\n";
+    if (found.shaky)
+      text += fmt::format(
+          "     position     shaky: {} freedoms instantaneously, none over a distance\n",
+          found.instantaneous);
+    else if (found.singular)
+      text += fmt::format(
+          "     position     singular: fewer constraints act here than elsewhere, {} freedoms "
+          "instantaneously\n",
+          found.instantaneous);
   }
   return text;
 }
@@ -256,6 +263,9 @@ Json info_json(const InfoReport& r) {
     for (const int b : m.loops()[i].bodies) loop["bodies"].push_back(body_name(m, b));
     loop["constraints"] = found.constraints;
     loop["redundant"] = found.closed ? Json(found.redundant) : Json(nullptr);
+    loop["instantaneous"] = found.closed ? Json(found.instantaneous) : Json(nullptr);
+    loop["singular"] = found.singular;
+    loop["shaky"] = found.shaky;
     loop["treatment"] = treatment(m);
     json["loops"].push_back(std::move(loop));
   }

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "catena/base/text.h"
+#include "catena/closure/chart.h"
+#include "catena/closure/mobility.h"
 #include "catena/model/configuration.h"
 
 namespace catena {
@@ -51,6 +54,47 @@ std::vector<int> free_columns(const LoopClosure& loop, const std::vector<std::ui
   return free;
 }
 
+// The rows that count where the loops are closed at q (chart.h); all of them where the position is
+// singular.
+std::vector<int> kept_rows(const Mechanism& mechanism, const LoopClosure& loop, int number,
+                           const Eigen::VectorXd& q) {
+  std::vector<int> kept(static_cast<std::size_t>(loop.rows()));
+  std::iota(kept.begin(), kept.end(), 0);
+  if (all_rows_count(loop, q)) return kept;
+  try {
+    const std::vector<ChartRow> rows = at(choose_chart(mechanism, q).loops, number).rows;
+    std::erase_if(kept, [&](int r) {
+      const ChartRow own = loop.row(r);
+      return std::none_of(rows.begin(), rows.end(), [&](const ChartRow& row) {
+        return row.closure == own.closure && row.row == own.row;
+      });
+    });
+  } catch (const NumericalError&) {
+  }
+  return kept;
+}
+
+// In a file with few digits redundant rows do not quite agree. Those that count are then closed to
+// the last digit.
+void settle(const Mechanism& mechanism, const LoopClosure& loop, int number,
+            const std::vector<int>& free, bool keep_limits, Closing& closing) {
+  constexpr int kSteps = 4;
+  if (closing.gap <= 10.0 * kExact || free.empty()) return;
+  const std::vector<int> kept = kept_rows(mechanism, loop, number, closing.q);
+  if (static_cast<int>(kept.size()) == loop.rows()) return;
+  const PositionSolver solver = solver_of(loop, free, keep_limits, mechanism, closing.q);
+  for (int step = 0; step < kSteps; ++step) {
+    const ClosureEquations e = solver.equations(closing.q);
+    const Eigen::VectorXd residual = e.residual(kept);
+    if (residual.norm() <= kExact) break;
+    Eigen::VectorXd s =
+        solver.step_within(closing.q, e.jacobian(kept, Eigen::all),
+                           [&](const Eigen::MatrixXd& a) { return least_norm(a, -residual); });
+    closing.q = solver.moved(closing.q, s);
+  }
+  closing.gap = loop.residual(closing.q).norm();
+}
+
 // Goes along the closure to the position nearest to the guess: each step minimizes the distance
 // subject to the linearized equations.
 Closing approach(const LoopClosure& loop, const Mechanism& mechanism, const Eigen::VectorXd& guess,
@@ -95,6 +139,36 @@ Closing approach(const LoopClosure& loop, const Mechanism& mechanism, const Eige
   return at_best;
 }
 
+// Other branches and other valleys of the same one may come closer: the nearest of what several
+// starts lead to.
+Closing closest(const LoopClosure& loop, const Mechanism& mechanism, const Eigen::VectorXd& guess,
+                const Closing& from, const std::vector<int>& free, bool keep_limits) {
+  constexpr double kShifts[] = {0.3, 0.3, 0.6, 0.6, 1.0, 1.0, 1.0,
+                                1.5, 1.5, 1.5, 2.0, 2.0, 2.0, 3.0};
+  const Eigen::VectorXd unit = loop.unit_steps(guess);
+  const auto distance = [&](const Eigen::VectorXd& q) {
+    const Eigen::VectorXd v = difference(mechanism, q, guess);
+    double sum = 0.0;
+    for (const int k : free) sum += std::pow(v[loop.freedom(k)] / unit[k], 2);
+    return std::sqrt(sum);
+  };
+  Closing best = approach(loop, mechanism, guess, from, free, keep_limits);
+  double nearest = distance(best.q);
+  std::uint64_t seed = 1;
+  for (const double size : kShifts) {
+    const Eigen::VectorXd random = random_vector(loop.freedoms(), seed++);
+    Eigen::VectorXd shift = Eigen::VectorXd::Zero(loop.freedoms());
+    for (const int k : free) shift[k] = size * unit[k] * random[k];
+    Closing other = close_loop(loop, loop.moved(guess, shift), free, keep_limits, mechanism);
+    if (!(other.gap <= kClosed)) continue;
+    other = approach(loop, mechanism, guess, other, free, keep_limits);
+    if (distance(other.q) >= nearest - 1e-9) continue;
+    nearest = distance(other.q);
+    best = std::move(other);
+  }
+  return best;
+}
+
 [[noreturn]] void throw_open(const Mechanism& mechanism, const Assembly& assembly,
                              const AggregateTables& tables) {
   std::vector<std::string> lines;
@@ -104,9 +178,13 @@ Closing approach(const LoopClosure& loop, const Mechanism& mechanism, const Eige
                       " cannot be closed: at best " + assembly.loops[i].remains);
   std::string text = "'" + mechanism.name() + "' cannot be assembled: ";
   for (std::size_t i = 0; i < lines.size(); ++i) text += (i > 0 ? "; " : "") + lines[i];
-  throw NumericalError(text +
-                       ". Check lengths and axes of these bodies, free fixed coordinates, widen "
-                       "hinge limits, or start from another guess");
+  throw NumericalError(
+      text +
+      ". Check lengths and axes of these bodies, free fixed coordinates, widen hinge limits, or "
+      "start from another guess" +
+      (assembly.gap() <= kMostOpen ? "; if parallel axes and equal lengths are meant, write them "
+                                     "with more digits"
+                                   : ""));
 }
 
 }  // namespace
@@ -172,7 +250,8 @@ Assembly find_assembly(const Mechanism& mechanism, const Eigen::VectorXd& guess,
     report.given_gap = loop.residual(result.q).norm();
     Closing closing = close_from_around(loop, result.q, free, settings.keep_limits, mechanism);
     if (settings.closest && closing.gap <= kClosed)
-      closing = approach(loop, mechanism, result.q, closing, free, settings.keep_limits);
+      closing = closest(loop, mechanism, result.q, closing, free, settings.keep_limits);
+    if (closing.gap <= kClosed) settle(mechanism, loop, i, free, settings.keep_limits, closing);
     result.q = closing.q;
     report.gap = closing.gap;
     report.closed = closing.gap <= kClosed;
@@ -193,31 +272,32 @@ Eigen::VectorXd assemble(const Mechanism& mechanism, const Eigen::VectorXd& gues
 Eigen::VectorXd consistent_velocity(const Mechanism& mechanism, const Eigen::VectorXd& q,
                                     const Eigen::VectorXd& v,
                                     const std::vector<std::uint8_t>& fixed) {
+  // Above this rows disagree by the digits of a file.
+  constexpr double kRounding = 1e-12;
   const AggregateTables tables = make_aggregate_tables(mechanism);
   Eigen::VectorXd result = v;
   for (int i = 0; i < static_cast<int>(mechanism.loops().size()); ++i) {
     const LoopClosure loop(mechanism, tables, i);
-    const Eigen::MatrixXd rows = loop.velocity_rows(q);
+    Eigen::MatrixXd rows = loop.velocity_rows(q);
     const Eigen::VectorXd unit = loop.unit_steps(q);
     const std::vector<int> free = free_columns(loop, fixed);
-    Eigen::MatrixXd a(rows.rows(), static_cast<Eigen::Index>(free.size()));
     Eigen::VectorXd own(loop.freedoms());
     for (int k = 0; k < loop.freedoms(); ++k) own[k] = v[loop.freedom(k)];
-    for (Eigen::Index k = 0; k < a.cols(); ++k) {
-      const int column = at(free, static_cast<int>(k));
-      a.col(k) = rows.col(column) * unit[column];
-    }
-    const Eigen::VectorXd open = rows * own;
-    if (a.cols() > 0) {
+    const auto project = [&] {
+      if (free.empty()) return;
+      const Eigen::MatrixXd a = (rows * unit.asDiagonal())(Eigen::all, free);
+      const Eigen::VectorXd open = rows * own;
       const Eigen::VectorXd change = least_norm(a, -open);
-      for (Eigen::Index k = 0; k < a.cols(); ++k) {
-        const int column = at(free, static_cast<int>(k));
-        own[column] += unit[column] * change[k];
-      }
+      own(free) += unit(free).cwiseProduct(change);
+    };
+    project();
+    const auto scale = [&] { return std::max(1.0, own.cwiseQuotient(unit).norm()); };
+    if ((rows * own).norm() > kRounding * scale()) {
+      rows = rows(kept_rows(mechanism, loop, i, q), Eigen::all).eval();
+      project();
     }
-    const double scale = own.cwiseQuotient(unit).norm();
     const Eigen::VectorXd left = rows * own;
-    if (left.norm() > kClosed * std::max(1.0, scale))
+    if (left.norm() > kClosed * scale())
       throw NumericalError("the " + loop.name() +
                            " cannot move with the velocities that are fixed; free one of them (" +
                            number(left.norm()) + " 1/s remain)");

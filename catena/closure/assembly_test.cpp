@@ -1,10 +1,12 @@
 #include "catena/closure/assembly.h"
 
+#include <cmath>
 #include <numbers>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "catena/closure/chart.h"
 #include "catena/closure/test_support.h"
 #include "catena/model/configuration.h"
 
@@ -39,6 +41,60 @@ TEST(Assembly, TheClosestPositionIsClosest) {
   EXPECT_NEAR(q[1], -0.7381150587072, 1e-12);
   EXPECT_NEAR(q[2], 0.8005069676082, 1e-12);
   EXPECT_NEAR((q - guess).norm(), 0.3339613219350, 1e-12);
+}
+
+// Against all closed positions, from the crank's angle by the law of cosines.
+TEST(Assembly, TheClosestPositionIsClosestFromAnywhere) {
+  const FourBar bar{.crank = 0.3, .coupler = 1.0, .rocker = 0.8, .ground = 1.0};
+  const Mechanism m = bar.build();
+  const auto nearest = [](double angle, double to) {
+    constexpr double kTurn = 2.0 * std::numbers::pi;
+    return angle + kTurn * std::round((to - angle) / kTurn);
+  };
+  for (int k = 0; k < 30; ++k) {
+    const Eigen::VectorXd guess = 3.0 * random_vector(3, static_cast<std::uint64_t>(100 + k));
+    double least = kInfinity;
+    constexpr int kSteps = 20000;
+    for (int i = 0; i < kSteps; ++i) {
+      const double a = 2.0 * std::numbers::pi * i / kSteps;
+      const double bx = bar.crank * std::cos(a), by = bar.crank * std::sin(a);
+      const double dx = bx - bar.ground, reach = std::hypot(dx, by);
+      const double cosine = (bar.rocker * bar.rocker + reach * reach - bar.coupler * bar.coupler) /
+                            (2.0 * bar.rocker * reach);
+      if (std::abs(cosine) > 1.0) continue;
+      for (const double side : {-1.0, 1.0}) {
+        const double d = std::atan2(by, dx) + side * std::acos(cosine);
+        const double cx = bar.ground + bar.rocker * std::cos(d), cy = bar.rocker * std::sin(d);
+        const double b = std::atan2(cy - by, cx - bx) - a;
+        least = std::min(
+            least, std::hypot(nearest(a, guess[0]) - guess[0], nearest(b, guess[1]) - guess[1],
+                              nearest(d, guess[2]) - guess[2]));
+      }
+    }
+    const Eigen::VectorXd q = assemble(m, guess, {.closest = true});
+    EXPECT_LT((q - guess).norm(), least + 1e-6) << guess.transpose();
+  }
+}
+
+// In a file with few digits the rows that count are closed to the last digit, wherever the loop is.
+TEST(Assembly, RoundedAxes) {
+  const Mechanism m = FourBar{.axis = {2e-6, 3e-6, 1.0}}.build();
+  const AggregateTables tables = make_aggregate_tables(m);
+  const LoopClosure loop(m, tables, 0);
+  for (const double crank : {0.3, 1.2, 2.5}) {
+    const State s =
+        assemble(m, State{q_of(crank, -0.5, 1.0), q_of(1.0, 0.0, 0.0)}, {.fixed = {1, 0, 0}});
+    const Eigen::VectorXd gap = loop.residual(s.q);
+    EXPECT_GT(gap.norm(), 1e-8);
+    EXPECT_LT(gap.norm(), kClosed);
+    const Eigen::VectorXd rate = loop.velocity_rows(s.q) * s.v;
+    for (const ChartRow& row : choose_chart(m, s.q).loops[0].rows)
+      for (int r = 0; r < loop.rows(); ++r)
+        if (loop.row(r).row == row.row) {
+          EXPECT_LT(std::abs(gap[r]), 1e-13);
+          EXPECT_LT(std::abs(rate[r]), 1e-13);
+        }
+  }
 }
 
 TEST(Assembly, AnImpossibleLoopNamesTheJointAndTheGap) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include <Eigen/QR>
 
@@ -12,26 +13,53 @@ namespace catena {
 namespace {
 
 constexpr double kSharpThreshold = 1e-9;
+// Closed positions found from 0.02 to 0.2 unit steps aside that are nearer than this are the same
+// one. In a shaky position they come as near as the root of what loops close to.
+constexpr double kStandsStill = 1e-3;
 // Larger loops would take minutes.
 constexpr int kMostFreedoms = 1500;
 
+// Of the closure's rows in unit steps, over the largest.
+Eigen::VectorXd pivots_at(const LoopClosure& loop, const Eigen::VectorXd& q) {
+  if (loop.rows() == 0 || loop.freedoms() == 0) return {};
+  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(loop.velocity_rows(q) *
+                                                       loop.unit_steps(q).asDiagonal());
+  const Eigen::VectorXd pivots = qr.matrixQR().diagonal().cwiseAbs();
+  return qr.maxPivot() > 0.0 ? Eigen::VectorXd(pivots / qr.maxPivot()) : pivots;
+}
+
+int count_above(const Eigen::VectorXd& pivots, double threshold) {
+  return static_cast<int>((pivots.array() > threshold).count());
+}
+
 int rank_at(const LoopClosure& loop, const Eigen::VectorXd& q, double threshold) {
-  if (loop.rows() == 0 || loop.freedoms() == 0) return 0;
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr;
-  qr.setThreshold(threshold);
-  qr.compute(loop.velocity_rows(q) * loop.unit_steps(q).asDiagonal());
-  return static_cast<int>(qr.rank());
+  return count_above(pivots_at(loop, q), threshold);
 }
 
 struct Ranks {
   int rank = 0;
-  int sharp = 0;  // counting what is independent only within the rounding of the file's numbers
+  int sharp = 0;     // counting what is independent only within the rounding of the file's numbers
+  int coarse = 0;    // not counting what is nearly redundant
+  int here = 0;      // at the position itself
+  double off = 0.0;  // the largest pivot that is nearly redundant
+  // The closed positions around it: how many, and how far away at most, in unit steps.
+  int around = 0;
+  double farthest = 0.0;
+
+  void look(const Eigen::VectorXd& pivots) {
+    rank = std::max(rank, count_above(pivots, kRankThreshold));
+    sharp = std::max(sharp, count_above(pivots, kSharpThreshold));
+    coarse = std::max(coarse, count_above(pivots, kNearlyRedundant));
+  }
 };
 
 // The largest over q and a few closed positions around it.
 Ranks generic_ranks(const Mechanism& mechanism, const LoopClosure& loop, const Eigen::VectorXd& q) {
-  Ranks ranks{rank_at(loop, q, kRankThreshold), rank_at(loop, q, kSharpThreshold)};
-  if (loop.constant()) return ranks;
+  Ranks ranks;
+  std::vector<Eigen::VectorXd> seen{pivots_at(loop, q)};
+  ranks.look(seen.back());
+  ranks.here = ranks.rank;
+  if (loop.constant() || ranks.coarse == std::min(loop.rows(), loop.freedoms())) return ranks;
   const Eigen::VectorXd unit = loop.unit_steps(q);
   const std::vector<int> all = all_columns(loop);
   std::uint64_t seed = 1;
@@ -40,10 +68,33 @@ Ranks generic_ranks(const Mechanism& mechanism, const LoopClosure& loop, const E
     const Closing near =
         close_loop(loop, loop.moved(q, unit.cwiseProduct(shift)), all, false, mechanism);
     if (!(near.gap <= kClosed)) continue;
-    ranks.rank = std::max(ranks.rank, rank_at(loop, near.q, kRankThreshold));
-    ranks.sharp = std::max(ranks.sharp, rank_at(loop, near.q, kSharpThreshold));
+    seen.push_back(pivots_at(loop, near.q));
+    ranks.look(seen.back());
+    const Eigen::VectorXd way = difference(mechanism, q, near.q);
+    ++ranks.around;
+    for (int k = 0; k < loop.freedoms(); ++k)
+      ranks.farthest = std::max(ranks.farthest, std::abs(way[loop.freedom(k)] / unit[k]));
   }
+  for (const Eigen::VectorXd& pivots : seen)
+    if (ranks.coarse < pivots.size()) ranks.off = std::max(ranks.off, pivots[ranks.coarse]);
   return ranks;
+}
+
+std::string short_number(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2g", x);
+  return text;
+}
+
+std::string nearly_redundant_text(const LoopMobility& loop) {
+  return std::to_string(loop.nearly_redundant) +
+         (loop.nearly_redundant == 1 ? " constraint is" : " constraints are") +
+         " nearly redundant: off by " + short_number(loop.off) +
+         " rad or lengths of the loop (below " + short_number(kRankThreshold) +
+         " it would be taken for rounding). If parallel axes and equal lengths are meant, write "
+         "them with more digits; the mobility is then " +
+         std::to_string(loop.mobility + loop.nearly_redundant) + ", not " +
+         std::to_string(loop.mobility);
 }
 
 LoopMobility analyse_loop(const Mechanism& mechanism, const LoopPlace& place,
@@ -67,7 +118,11 @@ LoopMobility analyse_loop(const Mechanism& mechanism, const LoopPlace& place,
   result.closed_gap = closing.gap;
   if (!(closing.gap <= kClosed)) {
     warnings.push_back(name + ": no closed position was found from the given one; at best " +
-                       loop.worst(loop.residual(closing.q)) + "; its mobility is not known");
+                       loop.worst(loop.residual(closing.q)) + "; its mobility is not known" +
+                       (closing.gap <= kMostOpen
+                            ? ". If parallel axes and equal lengths are meant, "
+                              "write them with more digits"
+                            : ""));
     return result;
   }
   result.closed = true;
@@ -76,17 +131,37 @@ LoopMobility analyse_loop(const Mechanism& mechanism, const LoopPlace& place,
     warnings.push_back(name + ": the given position is not closed (" + loop.worst(given_residual) +
                        "); its mobility is counted in a closed position near it");
   const Ranks ranks = generic_ranks(mechanism, loop, q);
+  result.mobility = loop.freedoms() - ranks.rank;
+  result.redundant = loop.rows() - ranks.rank;
+  result.instantaneous = loop.freedoms() - ranks.here;
+  result.singular = ranks.here < ranks.rank;
+  if (result.instantaneous > 0 && ranks.around > 0 && ranks.farthest < kStandsStill) {
+    result.shaky = result.singular = true;
+    result.mobility = 0;
+    warnings.push_back(name + ": a shaky position: " + std::to_string(result.instantaneous) +
+                       " freedoms instantaneously, but all closed positions found around it are "
+                       "within " +
+                       short_number(ranks.farthest) +
+                       " of it, so it cannot move; change the geometry, or start elsewhere");
+    return result;  // what is redundant around it is not known either
+  }
   if (ranks.sharp > ranks.rank)
     warnings.push_back(name + ": " + std::to_string(ranks.sharp - ranks.rank) +
                        " constraints are redundant only within the rounding of its numbers; write "
                        "parallel axes and lengths with all digits");
-  result.mobility = loop.freedoms() - ranks.rank;
-  result.redundant = loop.rows() - ranks.rank;
-  result.singular = rank_at(loop, q, kRankThreshold) < ranks.rank;
+  if (ranks.coarse < ranks.rank) {
+    result.nearly_redundant = ranks.rank - ranks.coarse;
+    result.off = ranks.off;
+    warnings.push_back(name + ": " + nearly_redundant_text(result));
+  }
   return result;
 }
 
 }  // namespace
+
+bool all_rows_count(const LoopClosure& loop, const Eigen::VectorXd& q) {
+  return rank_at(loop, q, kRankThreshold) == loop.rows();
+}
 
 int generic_rank(const Mechanism& mechanism, const LoopClosure& loop, const Eigen::VectorXd& q) {
   return generic_ranks(mechanism, loop, q).rank;

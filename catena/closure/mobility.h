@@ -31,6 +31,15 @@ struct LoopMobility {
   int mobility = 0;
   int redundant = 0;
   bool singular = false;  // the closed position found is singular
+  // Freedoms less the rank at that very position: more than the mobility where it is singular.
+  int instantaneous = 0;
+  // Singular, and no closed position was found aside of it: it moves instantaneously, not finitely,
+  // and its mobility is zero.
+  bool shaky = false;
+  // Rows that count, but would be redundant if what should be parallel or equal were off by less
+  // (pivots below kNearlyRedundant of the largest), and by how much they are off.
+  int nearly_redundant = 0;
+  double off = 0.0;
 };
 
 struct MobilityReport {
@@ -40,9 +49,19 @@ struct MobilityReport {
   std::vector<std::string> warnings;
 };
 
+// Rows that are redundant but for the rounding of a file may open by this (radians, or fractions of
+// the loop's length) before a motion ends.
+inline constexpr double kMostOpen = 1e-3;
+
+// Pivots from kRankThreshold (position_solver.h) to here are more likely the four digits of a file
+// than the shape of a loop.
+inline constexpr double kNearlyRedundant = 5e-4;
+
 // The rank that the loop's closure equations have near the closed position q, singular positions
 // aside.
 int generic_rank(const Mechanism& mechanism, const LoopClosure& loop, const Eigen::VectorXd& q);
+// Whether no row of the loop depends on others at q, which needs no search around it.
+bool all_rows_count(const LoopClosure& loop, const Eigen::VectorXd& q);
 
 // Starts from q. A tree's mobility is its freedoms.
 MobilityReport analyse_mobility(const Mechanism& mechanism, const Eigen::VectorXd& q);

@@ -72,6 +72,64 @@ TEST(Mobility, AxesRoundedInTheFileAreTakenAsParallel) {
   EXPECT_THAT(report.warnings[0], HasSubstr("rounding"));
 }
 
+// Four digits are not enough to take axes for parallel; the warning says what more would give.
+TEST(Mobility, AxesWithFourDigitsAreNotParallelButSuspicious) {
+  // Closed where all coordinates are zero, so that one axis may be off.
+  MechanismBuilder b("four_bar");
+  for (const char* name : {"crank", "coupler", "rocker"}) b.add_body(name, some_body());
+  b.add_hinge("A", kWorld, "crank", {});
+  b.add_hinge("B", "crank", "coupler",
+              {.axes = {{0.0, 1e-4, 1.0}}, .frame_on_parent = moved(0.3, 0.5, 0)});
+  b.add_hinge("D", kWorld, "rocker", {.frame_on_parent = moved(1.2, 0, 0)});
+  b.add_hinge("C", "coupler", "rocker",
+              {.frame_on_parent = moved(1.1, 0.4, 0),
+               .frame_on_child = moved(0.2, 0.9, 0),
+               .cut = Cut::always});
+  const MobilityReport report = report_of(b.finish());
+  EXPECT_EQ(report.mobility, 0);
+  EXPECT_EQ(report.loops[0].nearly_redundant, 1);
+  EXPECT_GT(report.loops[0].off, 1e-5);
+  EXPECT_LT(report.loops[0].off, 2e-4);
+  ASSERT_EQ(report.warnings.size(), 1u);
+  EXPECT_THAT(report.warnings[0], HasSubstr("nearly redundant"));
+  EXPECT_THAT(report.warnings[0], HasSubstr("more digits; the mobility is then 1, not 0"));
+  // Another may not even close.
+  const MobilityReport open = report_of(FourBar{.axis = {0.0, 1e-4, 1.0}}.build());
+  EXPECT_FALSE(open.mobility.has_value());
+  ASSERT_EQ(open.warnings.size(), 1u);
+  EXPECT_THAT(open.warnings[0], HasSubstr("more digits"));
+}
+
+// Two links of length 1 between pins 2 apart: the pin in the middle can start to move, and no
+// further.
+TEST(Mobility, OfTwoLinksInLineIsInstantaneous) {
+  MechanismBuilder b("in_line");
+  b.add_body("one", some_body()).add_body("two", some_body());
+  b.add_hinge("A", kWorld, "one", {});
+  b.add_hinge("B", "one", "two", {.frame_on_parent = moved(1, 0, 0)});
+  b.add_hinge(
+      "C", kWorld, "two",
+      {.frame_on_parent = moved(2, 0, 0), .frame_on_child = moved(1, 0, 0), .cut = Cut::always});
+  const MobilityReport report = report_of(b.finish());
+  EXPECT_EQ(report.mobility, 0);
+  EXPECT_EQ(report.loops[0].instantaneous, 1);
+  EXPECT_TRUE(report.loops[0].shaky);
+  EXPECT_TRUE(report.loops[0].singular);
+  ASSERT_EQ(report.warnings.size(), 1u);
+  EXPECT_THAT(report.warnings[0], HasSubstr("shaky"));
+  // A parallelogram stretched flat is singular too, but it moves on.
+  const LoopMobility flat =
+      report_of(
+          FourBar{
+              .crank = 1.0, .coupler = 3.0, .rocker = 1.0, .ground = 3.0, .guess = {0.0, 0.0, 0.0}}
+              .build())
+          .loops[0];
+  EXPECT_EQ(flat.mobility, 1);
+  EXPECT_EQ(flat.instantaneous, 2);
+  EXPECT_TRUE(flat.singular);
+  EXPECT_FALSE(flat.shaky);
+}
+
 TEST(Mobility, OfADoor) {
   const auto door = [](const Vec3d& second_axis) {
     MechanismBuilder b("door");

@@ -66,6 +66,16 @@ inline Mechanism four_bar(HingeType cut = HingeType::revolute, bool outboard_lin
   return b.finish();
 }
 
+// The same with axes that are off by so much, as in a file with few digits.
+inline Mechanism rounded_four_bar(double off) {
+  MechanismBuilder b = four_bar().edit();
+  b.hinge("A").axes = {{0.3 * off, -off, 1.0}};
+  b.hinge("B").axes = {{-off, 0.6 * off, 1.0}};
+  b.hinge("C").axes = {{0.8 * off, 0.4 * off, 1.0}};
+  b.hinge("D").axes = {{off, -0.2 * off, 1.0}};
+  return b.finish();
+}
+
 inline State four_bar_state(const Mechanism& m, double driver, double rate,
                             double coupler_guess = 0.0) {
   State guess{Eigen::VectorXd::Zero(m.freedoms()), Eigen::VectorXd::Zero(m.freedoms())};

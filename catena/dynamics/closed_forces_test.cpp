@@ -1,4 +1,7 @@
 // Bearing forces of closed mechanisms, against the constraint-embedding digest.
+#include <algorithm>
+#include <string_view>
+
 #include <gtest/gtest.h>
 
 #include "catena/dynamics/closed_cases.h"
@@ -58,6 +61,67 @@ TEST(ClosedForces, PinsOfAFourBar) {
       const std::array<bool, 6> open = forces.undetermined(pin);
       EXPECT_EQ(open, (std::array<bool, 6>{true, true, false, false, false, true})) << pin;
     }
+  }
+}
+
+// In a file with few digits the same components are determined, to these digits.
+TEST(ClosedForces, PinsOfAFourBarWithRoundedAxes) {
+  const Mechanism exact = four_bar();
+  const State at = four_bar_state(exact, 60.0 * kPi / 180.0, 2.0);
+  const Forces expected(exact, at, vector({3.0, 0.0, 0.0}));
+  for (const double off : {3e-6, 5e-8}) {
+    const Mechanism m = rounded_four_bar(off);
+    const Forces forces(m, assemble(m, at, {.fixed = {1, 0, 0}}), vector({3.0, 0.0, 0.0}));
+    for (const char* pin : {"A", "B", "C", "D"}) {
+      EXPECT_EQ(forces.undetermined(pin), expected.undetermined(pin)) << pin;
+      const Wrenchd f = forces.on_child(pin), e = expected.on_child(pin);
+      EXPECT_NEAR(f.force.x, e.force.x, 1e3 * off) << pin;
+      EXPECT_NEAR(f.force.y, e.force.y, 1e3 * off) << pin;
+      for (int i = 0; i < 6; ++i) EXPECT_LT(std::abs(f[i]), 1e2) << pin;  // of least norm
+    }
+  }
+}
+
+// The same four-bar in a plane that no axis lies in: no component of its forces is determined, but
+// the parts in the plane are, and are those of the digest, turned (V4, 60 degrees).
+TEST(ClosedForces, PinsOfATiltedFourBar) {
+  const Rotationd turn = Rotationd::from_rpy(0.4, -0.7, 1.1);
+  MechanismBuilder b = four_bar().edit();
+  b.set_gravity(turn * Vec3d{0.0, -9.81, 0.0});
+  for (const char* pin : {"A", "D"}) {
+    Transformd& frame = b.hinge(pin).frame_on_parent;
+    frame = Transformd{turn, turn * frame.translation};
+  }
+  const Mechanism m = b.finish();
+  const Forces forces(m, four_bar_state(m, 60.0 * kPi / 180.0, 2.0), vector({3.0, 0.0, 0.0}));
+  const Vec3d normal = turn * Vec3d::unit_z();
+  const struct {
+    const char* pin;
+    double x, y;
+  } cases[] = {{"A", -0.582703774101, 7.98716870631},
+               {"B", -2.06199431881, 1.34063857727},
+               {"C", -4.94976788929, -2.48578626294},
+               {"D", 7.76673394083, 16.4655756853}};
+  for (const auto& c : cases) {
+    const int hinge = m.hinge_index(c.pin);
+    const std::array<bool, 6> mask = forces.undetermined(c.pin);
+    EXPECT_TRUE(std::all_of(mask.begin(), mask.end(), [](bool open) { return open; })) << c.pin;
+    const auto open = forces.all.open_directions(hinge, ForceAxes::ground);
+    ASSERT_EQ(open.force.size(), 1u);
+    EXPECT_NEAR(std::abs(dot(open.force[0], normal)), 1.0, 1e-12);
+    ASSERT_EQ(open.moment.size(), 2u);
+    for (const Vec3d& d : open.moment) EXPECT_NEAR(dot(d, normal), 0.0, 1e-12);
+    const Wrenchd known = forces.all.determined(hinge, ForceAxes::ground);
+    EXPECT_LT(norm(known.force - turn * Vec3d{c.x, c.y, 0.0}), 1e-9) << c.pin;
+    // About the axis a pin transmits the effort alone.
+    const double effort = std::string_view(c.pin) == "A" ? 3.0 : 0.0;
+    EXPECT_LT(norm(known.moment - effort * normal), 1e-10) << c.pin;
+    // The hinge frame on the child has the normal for z: there the mask tells everything.
+    EXPECT_EQ(forces.all.undetermined(hinge, ForceAxes::hinge),
+              (std::array<bool, 6>{true, true, false, false, false, true}))
+        << c.pin;
+    const std::vector<bool> across = forces.all.undetermined_constraint_force(hinge);
+    EXPECT_EQ(std::count(across.begin(), across.end(), true), 3) << c.pin;
   }
 }
 

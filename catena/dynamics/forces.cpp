@@ -5,6 +5,7 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/QR>
+#include <Eigen/SVD>
 
 #include "catena/closure/assembly.h"
 #include "catena/closure/rows.h"
@@ -13,6 +14,11 @@
 
 namespace catena {
 namespace {
+
+// Self-stress below this does not reach a component. It is the rounding of a file with few digits
+// below so many times what its redundant rows are off by.
+constexpr double kUnreached = 1e-9;
+constexpr double kRoundedParts = 100.0;
 
 decltype(auto) entry(auto&& container, int i) { return container[static_cast<std::size_t>(i)]; }
 
@@ -301,19 +307,47 @@ void InterbodyForces::add_closures(const State& state, const Eigen::VectorXd& op
                                    const Workspace& w) {
   const AggregateTables& t = w.aggregate_tables();
   self_stress_.clear();
+  unreached_ = kUnreached;
   for (int i = 0; i < static_cast<int>(t.aggregates.size()); ++i) {
     const LoopClosure loop(*mechanism_, t, i);
     const Aggregate& a = loop.aggregate();
     if (a.freedoms == 0 || a.rows == 0) continue;
     Eigen::VectorXd own(a.freedoms);
     for (int k = 0; k < a.freedoms; ++k) own[k] = open[loop.freedom(k)];
-    const Eigen::MatrixXd y = loop.velocity_rows(state.q).transpose();
-    // Columns are rows of the closure: scaled by comparable units on the other side.
+    // Columns are rows of the closure: scaled by comparable units on the other side. Those that the
+    // chart keeps carry everything; states of self-stress are the null space of Yᵀ, as well as the
+    // others depend on them. What these have in common with the forces is taken off.
     const Eigen::VectorXd unit = loop.unit_steps(state.q);
-    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver;
-    solver.setThreshold(kRankThreshold);
-    solver.compute(unit.asDiagonal() * y);
-    const Eigen::VectorXd lambda = solver.solve(unit.cwiseProduct(own));
+    const Eigen::MatrixXd y = unit.asDiagonal() * loop.velocity_rows(state.q).transpose();
+    std::vector<int> kept, dropped;
+    for (int r = 0; r < a.rows; ++r) {
+      const ChartRow row = loop.row(r);
+      const auto& chosen = entry(w.chart().loops, i).rows;
+      const bool keeps = std::any_of(chosen.begin(), chosen.end(), [&](const ChartRow& other) {
+        return other.closure == row.closure && other.row == row.row;
+      });
+      (keeps ? kept : dropped).push_back(r);
+    }
+    const auto rank = static_cast<Eigen::Index>(kept.size());
+    Eigen::VectorXd lambda = Eigen::VectorXd::Zero(a.rows);
+    Eigen::MatrixXd basis = Eigen::MatrixXd::Zero(a.rows, a.rows - rank);
+    for (std::size_t k = 0; k < dropped.size(); ++k)
+      basis(dropped[k], static_cast<Eigen::Index>(k)) = 1.0;
+    if (rank > 0) {
+      const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> solver(y(Eigen::all, kept));
+      lambda(kept) = solver.solve(unit.cwiseProduct(own));
+      if (!dropped.empty())
+        basis(kept, Eigen::all) = -solver.solve(Eigen::MatrixXd(y(Eigen::all, dropped)));
+    }
+    if (!dropped.empty()) {
+      // What is left of a row without the others: more than rounding in a file with few digits.
+      const double off =
+          (y * basis).cwiseAbs().maxCoeff() / std::max(1e-300, y.cwiseAbs().maxCoeff());
+      unreached_ = std::max(unreached_, kRoundedParts * off);
+      basis =
+          basis.householderQr().householderQ() * Eigen::MatrixXd::Identity(a.rows, a.rows - rank);
+      lambda -= basis * (basis.transpose() * lambda);
+    }
     const std::vector<Wrenchd> wrenches = loop.wrenches_on_child(state.q, lambda);
     int row = 0;
     for (int c = 0; c < a.closure_count; ++c) {
@@ -330,12 +364,6 @@ void InterbodyForces::add_closures(const State& state, const Eigen::VectorXd& op
       }
       row += closure.rows;
     }
-    // States of self-stress: the null space of Yᵀ.
-    const Eigen::Index rank = solver.rank();
-    if (rank == y.cols()) continue;
-    const Eigen::MatrixXd z = solver.matrixZ();
-    const Eigen::MatrixXd basis =
-        solver.colsPermutation() * Eigen::MatrixXd(z.adjoint()).rightCols(y.cols() - rank);
     for (Eigen::Index k = 0; k < basis.cols(); ++k) {
       SelfStress stress{std::vector<Wrenchd>(force_.size(), Wrenchd::zero()),
                         std::vector<Wrenchd>(cut_force_.size(), Wrenchd::zero())};
@@ -439,20 +467,70 @@ HingeMatrix InterbodyForces::cut_map(int h, ForceAxes axes) const {
   return HingeMatrix(6, 0);
 }
 
+// A cut within one rigid group closes a ring of welds.
+bool InterbodyForces::closes_welds(int h) const {
+  if (entry(mechanism_->hinges(), h).role != HingePlace::Role::cut) return false;
+  for (const Aggregate& a : workspace_->aggregate_tables().aggregates)
+    for (int c = a.first_closure; c < a.first_closure + a.closure_count && a.freedoms == 0; ++c)
+      if (entry(workspace_->aggregate_tables().closures, c).place == h) return true;
+  return false;
+}
+
 std::array<bool, 6> InterbodyForces::undetermined(int h, ForceAxes axes) const {
   std::array<bool, 6> result{};
-  // A cut within one rigid group closes a ring of welds.
-  if (entry(mechanism_->hinges(), h).role == HingePlace::Role::cut)
-    for (const Aggregate& a : workspace_->aggregate_tables().aggregates)
-      for (int c = a.first_closure; c < a.first_closure + a.closure_count && a.freedoms == 0; ++c)
-        if (entry(workspace_->aggregate_tables().closures, c).place == h) result.fill(true);
+  if (closes_welds(h)) result.fill(true);
   for (const SelfStress& stress : self_stress_) {
     const Wrenchd f = wrench_on_child(h, stress.force, stress.cuts, axes);
     for (int i = 0; i < 6; ++i)
       result[static_cast<std::size_t>(i)] =
-          result[static_cast<std::size_t>(i)] || std::abs(f[i]) > 1e-9;
+          result[static_cast<std::size_t>(i)] || std::abs(f[i]) > unreached_;
   }
   return result;
+}
+
+std::vector<bool> InterbodyForces::undetermined_constraint_force(int h, ForceAxes axes) const {
+  const HingeMatrix directions = at(h, axes).constraint_map;
+  std::vector<bool> result(static_cast<std::size_t>(directions.cols()), closes_welds(h));
+  for (const SelfStress& stress : self_stress_) {
+    const Vector6d f = to_eigen(wrench_on_child(h, stress.force, stress.cuts, axes));
+    for (Eigen::Index k = 0; k < directions.cols(); ++k)
+      if (std::abs(directions.col(k).dot(f)) > unreached_)
+        result[static_cast<std::size_t>(k)] = true;
+  }
+  return result;
+}
+
+InterbodyForces::OpenDirections InterbodyForces::open_directions(int h, ForceAxes axes) const {
+  if (closes_welds(h)) {
+    const std::vector<Vec3d> all{Vec3d::unit_x(), Vec3d::unit_y(), Vec3d::unit_z()};
+    return {all, all};
+  }
+  const auto count = static_cast<Eigen::Index>(self_stress_.size());
+  Eigen::Matrix3Xd moments(3, count), forces(3, count);
+  for (Eigen::Index k = 0; k < count; ++k) {
+    const SelfStress& stress = self_stress_[static_cast<std::size_t>(k)];
+    const Vector6d f = to_eigen(wrench_on_child(h, stress.force, stress.cuts, axes));
+    moments.col(k) = f.head<3>();
+    forces.col(k) = f.tail<3>();
+  }
+  const auto span_of = [&](const Eigen::Matrix3Xd& vectors) {
+    std::vector<Vec3d> directions;
+    if (count == 0) return directions;
+    const Eigen::JacobiSVD<Eigen::Matrix3Xd> svd(vectors, Eigen::ComputeFullU);
+    for (Eigen::Index k = 0; k < svd.singularValues().size(); ++k)
+      if (svd.singularValues()[k] > unreached_)
+        directions.push_back({svd.matrixU()(0, k), svd.matrixU()(1, k), svd.matrixU()(2, k)});
+    return directions;
+  };
+  return {span_of(moments), span_of(forces)};
+}
+
+Wrenchd InterbodyForces::determined(int h, ForceAxes axes) const {
+  Wrenchd f = at(h, axes).wrench;
+  const OpenDirections open = open_directions(h, axes);
+  for (const Vec3d& d : open.moment) f.moment -= dot(d, f.moment) * d;
+  for (const Vec3d& d : open.force) f.force -= dot(d, f.force) * d;
+  return f;
 }
 
 Wrenchd interbody_force_after_forward(const Workspace& w, int n) {

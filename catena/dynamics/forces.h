@@ -79,6 +79,17 @@ class InterbodyForces {
   // The moment and force components of at(hinge, axes).wrench that redundant constraints leave
   // undetermined.
   std::array<bool, 6> undetermined(int hinge, ForceAxes axes = ForceAxes::hinge) const;
+  // The same of the entries of at(hinge, axes).constraint_force.
+  std::vector<bool> undetermined_constraint_force(int hinge,
+                                                  ForceAxes axes = ForceAxes::hinge) const;
+  // Moment and force are undetermined along these directions (orthonormal, three at most) and
+  // determined across them: of a planar loop along its normal, however the axes lie.
+  struct OpenDirections {
+    std::vector<Vec3d> moment, force;
+  };
+  OpenDirections open_directions(int hinge, ForceAxes axes = ForceAxes::hinge) const;
+  // at(hinge, axes).wrench less its parts along the open directions: what is known of it.
+  Wrenchd determined(int hinge, ForceAxes axes = ForceAxes::hinge) const;
   // Tension is positive.
   double rod_tension(int rod) const { return rod_tension_[static_cast<std::size_t>(rod)]; }
   // The effort λ · coefficient acts at the hinges of a coupling.
@@ -109,6 +120,7 @@ class InterbodyForces {
                           const std::vector<Wrenchd>& cuts, ForceAxes axes) const;
   Transformd hinge_axes(int hinge, ForceAxes axes) const;
   HingeMatrix cut_map(int hinge, ForceAxes axes) const;
+  bool closes_welds(int hinge) const;
 
   const Mechanism* mechanism_;
   const Workspace* workspace_ = nullptr;  // of the last collect()
@@ -126,6 +138,7 @@ class InterbodyForces {
     std::vector<Wrenchd> cuts;   // as cut_force_
   };
   std::vector<SelfStress> self_stress_;
+  double unreached_ = 0.0;  // self-stress below this is rounding
 };
 
 // Armstrong's form of the force at the hinge of a node (text 000): with A the acceleration of the

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "catena/base/text.h"
+#include "catena/closure/assembly.h"
 #include "catena/closure/loop_closure.h"
 #include "catena/closure/mobility.h"
 #include "catena/closure/pair.h"
@@ -28,9 +29,19 @@ constexpr double kSettled = 1e-14;
 constexpr double kShare = 0.1;
 // Newton's method for positions.
 constexpr int kMostIterations = 20;
+// A smallest pivot (a squared sine) below this fraction of what the rows began with asks for
+// others.
+constexpr double kPoorPivot = 0.1;
 
 double largest(const Eigen::VectorXd& x) {
   return x.size() == 0 ? 0.0 : x.lpNorm<Eigen::Infinity>();
+}
+
+bool closed_to(const Mechanism& mechanism, const AggregateTables& tables, const Eigen::VectorXd& q,
+               double most) {
+  for (int l = 0; l < static_cast<int>(tables.aggregates.size()); ++l)
+    if (!(LoopClosure(mechanism, tables, l).residual(q).norm() <= most)) return false;
+  return true;
 }
 
 void store_inertia(const SpatialInertiad& inertia, Node& node) {
@@ -133,6 +144,73 @@ void MultiplierDynamics::share_inertias() {
     // The two sides are one frame when the loop is closed.
     store_inertia(shift_to_parent(place.parent.pose * place.child.pose.inverse(), half), light);
   }
+}
+
+// An open loop has another rank.
+void MultiplierDynamics::choose_rows(const Eigen::VectorXd& q, Workspace& w) {
+  if (choice_ == Choice::none && closed_to(*mechanism_, tables_, q, kClosed)) begin(q, w);
+}
+
+void MultiplierDynamics::begin(const Eigen::VectorXd& q, Workspace& w) {
+  if (choice_ != Choice::none) {
+    if (left_out_ > 0) choose_rows_again(q, w);
+    return;
+  }
+  if (!closed_to(*mechanism_, tables_, q, kMostOpen)) return;
+  choice_ = Choice::made;
+  bool all = true;
+  for (int l = 0; l < static_cast<int>(tables_.aggregates.size()); ++l)
+    all = all && all_rows_count(LoopClosure(*mechanism_, tables_, l), q);
+  if (all) return;
+  if (w.has_chart())
+    leave_out_rows(w.chart());
+  else
+    choose_rows_again(q, w);
+}
+
+// With the ranks of the chart that the workspace has, if it has one.
+void MultiplierDynamics::choose_rows_again(const Eigen::VectorXd& q, Workspace& w) {
+  try {
+    ChartSettings settings;
+    if (w.has_chart()) settings.previous = &w.chart();
+    w.set_chart(choose_chart(*mechanism_, q, settings));
+  } catch (const NumericalError&) {
+    if (!w.has_chart()) choice_ = Choice::singular;  // refuse_singular() tells whoever must know
+    return;
+  }
+  choice_ = Choice::made;
+  leave_out_rows(w.chart());
+}
+
+void MultiplierDynamics::leave_out_rows(const Chart& chart) {
+  left_out_ = 0;
+  for (std::size_t l = 0; l < tables_.aggregates.size(); ++l) {
+    const Aggregate& a = tables_.aggregates[l];
+    const std::vector<ChartRow>& rows = chart.loops[l].rows;
+    for (int i = a.first_closure; i < a.first_closure + a.closure_count; ++i)
+      for (int r = 0; r < tables_.closures[index(i)].rows; ++r) {
+        const bool out = std::none_of(rows.begin(), rows.end(), [&](const ChartRow& row) {
+          return row.closure == i && row.row == r;
+        });
+        constraints_.leave_out(i, r, out);
+        left_out_ += out ? 1 : 0;
+      }
+  }
+  good_pivot_ = -1.0;
+}
+
+bool MultiplierDynamics::poor_rows() const {
+  if (choice_ == Choice::singular) return true;
+  if (left_out_ == 0 || !constraints_.ideal()) return false;
+  return constraints_.rank() < good_rank_ ||
+         constraints_.ideal_solver().smallest_pivot() < kPoorPivot * good_pivot_;
+}
+
+double MultiplierDynamics::largest_kept(const Eigen::VectorXd& rows) const {
+  double most = 0.0;
+  for (int r = 0; r < static_cast<int>(rows.size()); ++r)
+    if (!constraints_.left_out(r)) most = std::max(most, std::abs(rows[r]));
+  return most;
 }
 
 const SweepModel MultiplierDynamics::tree(const Workspace& w, bool gravity) const {
@@ -297,8 +375,12 @@ void MultiplierDynamics::check_closed(const State& state, const Workspace& w) {
   for (const Place& place : places_) {
     if (place.loop < 0 || !constraints_.active(place.constraint)) continue;
     const int first = constraints_.first_row(place.constraint);
-    const double gap = gap_.segment(first, place.closure.rows).lpNorm<Eigen::Infinity>();
-    const double rate = rest_.segment(first, place.closure.rows).lpNorm<Eigen::Infinity>();
+    double gap = 0.0, rate = 0.0;
+    for (int r = first; r < first + place.closure.rows; ++r) {
+      if (constraints_.left_out(r)) continue;
+      gap = std::max(gap, std::abs(gap_[r]));
+      rate = std::max(rate, std::abs(rest_[r]));
+    }
     if (gap <= kClosureTolerance && rate <= kClosureTolerance * speed) continue;
     const LoopClosure closure(*mechanism_, tables_, place.loop);
     if (!(gap <= kClosureTolerance))
@@ -317,19 +399,27 @@ const Eigen::VectorXd& MultiplierDynamics::forward(const State& state,
                          mechanism_->hinges()[index(w.remote_drives().front().hinge)].name +
                          "' is carried by a body that is not its parent; the route by multipliers "
                          "needs the O(N) factors of the tree");
+  choose_rows(state.q, w);
   sweep(prepare(*mechanism_, state, &effort, external, w), true, w);
   constraints_.place(w);
   place_rows(state, w);
   if (check_closed_) check_closed(state, w);
   constraints_.factor(w);
+  if (left_out_ > 0 && check_closed_ && constraints_.rank() < constraints_.rows() - left_out_) {
+    choose_rows_again(state.q, w);
+    constraints_.place(w);
+    constraints_.factor(w);
+  }
   constraints_.accelerations(w, w.acceleration, right_);
   scale_ = largest(right_);
-  if (multipliers_.size() != right_.size()) multipliers_.resize(right_.size());
-  multipliers_ = -right_;
-  constraints_.solve(multipliers_);
-  constraints_.respond(w, multipliers_);
+  if (applied_.size() != right_.size()) applied_.resize(right_.size());
+  applied_ = -right_;
+  constraints_.solve(applied_);
+  constraints_.respond(w, applied_);
   constraints_.accelerate(w, w.acceleration);
   refine(w);
+  multipliers_ = applied_;
+  constraints_.take_least_norm(multipliers_);
   return w.acceleration;
 }
 
@@ -343,16 +433,20 @@ void MultiplierDynamics::refine(Workspace& w) {
   double last = std::numeric_limits<double>::infinity();
   for (int step = 0;; ++step) {
     constraints_.accelerations(w, w.acceleration, rest_);
-    residual_ = largest(rest_);
+    residual_ = largest_kept(rest_);
     if (step == kMostRefinements || residual_ <= rounding() * scale_ || residual_ > 0.5 * last)
-      return;
+      break;
     last = residual_;
     rest_ = -rest_;
     constraints_.solve(rest_);
     constraints_.respond(w, rest_);
     constraints_.accelerate(w, w.acceleration);
-    multipliers_ += rest_;
+    applied_ += rest_;
   }
+  left_out_residual_ = 0.0;
+  for (int r = 0; r < constraints_.rows() && left_out_ > 0; ++r)
+    if (constraints_.left_out(r))
+      left_out_residual_ = std::max(left_out_residual_, std::abs(rest_[r]));
 }
 
 MultiplierDynamics::Conflict MultiplierDynamics::conflict() const {
@@ -367,7 +461,10 @@ MultiplierDynamics::Conflict MultiplierDynamics::conflict() const {
     double involved = std::abs(right_[dropped[index(k)]]);
     for (int i = 0; i < solver.rank(); ++i)
       involved = std::max(involved, std::abs(solver.dependence(k, i) * right_[kept[index(i)]]));
-    if (miss <= kContradiction * std::max(involved, kShare * scale_)) continue;
+    if (constraints_.left_out(dropped[index(k)])
+            ? miss <= kRoundedContradiction * scale_
+            : miss <= kContradiction * std::max(involved, kShare * scale_))
+      continue;
     Conflict one;
     one.miss = miss;
     constexpr double kInvolved = 1e-9;
@@ -382,7 +479,7 @@ MultiplierDynamics::Conflict MultiplierDynamics::conflict() const {
 
 void MultiplierDynamics::refuse_singular(const Eigen::VectorXd& q) {
   const int rank = constraints_.rank();
-  if (rank == constraints_.rows()) return;
+  if (rank == constraints_.rows() - left_out_) return;
   if (generic_rank_ < 0) {
     generic_rank_ = 0;
     for (std::size_t l = 0; l < tables_.aggregates.size(); ++l)
@@ -398,6 +495,7 @@ void MultiplierDynamics::refuse_singular(const Eigen::VectorXd& q) {
 }
 
 void MultiplierDynamics::factor_at(const State& state, Workspace& w) {
+  choose_rows(state.q, w);
   PreparedInput in = prepare_position(*mechanism_, state.q, w);
   in.v = state.v.data();  // so that the nodes have their twists
   sweep(in, false, w);
@@ -410,22 +508,24 @@ Eigen::VectorXd MultiplierDynamics::impulse(const State& state, Workspace& w) {
   factor_at(state, w);
   constraints_.velocities(w, state.v, right_);
   scale_ = largest(right_);
-  multipliers_ = -right_;
-  constraints_.solve(multipliers_);
-  constraints_.respond(w, multipliers_);
+  applied_ = -right_;
+  constraints_.solve(applied_);
+  constraints_.respond(w, applied_);
   Eigen::VectorXd jump = constraints_.change();
   Eigen::VectorXd remains = right_;
   for (int step = 0; step < kMostRefinements; ++step) {  // as refine()
     constraints_.changes(rest_);
     remains += rest_;
-    residual_ = largest(remains);
+    residual_ = largest_kept(remains);
     if (residual_ <= rounding() * scale_) break;
     rest_ = -remains;
     constraints_.solve(rest_);
     constraints_.respond(w, rest_);
     jump += constraints_.change();
-    multipliers_ += rest_;
+    applied_ += rest_;
   }
+  multipliers_ = applied_;
+  constraints_.take_least_norm(multipliers_);
   return jump;
 }
 
@@ -443,7 +543,7 @@ double MultiplierDynamics::close(State& state, Workspace& w) {
   for (int iteration = 0; iteration < kMostIterations; ++iteration) {
     factor_at(state, w);
     measure_gap(state, w);
-    const double open = largest(gap_);
+    const double open = largest_kept(gap_);
     if (open <= kSettled || (open < 1e-9 && open >= 0.5 * last)) break;
     last = open;
     rest_ = -gap_;
@@ -452,7 +552,18 @@ double MultiplierDynamics::close(State& state, Workspace& w) {
     state.q = integrate(*mechanism_, state.q, constraints_.change());
   }
   state.v += impulse(state, w);
-  return largest(gap_);
+  if (poor_rows()) {
+    const Eigen::VectorXd open = gap_;
+    good_pivot_ = -1.0;
+    choose_rows_again(state.q, w);
+    factor_at(state, w);
+    gap_ = open;
+  }
+  if (good_pivot_ < 0.0 && left_out_ > 0 && constraints_.ideal()) {
+    good_pivot_ = constraints_.ideal_solver().smallest_pivot();
+    good_rank_ = constraints_.rank();
+  }
+  return largest_kept(gap_);
 }
 
 Wrenchd MultiplierDynamics::wrench_on_child(int constraint) const {

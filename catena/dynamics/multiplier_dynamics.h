@@ -12,6 +12,12 @@
 // J M⁻¹ Jᵀ, improved by steps of refinement where that pays. Near singular positions the embedding
 // keeps more digits, for it does not square the condition of J.
 //
+// Which rows of a loop count is decided in one place for both roads, the chart (closure/chart.h),
+// with a tolerance that knows of files with few digits: rows that are redundant but for the
+// rounding of the numbers in a file are left out here as there. The motion is that of the kept
+// rows, to all digits; multipliers of least norm are found afterwards and do the same only as well
+// as the file's digits allow.
+//
 // A cut hinge that keeps its coordinates (topology.h) moves a node without inertia that a closure
 // welds to its child. Here the two halves of that weld share the child's inertia, which changes no
 // motion and gives both a mass.
@@ -64,12 +70,15 @@ class MultiplierDynamics {
   const Eigen::VectorXd& forward(const State& state, const Eigen::VectorXd& effort,
                                  Workspace& workspace,
                                  std::span<const ExternalWrench> external = {});
-  // Of the last forward() or impulse(), by active row.
+  // Of the last forward() or impulse(), by active row: those of least norm, and those of the kept
+  // rows alone that were applied.
   const Eigen::VectorXd& multipliers() const { return multipliers_; }
+  const Eigen::VectorXd& applied_multipliers() const { return applied_; }
   // What the rows would have without multipliers: J v̇ + bias, or J v − target. As above.
   const Eigen::VectorXd& right_side() const { return right_; }
-  // What is left of J v̇ + bias, largest entry.
+  // What is left of J v̇ + bias, largest entry; and in the rows that were left out.
   double residual() const { return residual_; }
+  double left_out_residual() const { return left_out_residual_; }
   // Constraints that contradict each other: the smallest set of rows found (the one that the others
   // contradict last), and by how much they do; empty: none. After forward() or impulse().
   struct Conflict {
@@ -77,6 +86,9 @@ class MultiplierDynamics {
     double miss = 0.0;
   };
   Conflict conflict() const;
+
+  // A motion begins here, or goes on from what was saved: rows are chosen for this position.
+  void begin(const Eigen::VectorXd& q, Workspace& workspace);
 
   // Where the rank falls below the generic one (mobility.h) the accelerations of the multipliers
   // are not those of the motion: throws NumericalError there. After forward() with the loops alone;
@@ -88,7 +100,8 @@ class MultiplierDynamics {
   Eigen::VectorXd impulse(const State& state, Workspace& workspace);
 
   // Positions and velocities moved onto the active constraints, the least way as the inertia
-  // measures it. Returns what positions are left open by, largest row.
+  // measures it. Returns what positions are left open by, largest row of those that count. Looks
+  // whether the choice of rows has become poor, and makes another.
   double close(State& state, Workspace& workspace);
   // The residual of the positions, by active row.
   const Eigen::VectorXd& gap(const State& state, Workspace& workspace);
@@ -126,6 +139,11 @@ class MultiplierDynamics {
   Place& place(int constraint);
   const Place& place(int constraint) const;
   void share_inertias();
+  void choose_rows(const Eigen::VectorXd& q, Workspace& workspace);
+  void choose_rows_again(const Eigen::VectorXd& q, Workspace& workspace);
+  void leave_out_rows(const Chart& chart);
+  bool poor_rows() const;
+  double largest_kept(const Eigen::VectorXd& rows) const;
   void sweep(const SweepInput& in, bool gravity, Workspace& workspace);
   void place_rows(const State& state, const Workspace& workspace);
   void place_pair(const Place& place, const Workspace& workspace);
@@ -143,16 +161,25 @@ class MultiplierDynamics {
   std::vector<Node> nodes_;  // with shared inertias; empty: the mechanism's own
   Owner owner_;
   PositionOwner position_owner_;
-  Eigen::VectorXd multipliers_, right_, rest_, gap_;
+  Eigen::VectorXd multipliers_, applied_, right_, rest_, gap_;
   std::vector<double> gradient_, hessian_, terms_;
-  double residual_ = 0.0;
+  double residual_ = 0.0, left_out_residual_ = 0.0;
   int generic_rank_ = -1;  // of all loops; −1: not known yet
-  double scale_ = 0.0;     // of the right sides
+  // Rows are chosen at the first closed position, and again in close() when the smallest pivot has
+  // fallen far below what the choice began with (−1: not seen yet).
+  enum class Choice { none, singular, made } choice_ = Choice::none;
+  int left_out_ = 0;
+  double good_pivot_ = -1.0;
+  int good_rank_ = 0;
+  double scale_ = 0.0;  // of the right sides
   bool check_closed_ = true;
 };
 
 // Contradictory constraints differ by at least this fraction of the accelerations involved. Loops
 // that close only to kClosed (assembly.h) are off by less.
 inline constexpr double kContradiction = 1e-4;
+// The same for rows that a chart leaves out, as a fraction of the largest acceleration of any row:
+// they are redundant but for the rounding of a file.
+inline constexpr double kRoundedContradiction = 1e-2;
 
 }  // namespace catena

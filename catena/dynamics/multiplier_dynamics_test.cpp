@@ -217,6 +217,43 @@ TEST(MultiplierDynamics, RedundantRowsAreFound) {
   EXPECT_NEAR(pin.moment.y, 0.0, 1e-12);
 }
 
+// Axes as a file with few digits gives them are not quite parallel: strictly, the four-bar cannot
+// move. Both roads take it for one that can, with the same rows, and so it moves like the one with
+// parallel axes but for the rounding.
+TEST(MultiplierDynamics, RowsThatAreRedundantButForRoundingAreLeftOut) {
+  const Mechanism exact = four_bar();
+  const State at = four_bar_state(exact, 0.7, 1.5);
+  const VectorXd effort = vector({3.0, -1.0, 0.5});
+  const VectorXd parallel = forward_dynamics(exact, at, effort);
+  for (const double off : {3e-6, 5e-7, 5e-8, 5e-9, 5e-11}) {
+    const Mechanism m = rounded_four_bar(off);
+    const State s = assemble(m, at, {.fixed = {1, 0, 0}});
+    Workspace w(m);
+    const VectorXd a = forward_dynamics(m, s, effort, w, {}, Route::multipliers);
+    EXPECT_LT(error(a, forward_dynamics(m, s, effort)), 1e-12) << off;
+    EXPECT_LT(error(a, parallel), 100.0 * off + 1e-11) << off;
+    MultiplierDynamics& by = w.multiplier_dynamics();
+    EXPECT_EQ(by.constraints().rank(), 2);
+    EXPECT_TRUE(by.conflict().rows.empty());
+    EXPECT_LT(by.multipliers().lpNorm<Eigen::Infinity>(), 1e3);
+    EXPECT_LT(by.residual(), 1e-11);
+    EXPECT_LT(by.left_out_residual(), 1e3 * off);
+    // A blow: the jump of the exact one, but for the rounding.
+    const State blown{s.q, s.v + vector({0.3, -0.2, 0.1})};
+    Workspace of_exact(exact);
+    MultiplierDynamics other(exact);
+    other.set_check_closed(false);
+    EXPECT_LT(error(by.impulse(blown, w), other.impulse({at.q, blown.v}, of_exact)),
+              100.0 * off + 1e-11);
+    // Positions and velocities that are off go back to where the exact ones go.
+    State moved{s.q + vector({1e-4, -2e-4, 1e-4}), blown.v}, moved_exact = moved;
+    EXPECT_LT(by.close(moved, w), 1e-13);
+    other.close(moved_exact, of_exact);
+    EXPECT_LT(error(moved.q, moved_exact.q), 100.0 * off + 1e-11);
+    EXPECT_LT(error(moved.v, moved_exact.v), 100.0 * off + 1e-11);
+  }
+}
+
 TEST(MultiplierDynamics, TwoFourBarsInSeries) {
   const TwoFourBars two = two_four_bars();
   Workspace w(two.m);
@@ -376,6 +413,9 @@ TEST(Semidefinite, DependentRowsAndTheSolutionOfLeastNorm) {
       EXPECT_EQ(solver.rank(), rank);
       VectorXd y = right;
       solver.solve(y);
+      for (const int r : solver.dependent()) EXPECT_EQ(y[r], 0.0);
+      EXPECT_LT((a * y - right).norm(), 1e-9 * (1.0 + right.norm())) << n << " " << rank;
+      solver.take_least_norm(y);
       Eigen::JacobiSVD<MatrixXd> svd(a, Eigen::ComputeThinU | Eigen::ComputeThinV);
       svd.setThreshold(1e-12);
       const VectorXd expected = rank == 0 ? VectorXd::Zero(n) : VectorXd(svd.solve(right));
@@ -389,6 +429,29 @@ TEST(Semidefinite, DependentRowsAndTheSolutionOfLeastNorm) {
       }
     }
   }
+}
+
+// Rows that are left out count for nothing, however independent they are.
+TEST(Semidefinite, RowsLeftOut) {
+  Random random(6);
+  constexpr int kSize = 6;
+  MatrixXd b(kSize, kSize);
+  for (double& x : b.reshaped()) x = random.number(-1.0, 1.0);
+  const MatrixXd a = b * b.transpose();
+  VectorXd right(kSize);
+  for (double& x : right) x = random.number(-1.0, 1.0);
+  const std::vector<char> out{0, 1, 0, 0, 1, 0};
+  const std::vector<int> kept{0, 2, 3, 5};
+  SemidefiniteSolver solver;
+  solver.resize(kSize);
+  solver.compute(a, 1e-12, {}, out);
+  EXPECT_EQ(solver.rank(), 4);
+  VectorXd y = right;
+  solver.solve(y);
+  EXPECT_EQ(y[1], 0.0);
+  EXPECT_EQ(y[4], 0.0);
+  const VectorXd expected = MatrixXd(a(kept, kept)).fullPivLu().solve(VectorXd(right(kept)));
+  EXPECT_LT((y(kept) - expected).norm(), 1e-9 * expected.norm());
 }
 
 }  // namespace

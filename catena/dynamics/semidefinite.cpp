@@ -16,7 +16,7 @@ void SemidefiniteSolver::resize(int size) {
 }
 
 void SemidefiniteSolver::compute(const Eigen::MatrixXd& a, double tolerance,
-                                 const Eigen::VectorXd& sizes) {
+                                 const Eigen::VectorXd& sizes, std::span<const char> left_out) {
   const int n = size();
   std::iota(order_.begin(), order_.end(), 0);
   // A row is the length of a vector whose entries are sums: what is left after cancellation, this
@@ -36,10 +36,14 @@ void SemidefiniteSolver::compute(const Eigen::MatrixXd& a, double tolerance,
   smallest_pivot_ = 1.0;
   int k = 0;
   for (; k < n; ++k) {
-    int best = k;
-    for (int i = k + 1; i < n; ++i)
-      if (factor_(i, i) > factor_(best, best)) best = i;
-    const double pivot = factor_(best, best);
+    int best = -1;
+    for (int i = k; i < n; ++i) {
+      if (!left_out.empty() &&
+          left_out[static_cast<std::size_t>(order_[static_cast<std::size_t>(i)])])
+        continue;
+      if (best < 0 || factor_(i, i) > factor_(best, best)) best = i;
+    }
+    const double pivot = best < 0 ? 0.0 : factor_(best, best);
     if (!(pivot > tolerance)) break;
     smallest_pivot_ = std::min(smallest_pivot_, pivot);
     if (best != k) {  // symmetric exchange in the lower triangle
@@ -59,6 +63,12 @@ void SemidefiniteSolver::compute(const Eigen::MatrixXd& a, double tolerance,
       factor_.col(j).tail(n - j).noalias() -= factor_(j, k) * factor_.col(k).tail(n - j);
   }
   rank_ = k;
+  leftover_ = 0.0;
+  for (int i = k; i < n; ++i) {
+    const double scale = scale_[order_[static_cast<std::size_t>(i)]];
+    leftover_ = std::max(leftover_, factor_(i, i) * scale * scale);
+  }
+  if (largest > 0.0) leftover_ = std::sqrt(leftover_ / largest);
   if (rank_ < n) find_null_space();
 }
 
@@ -107,7 +117,10 @@ void SemidefiniteSolver::solve(Eigen::VectorXd& x) {
     const int row = order_[static_cast<std::size_t>(i)];
     x[row] = work_[i] / scale_[row];
   }
-  for (int k = 0; k < size() - r; ++k) {
+}
+
+void SemidefiniteSolver::take_least_norm(Eigen::VectorXd& x) const {
+  for (int k = 0; k < size() - rank_; ++k) {
     const double part = null_.col(k).dot(x);
     x -= part * null_.col(k);
   }

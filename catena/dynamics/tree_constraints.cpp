@@ -163,6 +163,22 @@ void TreeConstraints::set_active(int constraint, bool active) {
   stale_ = true;
 }
 
+void TreeConstraints::leave_out(int constraint, int row, bool out) {
+  bool& now = at(constraint).left_out[index(row)];
+  if (now == out) return;
+  now = out;
+  stale_ = true;
+}
+
+std::vector<char> TreeConstraints::kept() const {
+  std::vector<char> kept(index(rows_), 1);
+  for (int r = 0; r < rows_; ++r)
+    if (left_out(r)) kept[index(r)] = 0;
+  if (ideal_ && rows_ > 0)
+    for (const int r : solver_.dependent()) kept[index(r)] = 0;
+  return kept;
+}
+
 TreeConstraints::Place TreeConstraints::place_of_row(int row) const {
   for (int i = 0; i < count(); ++i) {
     const Constraint& c = at(i);
@@ -177,10 +193,12 @@ void TreeConstraints::restructure() {
   ideal_ = true;
   longest_ = 0;
   active_nodes_.clear();
+  left_out_.clear();
   for (Constraint& c : all_) {
     if (!c.active) continue;
     c.first_row = rows_;
     rows_ += c.rows;
+    for (int r = 0; r < c.rows; ++r) left_out_.push_back(c.left_out[index(r)] ? 1 : 0);
     ideal_ = ideal_ && !c.own_push;
     for (const Columns* columns : {&c.columns, &c.push_columns}) {
       if (columns == &c.push_columns && !c.own_push) continue;
@@ -351,7 +369,7 @@ void TreeConstraints::factor(Workspace& w) {
   const double rounding =
       std::numeric_limits<double>::epsilon() * kPivotRoundings * (longest_ + rows_);
   if (ideal_) {
-    solver_.compute(matrix_, rounding, size_);
+    solver_.compute(matrix_, rounding, size_, left_out_);
     return;
   }
   // Rows and forces at length one, as the inertia measures it.
@@ -374,7 +392,8 @@ void TreeConstraints::factor(Workspace& w) {
   }
   scaled_ = matrix_;
   for (int j = 0; j < rows_; ++j)
-    for (int i = 0; i < rows_; ++i) scaled_(i, j) *= row_scale_[i] * push_scale_[j];
+    for (int i = 0; i < rows_; ++i)
+      scaled_(i, j) *= left_out(i) || left_out(j) ? 0.0 : row_scale_[i] * push_scale_[j];
   general_.compute(scaled_);
 }
 
@@ -382,7 +401,8 @@ double TreeConstraints::reciprocal_condition() const {
   if (rows_ == 0) return 1.0;
   if (ideal_) return std::sqrt(solver_.smallest_pivot());
   double least = std::numeric_limits<double>::infinity(), most = 0.0;
-  for (int i = 0; i < rows_; ++i) {
+  const auto out = std::count(left_out_.begin(), left_out_.end(), 1);  // their pivots are last
+  for (int i = 0; i < rows_ - static_cast<int>(out); ++i) {
     const double x = std::abs(general_.matrixQTZ()(i, i));
     least = std::min(least, x);
     most = std::max(most, x);
@@ -479,6 +499,10 @@ void TreeConstraints::solve(Eigen::VectorXd& x) {
   work_ = row_scale_.cwiseProduct(x);
   x = general_.solve(work_);
   x.array() *= push_scale_.array();
+}
+
+void TreeConstraints::take_least_norm(Eigen::VectorXd& x) const {
+  if (ideal_) solver_.take_least_norm(x);
 }
 
 void TreeConstraints::respond(Workspace& w, const Eigen::VectorXd& multipliers) {

@@ -56,6 +56,14 @@ class TreeConstraints {
   bool active(int constraint) const { return at(constraint).active; }
   void set_active(int constraint, bool active);
 
+  // Rows that others imply, by the decision of whoever knows (closure/chart.h): they count for
+  // nothing but the forces of least norm.
+  void leave_out(int constraint, int row, bool out);
+  // By active row; after place().
+  bool left_out(int row) const { return left_out_[static_cast<std::size_t>(row)] != 0; }
+  // Neither left out nor, in an ideal set, found to depend on others. After factor().
+  std::vector<char> kept() const;
+
   // Of the active ones.
   int rows() const { return rows_; }
   int first_row(int constraint) const { return at(constraint).first_row; }
@@ -126,8 +134,10 @@ class TreeConstraints {
   void push(const Eigen::VectorXd& multipliers, Eigen::VectorXd& wrenches, Eigen::VectorXd& efforts,
             bool as_measured = false) const;
 
-  // x := λ of (J M⁻¹ Zᵀ) λ = x.
+  // x := λ of (J M⁻¹ Zᵀ) λ = x, with the kept rows of an ideal set alone.
   void solve(Eigen::VectorXd& x);
+  // λ that does the same with the least norm (in an ideal set; of others solve() gives that).
+  void take_least_norm(Eigen::VectorXd& x) const;
   // change() = M⁻¹ Zᵀ λ, and node_change() what that does to the nodes' twists.
   void respond(Workspace& workspace, const Eigen::VectorXd& multipliers);
   const Eigen::VectorXd& change() const { return change_; }
@@ -156,6 +166,7 @@ class TreeConstraints {
     Rows measure;
     std::array<double, kMostRows> bias{};
     std::array<double, kMostRows> target{};
+    std::array<bool, kMostRows> left_out{};
     Columns columns;
     bool own_push = false;
     std::vector<int> push_freedoms;
@@ -188,6 +199,7 @@ class TreeConstraints {
   std::vector<int> active_nodes_;  // parent first
   std::vector<int> moved_;         // nodes that some active constraint can move, parent first
   std::vector<Pair> pairs_;
+  std::vector<char> left_out_;  // by row
   int longest_ = 0;
   Eigen::MatrixXd matrix_;
   SemidefiniteSolver solver_;

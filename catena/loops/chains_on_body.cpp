@@ -207,6 +207,7 @@ void ChainsOnBody::solve_by_rank() {
   constraints_.factor(workspace_);
   multipliers_ = -right_;
   constraints_.solve(multipliers_);
+  constraints_.take_least_norm(multipliers_);
   const SemidefiniteSolver& solver = constraints_.ideal_solver();
   for (int k = 0; k < solver.size() - solver.rank(); ++k)
     if (std::abs(solver.mismatch(right_, k)) >
@@ -229,6 +230,7 @@ void ChainsOnBody::solve_by_rank() {
         column.segment(constraints_.first_row(c.constraint), c.right.size()) =
             c.reach.row(k).transpose();
     constraints_.solve(column);
+    constraints_.take_least_norm(column);
     for (const Contact& c : contacts_)
       if (constraints_.active(c.constraint))
         inner_inverse_.col(k).noalias() -=

@@ -225,7 +225,10 @@ void ConstraintSet::add_gaps(const State& state, const Workspace& w,
 
 double ConstraintSet::gap(const State& state) {
   const Eigen::VectorXd& g = dynamics_.gap(state, workspace_);
-  return g.size() == 0 ? 0.0 : g.lpNorm<Eigen::Infinity>();
+  double most = 0.0;
+  for (int r = 0; r < static_cast<int>(g.size()); ++r)
+    if (!dynamics_.constraints().left_out(r)) most = std::max(most, std::abs(g[r]));
+  return most;
 }
 
 const Eigen::VectorXd& ConstraintSet::forward(const State& state, const Eigen::VectorXd& effort,
@@ -268,7 +271,7 @@ ConstraintSet::Jump ConstraintSet::settle(const State& state) {
   c.push_velocities(workspace_, state.v, before);
   update_kinematics(*mechanism_, state.q, result.velocity, workspace_);
   c.push_velocities(workspace_, result.velocity, after);
-  result.energy_change = 0.5 * dynamics_.multipliers().dot(before + after);
+  result.energy_change = 0.5 * dynamics_.applied_multipliers().dot(before + after);
   return result;
 }
 
@@ -388,6 +391,11 @@ std::string ConstraintSet::conflict() const {
     const std::string name = name_of_row(row);
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
+  if (dynamics_.constraints().left_out(found.rows.back()))
+    return "the redundant constraints of " + listed(names) + " disagree here (by " +
+           number(found.miss) +
+           " 1/s²): they are redundant only within the digits of the file, or the position is next "
+           "to a singular one; write parallel axes and equal lengths with more digits";
   if (names.size() == 1)
     return names[0] + " contradicts itself: its rows differ by " + number(found.miss) +
            "; nothing that moves can satisfy them all";

@@ -123,7 +123,10 @@ class ConstraintSet {
   // none is accelerated into its plane, and friction obeys Coulomb's law. All others are apart.
   void choose_modes(const State& state, const Eigen::VectorXd& effort,
                     std::span<const ExternalWrench> external, std::span<const int> touching);
-  // Positions and velocities back onto the constraints; returns the largest gap left.
+  // A motion begins here: see MultiplierDynamics.
+  void begin(const State& state) { dynamics_.begin(state.q, workspace_); }
+  // Positions and velocities back onto the constraints; returns the largest gap left. Rows of loops
+  // that do not count are not looked at, here and in gap().
   double close(State& state) { return dynamics_.close(state, workspace_); }
   double gap(const State& state);
   // Throws NumericalError if no state near this one satisfies the active constraints, positions to

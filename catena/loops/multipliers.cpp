@@ -12,8 +12,12 @@ namespace {
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
-// An entry of the null space below this is rounding: its columns have length one.
+// An entry of the null space below this is rounding: its columns have length one. Below so many
+// times what the redundant rows are off by, it is the rounding of the file's numbers.
 constexpr double kUndetermined = 1e-9;
+constexpr double kRounded = 100.0;
+// Squares of sines are known to rounding.
+constexpr double kSharp = 1e-7;
 
 std::string direction(const double* d) {
   const char* axes = "xyz";
@@ -48,6 +52,9 @@ MultiplierReport multiplier_dynamics(const Mechanism& mechanism, const State& st
   report.rank = constraints.rows() == 0 ? 0 : solver.rank();
   report.reciprocal_condition = constraints.reciprocal_condition();
   report.residual = dynamics.residual();
+  report.redundant_residual = dynamics.left_out_residual();
+  const double undetermined =
+      solver.leftover() > kSharp ? kRounded * solver.leftover() : kUndetermined;
   for (int r = 0; r < constraints.rows(); ++r) {
     const TreeConstraints::Place place = constraints.place_of_row(r);
     const Closure& c = dynamics.tables().closures[index(place.constraint)];
@@ -67,7 +74,7 @@ MultiplierReport multiplier_dynamics(const Mechanism& mechanism, const State& st
     if (scale != 0.0) row.force = scale * dynamics.multipliers()[r];
     if (c.kind == ClosureKind::rod) row.force = -row.force;  // it pulls the child back
     if (report.rank < constraints.rows())
-      row.undetermined = solver.null_space().row(r).cwiseAbs().maxCoeff() > kUndetermined;
+      row.undetermined = solver.null_space().row(r).cwiseAbs().maxCoeff() > undetermined;
     report.rows.push_back(std::move(row));
   }
   if (report.rank < constraints.rows())

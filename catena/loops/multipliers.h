@@ -28,6 +28,9 @@ struct MultiplierReport {
   int rank = 0;                       // independent rows
   double reciprocal_condition = 1.0;  // of the independent rows, as the inertia measures them
   double residual = 0.0;              // what is left of the closure's acceleration, 1/s²
+  // The same in redundant rows. More than rounding where they are redundant only within the digits
+  // of the file's numbers.
+  double redundant_residual = 0.0;
   int redundant() const { return static_cast<int>(rows.size()) - rank; }
 };
 

@@ -49,6 +49,34 @@ TEST(MultiplierReport, NamesRedundantRowsAndOpenComponents) {
               1e-10);
 }
 
+// In a file with few digits the same rows are redundant and the same components open, and the
+// forces are those of the exact mechanism, to these digits.
+TEST(MultiplierReport, RowsThatAreRedundantButForRounding) {
+  const Mechanism exact = four_bar();
+  const State at = four_bar_state(exact, 0.7, 1.5);
+  const VectorXd effort = vector({3.0, 0.0, -1.0});
+  const MultiplierReport expected = multiplier_dynamics(exact, at, effort);
+  for (const double off : {3e-6, 5e-8}) {
+    const Mechanism m = rounded_four_bar(off);
+    const MultiplierReport r =
+        multiplier_dynamics(m, assemble(m, at, {.fixed = {1, 0, 0}}), effort);
+    EXPECT_EQ(r.rank, 2);
+    EXPECT_LT(r.residual, 1e-11);
+    EXPECT_GT(r.redundant_residual, 0.1 * off);
+    EXPECT_LT(r.redundant_residual, 1e3 * off);
+    ASSERT_EQ(r.rows.size(), expected.rows.size());
+    // The other hinge axis may turn the rows' own axes in the plane: lengths compare.
+    double force = 0.0, expected_force = 0.0;
+    for (std::size_t i = 0; i < r.rows.size(); ++i) {
+      const ConstraintRow &row = r.rows[i], &other = expected.rows[i];
+      EXPECT_EQ(row.undetermined, other.undetermined) << row.component;
+      force += row.force * row.force;
+      expected_force += other.force * other.force;
+    }
+    EXPECT_NEAR(std::sqrt(force), std::sqrt(expected_force), 1e3 * off);
+  }
+}
+
 TEST(MultiplierReport, OfATreeIsEmpty) {
   MechanismBuilder b("pendulum");
   b.add_body("bob", rod(1.0, 1.0));

@@ -7,6 +7,7 @@
 
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
+#include "catena/closure/mobility.h"
 #include "catena/model/configuration.h"
 
 namespace catena {
@@ -61,8 +62,15 @@ ClosedCoordinates::ClosedCoordinates(const Mechanism& mechanism, const State& st
       pinned_(std::move(pinned)),
       tables_(make_aggregate_tables(mechanism)),
       rates_(mechanism.coordinates()) {
-  check_closed(state);
+  const double gap = closure_residual(state);
+  const auto open = [&] {
+    return NumericalError("the initial state is not closed (" + number(gap) +
+                          " rad or lengths are open); assemble it first");
+  };
+  if (!(gap <= kMostOpen)) throw open();
   use(choose_chart(mechanism, state.q, {.pinned = pinned_}));
+  for (const Loop& loop : loops_)  // what is left out may be open after a while of a motion
+    if (!(loop.closure.residual(state.q)(loop.rows).norm() <= kClosed)) throw open();
   set_anchor(state);
 }
 
@@ -125,15 +133,25 @@ void ClosedCoordinates::set_anchor(const State& state) {
   }
 }
 
-void ClosedCoordinates::check_closed(const State& state) const {
-  const double gap = closure_residual(state);
-  if (!(gap <= kClosed))
-    throw NumericalError("the initial state is not closed (" + number(gap) +
-                         " rad or lengths are open); assemble it first");
+// Rows that the chart leaves out open as far as the digits of the file make them; those that it
+// keeps do not open.
+void ClosedCoordinates::check_still_closed(const State& state) const {
+  for (const Loop& loop : loops_) {
+    const Eigen::VectorXd residual = loop.closure.residual(state.q);
+    if (!(residual(loop.rows).norm() <= kClosed))
+      throw NumericalError("the " + loop.closure.name() + " has come open: " +
+                           loop.closure.worst(residual) + "; ask for a smaller tolerance");
+    if (!(residual.norm() <= kMostOpen))
+      throw NumericalError("the " + loop.closure.name() +
+                           " cannot move on: " + loop.closure.worst(residual) +
+                           " in constraints that were redundant where the motion began. Write "
+                           "parallel axes and equal "
+                           "lengths with more digits, if that is what they are meant to be");
+  }
 }
 
 void ClosedCoordinates::begin(const State& state) {
-  check_closed(state);
+  check_still_closed(state);
   use(choose_chart(mechanism_, state.q, {.pinned = pinned_, .previous = &chart_}));
   set_anchor(state);
 }
@@ -192,7 +210,9 @@ double ClosedCoordinates::unpack_at(std::span<const double> y, double time, Stat
     else
       close(loop, state);
     const Eigen::MatrixXd map = map_at(loop, state.q);
-    if (!loop.by_quaternion) ratio = std::min(ratio, pivot_ratio(loop.block) / loop.good_ratio);
+    // What cannot move is not carried over a singular position.
+    if (!loop.by_quaternion && map.cols() > 0)
+      ratio = std::min(ratio, pivot_ratio(loop.block) / loop.good_ratio);
     for (Eigen::Index d = 0; d < map.rows(); ++d) {
       double sum = 0.0;
       for (Eigen::Index f = 0; f < map.cols(); ++f)
@@ -230,9 +250,17 @@ void ClosedCoordinates::close(Loop& loop, State& state) const {
     if (size <= kSettled || (size < 1e-9 && size >= 0.5 * last)) return;
     last = size;
   }
-  throw NumericalError("the " + loop.closure.name() +
-                       " could not be closed from the last position: the step was too long, or the "
-                       "mechanism is at the end of its range");
+  // Near a singular position small disagreements decide.
+  constexpr double kRounded = 1e-9;
+  const double disagree = loop.closure.residual(anchor_.q).norm();
+  throw NumericalError(
+      "the " + loop.closure.name() +
+      " could not be closed from the last position: the step was too long, or the mechanism is at "
+      "the end of its range" +
+      (disagree > kRounded ? "; its redundant constraints disagree by " + number(disagree) +
+                                 " there, as in a file with few digits: write parallel axes and "
+                                 "equal lengths with more"
+                           : ""));
 }
 
 double ClosedCoordinates::close_by_quaternion(const Loop& loop, State& state) const {
@@ -240,10 +268,10 @@ double ClosedCoordinates::close_by_quaternion(const Loop& loop, State& state) co
   double last = kInfinity, whole = 0.0;
   for (int iteration = 0; iteration < kMostIterations; ++iteration) {
     const ClosureEquations e = loop.closure.equations(state.q);
-    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver;
-    solver.setThreshold(kRankThreshold);
-    solver.compute(e.jacobian * unit.asDiagonal());
-    const Eigen::VectorXd step = solver.solve(-e.residual);
+    const Eigen::VectorXd step =
+        Eigen::MatrixXd((e.jacobian * unit.asDiagonal())(loop.rows, Eigen::all))
+            .completeOrthogonalDecomposition()
+            .solve(-e.residual(loop.rows));
     state.q = loop.closure.moved(state.q, unit.cwiseProduct(step));
     const double size = step.lpNorm<Eigen::Infinity>();
     whole += size;

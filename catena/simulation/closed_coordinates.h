@@ -69,7 +69,7 @@ class ClosedCoordinates final : public Coordinates {
     double good_ratio = 1.0;  // of the block's pivots, in a good position
   };
 
-  void check_closed(const State& state) const;
+  void check_still_closed(const State& state) const;
   void use(const Chart& chart);
   void set_anchor(const State& state);
   // unpack() at y moved on by `time` along its velocities. Returns the least ratio of pivots, zero

@@ -224,6 +224,36 @@ TEST(ClosedMotion, PlatformWithBallJoints) {
   }
 }
 
+// A four-bar with one axis off by 1e-4, as four digits leave it, closed where all coordinates are
+// zero: it cannot move, and the run says why. With an axis off by 3e-6 it moves.
+TEST(ClosedMotion, AnAxisWithFourDigitsHoldsAFourBarAndTheRunSaysSo) {
+  for (const double off : {1e-4, 3e-6}) {
+    MechanismBuilder b("four_bar");
+    b.set_gravity({0.0, -9.81, 0.0});
+    for (const char* name : {"crank", "coupler", "rocker"}) b.add_body(name, rod(1.0, 1.0));
+    b.add_hinge("A", kWorld, "crank", {});
+    b.add_hinge("B", "crank", "coupler",
+                {.axes = {{0.0, off, 1.0}}, .frame_on_parent = shift(0.3, 0.5, 0)});
+    b.add_hinge("D", kWorld, "rocker", {.frame_on_parent = shift(1.2, 0, 0)});
+    b.add_hinge("C", "coupler", "rocker",
+                {.frame_on_parent = shift(1.1, 0.4, 0),
+                 .frame_on_child = shift(0.2, 0.9, 0),
+                 .cut = Cut::always});
+    const Mechanism m = b.finish();
+    MemoryRecorder recorder;
+    const SimulationResult r = simulate(m, m.default_state(), tight(0.2), recorder);
+    if (off > 1e-5) {
+      EXPECT_LT(r.state.q.norm(), 1e-9);
+      ASSERT_EQ(recorder.events().size(), 1u);
+      EXPECT_NE(recorder.events()[0].detail.find("nearly redundant"), std::string::npos);
+    } else {
+      EXPECT_GT(r.state.q.norm(), 0.01);
+      EXPECT_GT(r.audit.closure_residual, 1e-9);  // of the row that does not count
+      EXPECT_LT(r.audit.closure_residual, 1e-4);
+    }
+  }
+}
+
 TEST(ClosedMotion, ResumesToTheSameBits) {
   const Mechanism m = four_bar({2.0, 3.0, 2.5, 5.0, 2.0});
   const State s = start(m, -kPi / 2.0, 4.0, 0.8, -1.8);

@@ -1,5 +1,8 @@
 #include "catena/simulation/coordinates.h"
 
+#include <algorithm>
+
+#include "catena/closure/assembly.h"
 #include "catena/loops/constraint_set.h"
 #include "catena/model/configuration.h"
 #include "catena/simulation/closed_coordinates.h"
@@ -11,7 +14,8 @@ std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 class TreeCoordinates final : public Coordinates {
  public:
-  explicit TreeCoordinates(const Mechanism& mechanism) : mechanism_(mechanism) {
+  explicit TreeCoordinates(const Mechanism& mechanism)
+      : mechanism_(mechanism), tables_(make_aggregate_tables(mechanism)) {
     for (const Node& node : mechanism.nodes())
       if (node.coordinates != node.freedoms) has_quaternions_ = true;
   }
@@ -24,7 +28,9 @@ class TreeCoordinates final : public Coordinates {
                      : "v." + mechanism_.velocity_names()[index(entry - n)];
   }
 
-  void begin(const State&) override {}
+  void begin(const State& state) override {
+    if (constraints_ != nullptr) constraints_->begin(state);
+  }
 
   void pack(const State& state, std::span<double> y) const override {
     std::copy(state.q.begin(), state.q.end(), y.begin());
@@ -61,11 +67,14 @@ class TreeCoordinates final : public Coordinates {
   bool accepted(const State&) override { return false; }
 
   double closure_residual(const State& state) const override {
-    return constraints_ == nullptr ? 0.0 : constraints_->gap(state);
+    if (constraints_ == nullptr) return 0.0;
+    // Loops with the rows that do not count, too.
+    return std::max(constraints_->gap(state), closure_gap(mechanism_, tables_, state.q));
   }
 
  private:
   const Mechanism& mechanism_;
+  AggregateTables tables_;
   ConstraintSet* constraints_ = nullptr;
   bool has_quaternions_ = false;
 };

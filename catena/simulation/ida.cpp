@@ -16,7 +16,6 @@ namespace {
 
 constexpr double kUncontrolled = 1e-100;  // weight of entries outside error control
 constexpr long kNoLimitOfSteps = -1;
-constexpr double kMultiplierTolerance = 1e-3;  // N or N m, at a relative tolerance of 1e-8
 // The root of the rounding: half of the digits of a difference are right.
 constexpr double kDifference = 1.5e-8;
 
@@ -68,22 +67,17 @@ class Ida final : public Integrator {
   void begin() override {
     free_memory();
     const int n = ode_.size();
+    equations_.project(t_, y_);  // rows may have been chosen anew
     y_previous_ = y_;
     Eigen::VectorXd dy(n);
     equations_.rate(t_, y_, dy);
     rows_ = own_ ? 0 : dynamics().constraints().rows();
-    kept_.assign(static_cast<std::size_t>(rows_), 1);
-    if (rows_ > 0 && dynamics().constraints().ideal())
-      for (const int r : dynamics().constraints().ideal_solver().dependent())
-        kept_[static_cast<std::size_t>(r)] = 0;
+    kept_ = rows_ > 0 ? dynamics().constraints().kept() : std::vector<char>{};
     z_ = Eigen::VectorXd::Zero(n + 2 * rows_);
     dz_ = z_;
     z_.head(n) = y_;
     dz_.head(n) = dy;
-    if (rows_ > 0) z_.segment(n, rows_) = dynamics().multipliers();
-    for (int r = 0; r < rows_; ++r)
-      if (kept_[static_cast<std::size_t>(r)] == 0) z_[n + r] = 0.0;
-    if (rows_ > 0 && !all_kept()) solve_kept_multipliers(dy);
+    if (rows_ > 0) dz_.segment(n, rows_) = dynamics().applied_multipliers();
 
     const auto size = static_cast<sunindextype>(z_.size());
     vector_ = N_VMake_Serial(size, z_.data(), context_);
@@ -108,35 +102,6 @@ class Ida final : public Integrator {
     rejected_before_ = 0;
   }
 
-  bool all_kept() const {
-    for (const auto kept : kept_)
-      if (kept == 0) return false;
-    return true;
-  }
-
-  // The multipliers of the kept rows alone that do what those of least norm do: the same forces at
-  // the freedoms, in least squares.
-  void solve_kept_multipliers(const Eigen::VectorXd& dy) {
-    const int n = ode_.size(), freedoms = mechanism_.freedoms();
-    Eigen::VectorXd residual, column, unit = Eigen::VectorXd::Zero(rows_);
-    const Eigen::VectorXd a = dy.segment(mechanism_.coordinates(), freedoms);
-    dynamics().equation_residual(equations_.state(), equations_.applied_effort(), a, unit,
-                                 workspace_, equations_.external(), residual);
-    std::vector<int> places;
-    for (int r = 0; r < rows_; ++r)
-      if (kept_[static_cast<std::size_t>(r)] != 0) places.push_back(r);
-    Eigen::MatrixXd forces(freedoms, static_cast<Eigen::Index>(places.size()));
-    for (std::size_t k = 0; k < places.size(); ++k) {
-      unit.setZero();
-      unit[places[k]] = 1.0;
-      dynamics().transposed(unit, workspace_, column);
-      forces.col(static_cast<Eigen::Index>(k)) = column;
-    }
-    const Eigen::VectorXd found = forces.colPivHouseholderQr().solve(residual);
-    for (std::size_t k = 0; k < places.size(); ++k)
-      z_[n + places[k]] = found[static_cast<Eigen::Index>(k)];
-  }
-
   static int residual_of(double t, N_Vector z, N_Vector dz, N_Vector r, void* self) {
     return static_cast<Ida*>(self)->residual(t, N_VGetArrayPointer(z), N_VGetArrayPointer(dz),
                                              N_VGetArrayPointer(r));
@@ -147,10 +112,9 @@ class Ida final : public Integrator {
     double* to = N_VGetArrayPointer(weights);
     for (Eigen::Index i = 0; i < s.z_.size(); ++i) {
       const double tolerance = s.settings_.relative_tolerance * std::abs(from[i]);
-      // Multipliers follow the motion; they only have to converge.
-      to[i] = i >= s.ode_.size()        ? 1.0 / (tolerance + kMultiplierTolerance)
-              : i < s.ode_.controlled() ? 1.0 / (tolerance + s.settings_.absolute_tolerance)
-                                        : kUncontrolled;
+      // Multipliers follow the motion.
+      to[i] = i < s.ode_.controlled() ? 1.0 / (tolerance + s.settings_.absolute_tolerance)
+                                      : kUncontrolled;
     }
     return 0;
   }
@@ -203,7 +167,7 @@ class Ida final : public Integrator {
     rates_.resize(n);
     equations_.rate(t, y_in_, rates_);  // targets, efforts, and the rates of the integrals
     const State& state = equations_.state();
-    const Eigen::Map<const Eigen::VectorXd> lambda(z + n, rows_), mu(z + n + rows_, rows_);
+    const Eigen::Map<const Eigen::VectorXd> lambda(dz + n, rows_), mu(dz + n + rows_, rows_);
     multipliers_ = lambda;
     acceleration_ = Eigen::Map<const Eigen::VectorXd>(dz + coordinates, freedoms);
     if (own_) dynamics().constraints().place(workspace_);
@@ -277,7 +241,7 @@ class Ida final : public Integrator {
   SUNMatrix matrix_ = nullptr;
   SUNLinearSolver linear_ = nullptr;
   N_Vector vector_ = nullptr, rate_ = nullptr, wanted_ = nullptr, id_ = nullptr;
-  Eigen::VectorXd z_, dz_, wanted_data_;  // (y, λ, μ)
+  Eigen::VectorXd z_, dz_, wanted_data_;  // (y, ∫λ dt, ∫μ dt)
   Eigen::VectorXd y_in_, rates_, multipliers_, acceleration_, motion_, velocity_, rows_rate_,
       rows_gap_, position_rate_, moved_, moved_rate_, moved_residual_;
   long rejected_before_ = 0;

@@ -6,6 +6,11 @@
 //   q̇ = N(q) (v + Jᵀ μ)                  M v̇ + C(q, v) − τ − Jᵀ λ = 0
 //   Φ(q) = 0                              J v = 0
 //
+// The unknowns are the integrals of λ and μ: impulses, which rounding does not disturb however
+// short the step is. λ itself would have the rounding of a velocity over the step, and IDA's first
+// steps at tight tolerances are so short that its iteration would not settle. (Gear's reduction of
+// the index: multipliers are derivatives.)
+//
 // The residual of the motion is inverse dynamics, one sweep each way. Of dependent rows only
 // independent ones are kept, chosen when the integrator starts; the multipliers of the others are
 // zero. Jacobians by differences: fine for some dozen freedoms, slow beyond.

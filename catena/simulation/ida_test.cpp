@@ -102,5 +102,54 @@ TEST(Ida, AbsoluteCoordinatesWithInputs) {
               kAgreement);
 }
 
+// Tight tolerances make IDA's first steps very short, at the start and at every checkpoint. A
+// four-bar on a frame that floats, from rest and in motion, in coordinates of the tree and
+// absolute.
+TEST(Ida, FloatingLoopsAtTightTolerances) {
+  MechanismBuilder b("floating");
+  b.set_gravity({0.3, -0.2, -9.81});
+  b.add_body("frame", body(3.0, {0.6, 0.1, -0.2}, {0.2, 0.4, 0.5}));
+  b.add_body("driver", rod(1.0, 1.0, 0.01)).add_body("coupler", rod(1.0, 4.8, 0.01));
+  b.add_body("rocker", rod(2.0, 2.0, 0.01));
+  b.add_hinge("base", kWorld, "frame", {.type = HingeType::free});
+  b.add_hinge("A", "frame", "driver", {});
+  b.add_hinge("B", "driver", "coupler", {.frame_on_parent = shift(1, 0, 0)});
+  b.add_hinge("D", "frame", "rocker", {.frame_on_parent = shift(4, 0, 0)});
+  b.add_hinge(
+      "C", "coupler", "rocker",
+      {.frame_on_parent = shift(4.8, 0, 0), .frame_on_child = shift(2, 0, 0), .cut = Cut::always});
+  const Mechanism m = b.finish();
+  const Mechanism absolute = absolute_form(m);
+  for (const double rate : {0.0, 1.5}) {
+    State s = m.default_state();
+    const State planar = four_bar_state(four_bar(), 0.7, rate);
+    for (const char* name : {"A", "B", "D"}) {
+      const int k = four_bar().position_index(name);
+      s.q[m.position_index(name)] = planar.q[k];
+      s.v[m.velocity_index(name)] = planar.v[k];
+    }
+    SimulationSettings tight = settings_of(Method::dop853, 0.3);
+    tight.integrator.relative_tolerance = 1e-10;
+    tight.integrator.absolute_tolerance = 1e-12;
+    tight.checkpoint_interval = 0.1;
+    MemoryRecorder x, y, z;
+    const SimulationResult ode = simulate(m, s, tight, x);
+    tight.integrator.method = Method::ida;
+    const SimulationResult dae = simulate(m, s, tight, y);
+    const SimulationResult all = simulate(absolute, absolute_state(m, s, absolute), tight, z);
+    for (int body = 0; body < 4; ++body) {
+      const Transformd one = body_pose(m, ode.state.q, body);
+      const Transformd two = body_pose(m, dae.state.q, body);
+      const Transformd three = body_pose(absolute, all.state.q, body);
+      EXPECT_LT(norm(one.translation - two.translation), 1e-6) << body;
+      EXPECT_LT(norm(one.translation - three.translation), 1e-6) << body;
+    }
+    EXPECT_LT(dae.audit.closure_residual, 1e-9);
+    EXPECT_LT(all.audit.closure_residual, 1e-9);
+    EXPECT_LT(dae.steps.steps, 2000);
+    EXPECT_LT(all.steps.steps, 2000);
+  }
+}
+
 }  // namespace
 }  // namespace catena

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catena/base/text.h"
+#include "catena/closure/mobility.h"
 #include "catena/model/configuration.h"
 #include "catena/simulation/contacts.h"
 #include "catena/simulation/events.h"
@@ -125,6 +126,7 @@ class Simulation {
     equations_.impose_motions(0.0, y_);
     log_ = equations_.notes();
     try {
+      note_rigid_loops(state);
       switching_.begin(0.0, y_, log_);
       contacts_.begin(0.0, y_, log_);
       y_.tail(equations_.elements()).setZero();  // the audit begins after impacts at the start
@@ -138,6 +140,18 @@ class Simulation {
     } catch (const NumericalError& e) {
       throw NumericalError(std::string("at time 0 s: ") + e.what());
     }
+  }
+
+  // Loops that stand still should say why.
+  void note_rigid_loops(const State& state) {
+    const Chart* chart = coordinates_->chart();
+    if (chart == nullptr) return;
+    const bool rigid =
+        std::any_of(chart->loops.begin(), chart->loops.end(),
+                    [](const LoopChart& l) { return l.independent.empty() && l.rank > 0; });
+    if (!rigid) return;
+    for (const std::string& warning : analyse_mobility(mechanism_, state.q).warnings)
+      log_.push_back({0.0, "loop", mechanism_.name(), warning});
   }
 
   void resume(const RunCheckpoint& from) {

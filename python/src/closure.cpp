@@ -16,8 +16,8 @@ AssemblySettings settings(const Mechanism& m, const Freedoms& fixed, bool keep_l
 
 const char* const kSettings =
     "\n\nfixed: freedoms that stay as given: names, indices or a mask.\n"
-    "keep_limits: of the hinges.\nclosest: the closed position nearest to the guess, not just one "
-    "near.";
+    "keep_limits: of the hinges.\nclosest: the closed position nearest to the guess that several "
+    "starts lead to, not just one near.";
 
 std::string doc(const char* text) { return std::string(text) + kSettings; }
 
@@ -159,7 +159,15 @@ void bind_mobility(py::module_& m) {
       .def_readonly("closed", &LoopMobility::closed)
       .def_readonly("mobility", &LoopMobility::mobility)
       .def_readonly("redundant", &LoopMobility::redundant)
-      .def_readonly("singular", &LoopMobility::singular);
+      .def_readonly("singular", &LoopMobility::singular)
+      .def_readonly("instantaneous", &LoopMobility::instantaneous,
+                    "Freedoms less the rank at the closed position itself.")
+      .def_readonly("shaky", &LoopMobility::shaky,
+                    "It moves instantaneously, but no closed position was found aside of it.")
+      .def_readonly("nearly_redundant", &LoopMobility::nearly_redundant,
+                    "Rows that would be redundant if what should be parallel or equal were off by "
+                    "less.")
+      .def_readonly("off", &LoopMobility::off, "By how much; rad or lengths of the loop.");
   py::class_<MobilityReport>(m, "MobilityReport")
       .def_readonly("mobility", &MobilityReport::mobility,
                     "Of the whole mechanism; None if some loop cannot be closed.")

@@ -147,6 +147,32 @@ void bind_interbody(py::module_& m) {
           "list of bool: the components of at(hinge, axes).wrench that redundant constraints leave "
           "open.")
       .def(
+          "undetermined_constraint_force",
+          [](const F& f, const HingeName& hinge, Choice<ForceAxes> axes) {
+            check_updated(f.workspace, "compute() or collect()");
+            return f.forces.undetermined_constraint_force(read_hinge(hinge, *f.mechanism), axes);
+          },
+          py::arg("hinge"), py::arg("axes") = Choice<ForceAxes>{ForceAxes::hinge},
+          "list of bool: the same of the entries of at(hinge, axes).constraint_force.")
+      .def(
+          "open_directions",
+          [](const F& f, const HingeName& hinge, Choice<ForceAxes> axes) {
+            check_updated(f.workspace, "compute() or collect()");
+            const auto open = f.forces.open_directions(read_hinge(hinge, *f.mechanism), axes);
+            return py::make_tuple(py::cast(open.moment), py::cast(open.force));
+          },
+          py::arg("hinge"), py::arg("axes") = Choice<ForceAxes>{ForceAxes::hinge},
+          "(moment, force): lists of unit vectors along which redundant constraints leave the "
+          "moment and the force open. Across them they are determined.")
+      .def(
+          "determined",
+          [](const F& f, const HingeName& hinge, Choice<ForceAxes> axes) {
+            check_updated(f.workspace, "compute() or collect()");
+            return f.forces.determined(read_hinge(hinge, *f.mechanism), axes);
+          },
+          py::arg("hinge"), py::arg("axes") = Choice<ForceAxes>{ForceAxes::hinge},
+          "at(hinge, axes).wrench less its parts along the open directions.")
+      .def(
           "rod_tension",
           [](const F& f, int rod) {
             check_updated(f.workspace, "compute()");
