@@ -9,6 +9,7 @@
 #include "catena/dynamics/closed_cases.h"
 #include "catena/model/configuration.h"
 #include "catena/sensitivity/equilibrium.h"
+#include "catena/sensitivity/parameters.h"
 
 namespace catena {
 namespace {
@@ -89,6 +90,43 @@ TEST(Linearize, ClosedMechanism) {
   EXPECT_LT(q.difference_B, 1e-8);
   EXPECT_LT((p.M * p.A.bottomLeftCorner(6, 6) - p.P2).norm(), 1e-10 * p.P2.norm());
   EXPECT_LT((p.M * p.B.bottomRows(6) - p.P3).norm(), 1e-12 * p.P3.norm());
+}
+
+// Each freedom of a four-bar can be the state; two of them cannot. A workspace keeps the choice.
+TEST(Linearize, IndependentFreedomsAreChosen) {
+  const Mechanism m = four_bar();
+  const State s = four_bar_state(m, 0.7, 1.3);
+  const OperatingPoint point{s, vector({0.4, -0.2, 0.3}), VectorXd::Zero(3), {}};
+  for (int i = 0; i < 3; ++i) {
+    LinearizeSettings settings;
+    settings.independent.assign(3, 0);
+    settings.independent[static_cast<std::size_t>(i)] = 1;
+    SensitivityWorkspace w(m);
+    const Plant plant = linearize(m, point, settings, w);
+    EXPECT_EQ(plant.freedoms, std::vector<int>{i});
+    const Perturbation p = linearize_by_perturbation(m, plant, settings);
+    EXPECT_LT(p.difference_A, 1e-6);
+    EXPECT_LT(p.difference_B, 1e-6);
+    EXPECT_EQ(linearize(m, point, {}, w).freedoms, plant.freedoms);
+    // E by differences of the accelerations of mechanisms made anew.
+    const ParameterSet set(m, {"body.coupler.mass"});
+    const MatrixXd e = parameter_matrix(m, plant, set, settings);
+    ASSERT_EQ(e.rows(), 2);
+    EXPECT_EQ(e(0, 0), 0.0);
+    const auto at = [&](double by) {
+      VectorXd x = set.values();
+      x[0] += by;
+      return forward_dynamics(set.with(x), s, point.effort)[i];
+    };
+    const double h = 1e-3;
+    EXPECT_NEAR(e(1, 0), (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h),
+                1e-8 * (1.0 + std::abs(e(1, 0))));
+  }
+  LinearizeSettings both;
+  both.independent = {1, 0, 1};
+  EXPECT_THROW(linearize(m, point, both), NumericalError);
+  both.independent = {1};
+  EXPECT_THROW(linearize(m, point, both), NumericalError);
 }
 
 // A body that turns about a fixed point: small rotations ξ of a body frame that turns with ω obey

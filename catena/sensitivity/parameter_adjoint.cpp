@@ -1,7 +1,6 @@
 #include "catena/sensitivity/parameter_adjoint.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "catena/sensitivity/columns.h"
 
@@ -19,21 +18,35 @@ Twistd twist_of(const Transformd& frame, const Vec3d& turn, const Vec3d& slide) 
 // The wrench of a force at a place.
 Wrenchd force_at(const Vec3d& place, const Vec3d& force) { return {cross(place, force), force}; }
 
-// d/dI of X · I Y.
-SpatialInertiad by_inertia(const Twistd& x, const Twistd& y) {
-  SpatialInertiad g;
-  g.mass = dot(x.linear, y.linear);
-  g.mass_moment = cross(y.linear, x.angular) + cross(x.linear, y.angular);
-  const Vec3d &a = x.angular, &b = y.angular;
-  g.inertia = {a.x * b.x, a.x * b.y + a.y * b.x, a.x * b.z + a.z * b.x,
-               a.y * b.y, a.y * b.z + a.z * b.y, a.z * b.z};
-  return g;
+constexpr int kInertial = 10;
+
+// Adds factor · d/dI of X · I Y: by mass, mass · centre, and the inertia's xx, xy, xz, yy, yz, zz.
+void add_by_inertia(const Twistd& x, const Twistd& y, double factor, double* to) {
+  const Vec3d &a = x.angular, b = factor * y.angular, u = factor * y.linear;
+  const Vec3d moment = cross(u, a) + cross(x.linear, b);
+  to[0] += dot(x.linear, u);
+  for (int i = 0; i < 3; ++i) to[1 + i] += moment[i];
+  to[4] += a.x * b.x;
+  to[5] += a.x * b.y + a.y * b.x;
+  to[6] += a.x * b.z + a.z * b.x;
+  to[7] += a.y * b.y;
+  to[8] += a.y * b.z + a.z * b.y;
+  to[9] += a.z * b.z;
 }
 
-double contract(const SpatialInertiad& g, const SpatialInertiad& change) {
-  const SymMat3d &a = g.inertia, &b = change.inertia;
-  return g.mass * change.mass + dot(g.mass_moment, change.mass_moment) + a.xx * b.xx + a.xy * b.xy +
-         a.xz * b.xz + a.yy * b.yy + a.yz * b.yz + a.zz * b.zz;
+double contract(const double* g, const SpatialInertiad& change) {
+  const SymMat3d& j = change.inertia;
+  const Vec3d& h = change.mass_moment;
+  return g[0] * change.mass + g[1] * h.x + g[2] * h.y + g[3] * h.z + g[4] * j.xx + g[5] * j.xy +
+         g[6] * j.xz + g[7] * j.yy + g[8] * j.yz + g[9] * j.zz;
+}
+
+// −(A ×* P + V ×* (R − V ×* P) + Λ ×* F).
+Wrenchd by_shift(const Wrenchd& p, const Vec3d& r, const Wrenchd& force, const Twistd& v,
+                 const Twistd& a, const Twistd& lambda) {
+  const Wrenchd turned = cross_star(v, p);
+  const Wrenchd rest{turned.moment - r, turned.force};
+  return cross_star(v, rest) - cross_star(a, p) - cross_star(lambda, force);
 }
 
 // Whether the rotor of a hinge's drive rides on the body inboard of it and turns with the frame
@@ -46,9 +59,28 @@ bool rides_on_the_frame(const Hinge& hinge) {
 }  // namespace
 
 void ParameterAdjoint::add_inertial(int parameter, int body, const SpatialInertiad& change) {
-  const auto place = std::upper_bound(inertial_.begin(), inertial_.end(), body,
-                                      [](int b, const Inertial& i) { return b < i.body; });
-  inertial_.insert(place, {parameter, body, change});
+  const BodyPlace& place = m_.bodies()[at(body)];
+  if (place.node < 0) return;
+  auto node = std::find_if(nodes_.begin(), nodes_.end(),
+                           [&](const InertialNode& n) { return n.node == place.node; });
+  if (node == nodes_.end()) {
+    nodes_.push_back({place.node, static_cast<int>(size_)});
+    size_ += kInertial;
+    node = nodes_.end() - 1;
+  }
+  inertial_.push_back({parameter, node->place, shift_to_parent(place.X_node_body, change)});
+}
+
+void ParameterAdjoint::add_gravity(int parameter, int component) {
+  if (gravity_.empty()) {
+    gravity_place_ = static_cast<int>(size_);
+    size_ += 3;
+  }
+  gravity_.push_back({parameter, component});
+}
+
+int ParameterAdjoint::carrier(const Side& side) const {
+  return side.outer ? side.node : m_.nodes()[at(side.node)].parent;
 }
 
 bool ParameterAdjoint::add_geometry(const GeometrySeed& seed) {
@@ -57,17 +89,20 @@ bool ParameterAdjoint::add_geometry(const GeometrySeed& seed) {
   const Hinge& hinge = m_.description().hinges[at(seed.hinge)];
   const auto put = [&](bool on_parent, const Twistd& twist, int screw = -1) {
     // Against the author's direction the parent is outboard, and moves the other way.
-    Geometry g{seed.parameter,
-               place.node,
-               on_parent == place.reversed,
-               on_parent ? place.parent_body : place.child_body,
-               place.reversed ? -1.0 * twist : twist,
-               screw};
-    const auto key = [](const Geometry& x) { return std::tuple(x.node, x.outer, x.body); };
-    geometry_.insert(
-        std::upper_bound(geometry_.begin(), geometry_.end(), g,
-                         [&](const Geometry& a, const Geometry& b) { return key(a) < key(b); }),
-        g);
+    const bool outer = on_parent == place.reversed;
+    auto side = std::find_if(sides_.begin(), sides_.end(), [&](const Side& s) {
+      return s.node == place.node && s.outer == outer;
+    });
+    if (side == sides_.end()) {
+      sides_.push_back({place.node, outer, static_cast<int>(size_)});
+      size_ += 6;
+      side = sides_.end() - 1;
+    }
+    const int body = on_parent ? place.parent_body : place.child_body;
+    const Transformd frame = body < 0 ? Transformd{} : m_.bodies()[at(body)].X_node_body;
+    (screw < 0 ? geometry_ : screws_)
+        .push_back({seed.parameter, static_cast<int>(side - sides_.begin()),
+                    (place.reversed ? -1.0 : 1.0) * Ad(frame, twist), screw});
   };
   Vec3d e = Vec3d::zero();
   e[seed.entry] = 1.0;
@@ -89,7 +124,6 @@ bool ParameterAdjoint::add_geometry(const GeometrySeed& seed) {
       break;
     case GeometryKind::pitch:
       put(false, twist_of(hinge.frame_on_child, zero, axis), place.v_index);
-      screws_ = true;
       break;
     case GeometryKind::coefficient:  // of loops
     case GeometryKind::constant:
@@ -111,8 +145,9 @@ std::vector<Twistd> ParameterAdjoint::spread(const Mechanism& m, const VectorXd&
   return lambda;
 }
 
-void ParameterAdjoint::add_springs(const std::vector<Twistd>& lambda, const SensitivityWorkspace& w,
-                                   std::vector<Outboard>& sums) const {
+std::vector<ParameterAdjoint::SpringEnds> ParameterAdjoint::spring_ends(
+    const std::vector<Twistd>& lambda, const SensitivityWorkspace& w) const {
+  std::vector<SpringEnds> sums(m_.nodes().size(), {Wrenchd::zero(), Wrenchd::zero()});
   const DerivativeTable<double>& c = w.columns();
   struct End {
     int node = -1;
@@ -158,133 +193,150 @@ void ParameterAdjoint::add_springs(const std::vector<Twistd>& lambda, const Sens
     put(a, -1.0);
     put(b, 1.0);
   }
+  for (std::size_t n = sums.size(); n-- > 0;) {
+    const int parent = m_.nodes()[n].parent;
+    if (parent < 0) continue;
+    sums[at(parent)].by_shift += sums[n].by_shift;
+    sums[at(parent)].by_speed += sums[n].by_speed;
+  }
+  return sums;
 }
 
-ParameterAdjoint::Side ParameterAdjoint::side_of(int n, bool outer, const State& state,
-                                                 const VectorXd& x,
-                                                 const std::vector<Twistd>& lambda,
-                                                 const SensitivityWorkspace& w,
-                                                 const std::vector<Outboard>& inner,
-                                                 const std::vector<Outboard>& outer_sums) const {
+ParameterAdjoint::SideMotion ParameterAdjoint::motion_of(
+    const Side& side, const State& state, const VectorXd& x, const std::vector<Twistd>& lambda,
+    const SensitivityWorkspace& w, const Transfer& transfer,
+    const std::vector<SpringEnds>& springs) const {
   const DerivativeTable<double>& c = w.columns();
-  const Node& node = m_.nodes()[at(n)];
-  const ColumnNode<double>& own = c.nodes[n];
-  const int carrier = outer ? n : node.parent;
-  const Twistd v = carrier < 0 ? Twistd::zero() : c.nodes[carrier].twist;
-  const Twistd a = carrier < 0 ? Twistd{Vec3d::zero(), -m_.description().gravity}
-                               : c.nodes[carrier].acceleration;
-  const Twistd l = carrier < 0 ? Twistd::zero() : lambda[at(carrier)];
-  Outboard sums = (outer ? outer_sums : inner)[at(n)];
-  Wrenchd momentum = own.momentum, force = own.force;
-  // The rotor goes with the frame on the author's parent, in which the author's own parameters of
-  // that side turn it: it stands outboard of them, or (reversed) inboard.
-  const HingePlace& place = m_.hinges()[at(node.hinge_index)];
-  if (outer == place.reversed && rides_on_the_frame(m_.description().hinges[at(node.hinge_index)]))
-    for (int d = 0; d < c.drive_count; ++d) {
-      const int freedom = c.drives[d].freedom;
-      if (freedom != node.v_index || c.drives[d].carrier < 0) continue;
-      const double sign = place.reversed ? -1.0 : 1.0;
-      const Vec3d u = c.rotors[d].axis, turned = c.rotors[d].turned;
-      momentum.moment += sign * state.v[freedom] * u;
-      force.moment += sign * (w.acceleration[freedom] * u + state.v[freedom] * turned);
-      sums.momentum.moment += sign * x[freedom] * u;
-      sums.turning += sign * x[freedom] * turned;
-    }
-  const Wrenchd p = own.inertia * l + sums.momentum;
-  const Vec3d pulled = cross(momentum.force, l.linear);
-  const Wrenchd r{own.inertia_rate * l.angular + cross(momentum.moment, l.angular) + pulled +
-                      pulled + sums.turning,
-                  Vec3d::zero()};
-  const Wrenchd vp = cross_star(v, p);
-  Side side{Wrenchd::zero() - cross_star(a, p) - cross_star(v, r - vp) - cross_star(l, force),
-            r - 2.0 * vp, p, force};
-  if (!m_.springs().empty()) {
-    side.q += sums.by_shift - cross_star(v, sums.by_speed);
-    side.v += sums.by_speed;
+  const Node& node = m_.nodes()[at(side.node)];
+  const int on = carrier(side);
+  SideMotion motion;
+  motion.transfer = transfer;
+  motion.force = c.nodes[side.node].force;
+  if (on >= 0) {
+    motion.twist = c.nodes[on].twist;
+    motion.acceleration = c.nodes[on].acceleration;
+    motion.lambda = lambda[at(on)];
+  } else {
+    motion.acceleration.linear = -m_.description().gravity;
   }
-  return side;
+  if (!springs.empty()) motion.springs = springs[at(side.node)];
+  if (c.drive_count == 0) return motion;
+  // The rotor goes with the frame on the author's parent, which the parameters of that side turn:
+  // it stands outboard of them, or (reversed) inboard.
+  const HingePlace& place = m_.hinges()[at(node.hinge_index)];
+  if (side.outer != place.reversed ||
+      !rides_on_the_frame(m_.description().hinges[at(node.hinge_index)]))
+    return motion;
+  for (int d = 0; d < c.drive_count; ++d) {
+    const int freedom = c.drives[d].freedom;
+    if (freedom != node.v_index || c.drives[d].carrier < 0) continue;
+    const double sign = place.reversed ? -1.0 : 1.0;
+    const Vec3d u = sign * c.rotors[d].axis, turned = sign * c.rotors[d].turned;
+    motion.force.moment += w.acceleration[freedom] * u + state.v[freedom] * turned;
+    motion.transfer.p.moment += x[freedom] * u;
+    motion.transfer.r += x[freedom] * turned + cross(state.v[freedom] * u, motion.lambda.angular);
+  }
+  return motion;
 }
 
 void ParameterAdjoint::add(const State& state, const VectorXd& x, const std::vector<Twistd>& lambda,
-                           const SensitivityWorkspace& w, VectorXd& gradient) const {
+                           const SensitivityWorkspace& w, VectorXd& sums) const {
   const DerivativeTable<double>& c = w.columns();
-  int body = -1;
-  SpatialInertiad by = SpatialInertiad::zero();
-  for (const Inertial& i : inertial_) {
-    const BodyPlace& place = m_.bodies()[at(i.body)];
-    if (place.node < 0) continue;
-    if (i.body != body) {
-      body = i.body;
-      const ColumnNode<double>& node = c.nodes[place.node];
-      const Transformd pose = node.pose * place.X_node_body;
-      const Twistd v = Ad_inverse(pose, node.twist), l = Ad_inverse(pose, lambda[at(place.node)]);
-      const SpatialInertiad minus = by_inertia(ad(v, l), v);
-      by = by_inertia(l, Ad_inverse(pose, node.acceleration));
-      by.mass -= minus.mass;
-      by.mass_moment = by.mass_moment - minus.mass_moment;
-      by.inertia = by.inertia - minus.inertia;
+  for (const InertialNode& n : nodes_) {
+    const ColumnNode<double>& node = c.nodes[n.node];
+    const Twistd v = Ad_inverse(node.pose, node.twist);
+    const Twistd l = Ad_inverse(node.pose, lambda[at(n.node)]);
+    add_by_inertia(l, Ad_inverse(node.pose, node.acceleration), 1.0, sums.data() + n.place);
+    add_by_inertia(ad(v, l), v, -1.0, sums.data() + n.place);
+  }
+  if (!gravity_.empty())
+    for (int k = 0; k < m_.freedoms(); ++k) {
+      const Vec3d weight = x[k] * get_wrench(c.momentum, c.stride, k).force;
+      for (int i = 0; i < 3; ++i) sums[gravity_place_ + i] -= weight[i];
     }
-    gradient[i.parameter] += contract(by, i.change);
-  }
-  if (!gravity_.empty()) {
-    Vec3d weight = Vec3d::zero();
-    for (int k = 0; k < m_.freedoms(); ++k)
-      weight += x[k] * get_wrench(c.momentum, c.stride, k).force;
-    for (const Gravity& g : gravity_) gradient[g.parameter] -= weight[g.component];
-  }
-  if (geometry_.empty()) return;
-  std::vector<Outboard> outer(m_.nodes().size()), inner(m_.nodes().size());
-  for (Outboard& o : outer) o = {Wrenchd::zero(), Vec3d::zero(), Wrenchd::zero(), Wrenchd::zero()};
+  if (sides_.empty()) return;
+  // Sums of momentum and turning over the freedoms outboard, then P and R.
+  std::vector<Transfer> transfer(m_.nodes().size());
   for (int d = 0; d < c.drive_count; ++d) {
     if (c.drives[d].carrier < 0) continue;
-    Outboard& o = outer[at(c.drives[d].carrier)];
-    o.momentum.moment += x[c.drives[d].freedom] * c.rotors[d].axis;
-    o.turning += x[c.drives[d].freedom] * c.rotors[d].turned;
+    Transfer& to = transfer[at(c.drives[d].carrier)];
+    to.p.moment += x[c.drives[d].freedom] * c.rotors[d].axis;
+    to.r += x[c.drives[d].freedom] * c.rotors[d].turned;
   }
-  if (!m_.springs().empty()) add_springs(lambda, w, outer);
-  for (std::size_t n = outer.size(); n-- > 0;) {
+  for (std::size_t n = transfer.size(); n-- > 0;) {
     const Node& node = m_.nodes()[n];
-    inner[n] = outer[n];
-    for (int k = node.v_index; k < node.v_index + node.freedoms; ++k) {
-      inner[n].momentum += x[k] * get_wrench(c.momentum, c.stride, k);
-      inner[n].turning += x[k] * get_vec3(c.turning, c.stride, k);
-    }
-    if (node.parent < 0) continue;
-    Outboard& parent = outer[at(node.parent)];
-    parent.momentum += inner[n].momentum;
-    parent.turning += inner[n].turning;
-    if (m_.springs().empty()) continue;
-    parent.by_shift += inner[n].by_shift;
-    parent.by_speed += inner[n].by_speed;
-  }
-  const Geometry* last = nullptr;
-  Side side;
-  for (const Geometry& g : geometry_) {
-    if (last == nullptr || last->node != g.node || last->outer != g.outer || last->body != g.body) {
-      side = side_of(g.node, g.outer, state, x, lambda, w, inner, outer);
-      // Into the frame of the body, where the small twists are constant.
-      const Vec3d& reference = c.nodes[g.node].reference;
-      Transformd pose{Rotationd{}, -reference};
-      if (g.body >= 0) {
-        const BodyPlace& place = m_.bodies()[at(g.body)];
-        pose = place.node < 0 ? Transformd{place.X_node_body.rotation,
-                                           place.X_node_body.translation - reference}
-                              : c.nodes[place.node].pose * place.X_node_body;
+    Transfer& own = transfer[n];
+    if (node.parent >= 0) {
+      Transfer& parent = transfer[at(node.parent)];
+      parent.p += own.p;
+      parent.r += own.r;
+      for (int k = node.v_index; k < node.v_index + node.freedoms; ++k) {
+        parent.p += x[k] * get_wrench(c.momentum, c.stride, k);
+        parent.r += x[k] * get_vec3(c.turning, c.stride, k);
       }
-      side.q = Ad_star(pose, side.q);
-      if (screws_)
-        for (Wrenchd* f : {&side.v, &side.a, &side.force}) *f = Ad_star(pose, *f);
-      last = &g;
     }
-    double& to = gradient[g.parameter];
-    if (g.screw < 0) {
-      to += dot(side.q, g.twist);
-      continue;
-    }
-    const double q = state.q[m_.coordinate_of_freedom()[at(g.screw)]];
-    to += q * dot(side.q, g.twist) + state.v[g.screw] * dot(side.v, g.twist) +
-          w.acceleration[g.screw] * dot(side.a, g.twist) + x[g.screw] * dot(side.force, g.twist);
+    const ColumnNode<double>& outboard = c.nodes[n];
+    const Twistd& l = lambda[n];
+    const Vec3d arm = cross(outboard.momentum.force, l.linear);
+    own.p += outboard.inertia * l;
+    own.r +=
+        outboard.inertia_rate * l.angular + cross(outboard.momentum.moment, l.angular) + arm + arm;
   }
+  std::vector<SpringEnds> springs;
+  if (!m_.springs().empty()) springs = spring_ends(lambda, w);
+  // Into the frame of the side's node, where small twists are constant.
+  const auto frame_of = [&](const Side& side) {
+    const int on = carrier(side);
+    return on < 0 ? Transformd{Rotationd{}, -c.nodes[side.node].reference} : c.nodes[on].pose;
+  };
+  const auto shift_of = [&](const SideMotion& motion) {
+    Wrenchd by = by_shift(motion.transfer.p, motion.transfer.r, motion.force, motion.twist,
+                          motion.acceleration, motion.lambda);
+    if (!springs.empty())
+      by += motion.springs.by_shift - cross_star(motion.twist, motion.springs.by_speed);
+    return by;
+  };
+  const bool plain = c.drive_count == 0 && springs.empty();
+  for (const Side& side : sides_) {
+    const int on = carrier(side);
+    const Transfer& here = transfer[at(side.node)];
+    Wrenchd own;
+    if (plain && on >= 0)
+      own = Ad_star(c.nodes[on].pose,
+                    by_shift(here.p, here.r, c.nodes[side.node].force, c.nodes[on].twist,
+                             c.nodes[on].acceleration, lambda[at(on)]));
+    else
+      own = Ad_star(frame_of(side), shift_of(motion_of(side, state, x, lambda, w, here, springs)));
+    double* to = sums.data() + side.place;
+    for (int i = 0; i < 3; ++i) {
+      to[i] += own.moment[i];
+      to[3 + i] += own.force[i];
+    }
+  }
+  for (const Geometry& g : screws_) {
+    const Side& side = sides_[at(g.side)];
+    const SideMotion motion =
+        motion_of(side, state, x, lambda, w, transfer[at(side.node)], springs);
+    const Twistd twist = Ad(frame_of(side), g.twist);
+    const Wrenchd& p = motion.transfer.p;
+    const Wrenchd by_speed = Wrenchd{motion.transfer.r, Vec3d::zero()} -
+                             2.0 * cross_star(motion.twist, p) + motion.springs.by_speed;
+    const double q = state.q[m_.coordinate_of_freedom()[at(g.freedom)]];
+    sums[g.parameter] +=
+        q * dot(shift_of(motion), twist) + state.v[g.freedom] * dot(by_speed, twist) +
+        w.acceleration[g.freedom] * dot(p, twist) + x[g.freedom] * dot(motion.force, twist);
+  }
+}
+
+VectorXd ParameterAdjoint::gradient(const VectorXd& sums) const {
+  VectorXd g = sums.head(parameters_);
+  for (const Inertial& i : inertial_) g[i.parameter] += contract(sums.data() + i.place, i.change);
+  for (const Gravity& i : gravity_) g[i.parameter] += sums[gravity_place_ + i.component];
+  for (const Geometry& i : geometry_) {
+    const double* f = sums.data() + sides_[at(i.side)].place;
+    g[i.parameter] += dot(Wrenchd{{f[0], f[1], f[2]}, {f[3], f[4], f[5]}}, i.twist);
+  }
+  return g;
 }
 
 }  // namespace catena

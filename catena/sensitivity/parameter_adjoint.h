@@ -14,10 +14,14 @@
 //   second · P + rate · R + F · (Λ × s),   rate = V × s,  second = A × s + V × rate
 //   P = I Λ + Σ_outboard x momentum,  R = Bᵀ Λ + Σ_outboard x turning
 //
-// which is linear in s: one wrench W for each side of each hinge, and a dot product for each
-// parameter. Springs between points, and a rotor that rides on the frame of its hinge, add to it.
+// (P and R are the same on both sides of the hinge, whose own freedoms stand in one term or the
+// other)
+// which is linear in s: one wrench W for each side of each hinge. Springs between points, and a
+// rotor that rides on the frame of its hinge, add to it.
 //
-// Cost: about 300 multiplications for each hinge, and six or ten for each parameter.
+// In the axes of the bodies both are sums over the instants of a motion: ten numbers for each node
+// and six for each side are added up, and contracted with the parameters at the end. Cost: about
+// 600 multiplications for each hinge, however many parameters it has.
 #pragma once
 
 #include <vector>
@@ -28,63 +32,89 @@ namespace catena {
 
 class ParameterAdjoint {
  public:
-  // The mechanism must outlive it.
-  explicit ParameterAdjoint(const Mechanism& mechanism) : m_(mechanism) {}
+  // The mechanism must outlive it. `parameters`: how many there are, others included.
+  ParameterAdjoint(const Mechanism& mechanism, int parameters)
+      : m_(mechanism), parameters_(parameters), size_(parameters) {}
 
   // `change`: of the body's spatial inertia, in its own frame, with the parameter.
   void add_inertial(int parameter, int body, const SpatialInertiad& change);
-  void add_gravity(int parameter, int component) { gravity_.push_back({parameter, component}); }
+  void add_gravity(int parameter, int component);
   // False if the hinge is none of the tree's (a weld, or locked): then a probe has to serve.
   bool add_geometry(const GeometrySeed& seed);
 
+  // The sums: first one number for each parameter, for whoever has its derivative itself, then
+  // those of nodes and sides.
+  Eigen::Index size() const { return size_; }
   // Λ of each node.
   static std::vector<Twistd> spread(const Mechanism& mechanism, const Eigen::VectorXd& x,
                                     const SensitivityWorkspace& workspace);
-  // gradient[parameter] += ... at the point whose columns (and accelerations) the workspace holds.
+  // sums += ... at the point whose columns (and accelerations) the workspace holds.
   void add(const State& state, const Eigen::VectorXd& x, const std::vector<Twistd>& lambda,
-           const SensitivityWorkspace& workspace, Eigen::VectorXd& gradient) const;
+           const SensitivityWorkspace& workspace, Eigen::VectorXd& sums) const;
+  Eigen::VectorXd gradient(const Eigen::VectorXd& sums) const;
 
  private:
+  // A node whose inertia changes: the change in its frame.
   struct Inertial {
     int parameter = 0;
-    int body = 0;
+    int place = 0;  // in the sums
     SpatialInertiad change;
   };
   struct Gravity {
     int parameter = 0;
     int component = 0;
   };
-  // A small twist, in the frame of a body, of what is outboard of a side of a node's hinge.
+  // A side of a node's hinge: that of the node (outer), or of its parent.
+  struct Side {
+    int node = 0;
+    bool outer = false;
+    int place = 0;
+  };
+  // A small twist, in the frame of the node on that side (the ground), of what is outboard.
   struct Geometry {
     int parameter = 0;
-    int node = 0;
-    bool outer = false;  // side of the hinge: that of the node, else of its parent
-    int body = -1;       // −1: the world
+    int side = 0;
     Twistd twist;
-    int screw = -1;  // the freedom whose pitch it is
+    int freedom = -1;  // of the screw whose pitch it is
   };
-  // What is outboard of a side, about the reference point.
-  struct Outboard {
-    Wrenchd momentum;  // Σ x momentum
-    Vec3d turning;     // Σ x turning
-    Wrenchd by_shift;  // of ends of springs: by a small twist, and by the velocity of one
+  // P and R of a node.
+  struct Transfer {
+    Wrenchd p;
+    Vec3d r;
+  };
+  // Of ends of springs: W by a small twist, and by the velocity of one.
+  struct SpringEnds {
+    Wrenchd by_shift;
     Wrenchd by_speed;
   };
-  struct Side {
-    Wrenchd q, v, a;  // W by coordinate, speed and acceleration
-    Wrenchd force;    // of what is outboard
+  // What W is made of.
+  struct SideMotion {
+    Transfer transfer;
+    Wrenchd force;
+    Twistd twist, acceleration, lambda;
+    SpringEnds springs;
   };
-  void add_springs(const std::vector<Twistd>& lambda, const SensitivityWorkspace& w,
-                   std::vector<Outboard>& sums) const;
-  Side side_of(int node, bool outer, const State& state, const Eigen::VectorXd& x,
-               const std::vector<Twistd>& lambda, const SensitivityWorkspace& w,
-               const std::vector<Outboard>& inner, const std::vector<Outboard>& outer_sums) const;
+  int carrier(const Side& side) const;
+  std::vector<SpringEnds> spring_ends(const std::vector<Twistd>& lambda,
+                                      const SensitivityWorkspace& w) const;
+  SideMotion motion_of(const Side& side, const State& state, const Eigen::VectorXd& x,
+                       const std::vector<Twistd>& lambda, const SensitivityWorkspace& w,
+                       const Transfer& transfer, const std::vector<SpringEnds>& springs) const;
 
   const Mechanism& m_;
-  std::vector<Inertial> inertial_;  // body by body
+  int parameters_ = 0;
+  Eigen::Index size_ = 0;
+  struct InertialNode {
+    int node = 0;
+    int place = 0;
+  };
+  std::vector<InertialNode> nodes_;
+  std::vector<Inertial> inertial_;
   std::vector<Gravity> gravity_;
-  std::vector<Geometry> geometry_;  // side by side
-  bool screws_ = false;             // some of it is a pitch
+  int gravity_place_ = 0;
+  std::vector<Side> sides_;
+  std::vector<Geometry> geometry_;
+  std::vector<Geometry> screws_;  // pitches
 };
 
 }  // namespace catena

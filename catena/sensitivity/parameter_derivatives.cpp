@@ -20,9 +20,9 @@ using Eigen::VectorXd;
 
 void ParameterSet::make_probes() {
   probed_.assign(parameters_.size(), 0);
-  swept_.assign(parameters_.size(), 0);
   std::vector<GeometrySeed> seeds, left;
-  auto adjoint = std::make_shared<ParameterAdjoint>(m_);
+  swept_.assign(parameters_.size(), 0);
+  auto adjoint = std::make_shared<ParameterAdjoint>(m_, size());
   for (std::size_t k = 0; k < parameters_.size(); ++k) {
     const Parameter& p = parameters_[k];
     if (p.kind == Kind::mass || p.kind == Kind::com || p.kind == Kind::inertia) {
@@ -46,8 +46,8 @@ void ParameterSet::make_probes() {
     probed_[k] = 1;
     if (m_.loops().empty()) {
       seeds.push_back(seed);
-      swept_[k] = adjoint->add_geometry(seed) ? 1 : 0;
-      if (swept_[k] == 0) left.push_back(seed);
+      swept_[k] = 1;
+      if (!adjoint->add_geometry(seed)) left.push_back(seed);
     } else {
       probes_.push_back(std::make_shared<GeometryProbe>(m_, std::vector{seed}));
     }
@@ -228,29 +228,30 @@ HybridParameterDerivatives ParameterSet::hybrid_derivatives(
   return out;
 }
 
+Index ParameterSet::adjoint_size() const { return adjoint_->size(); }
+
+VectorXd ParameterSet::gradient_of(const VectorXd& sums) const { return adjoint_->gradient(sums); }
+
 void ParameterSet::add_adjoint(const State& state, const VectorXd& multiplier,
-                               const SensitivityWorkspace& w, VectorXd& gradient) const {
+                               const SensitivityWorkspace& w, VectorXd& sums) const {
   const std::vector<Twistd> lambda = ParameterAdjoint::spread(m_, multiplier, w);
-  for (Index k = 0; k < gradient.size(); ++k) {
+  for (Index k = 0; k < size(); ++k) {
+    if (swept_[static_cast<std::size_t>(k)] != 0) continue;
     const Parameter& p = parameters_[static_cast<std::size_t>(k)];
-    if (is_geometry(p.kind)) {
-      if (!m_.loops().empty())
-        throw NumericalError("parameter '" + names_[static_cast<std::size_t>(k)] +
-                             "' changes how loops close, and has no gradient along a motion");
-    } else if (swept_[static_cast<std::size_t>(k)] == 0) {
-      gradient[k] += tree_product(p, state, w, multiplier, lambda);
-    }
+    if (!is_geometry(p.kind))
+      sums[k] += tree_product(p, state, w, multiplier, lambda);
+    else if (m_.loops().empty())
+      sums[k] += multiplier.dot(differenced(static_cast<int>(k), state, w.acceleration, false, w));
+    else
+      throw NumericalError("parameter '" + names_[static_cast<std::size_t>(k)] +
+                           "' changes how loops close, and has no gradient along a motion");
   }
-  adjoint_->add(state, multiplier, lambda, w, gradient);
+  adjoint_->add(state, multiplier, lambda, w, sums);
   if (adjoint_probe_ != nullptr) {
     const VectorXd found = adjoint_probe_->adjoint(state, w.acceleration, multiplier);
     for (std::size_t i = 0; i < adjoint_probe_->seeds().size(); ++i)
-      gradient[adjoint_probe_->seeds()[i].parameter] += found[static_cast<Index>(i)];
+      sums[adjoint_probe_->seeds()[i].parameter] += found[static_cast<Index>(i)];
   }
-  each_differenced([&](const Parameter&, Index k) {
-    gradient[k] +=
-        multiplier.dot(differenced(static_cast<int>(k), state, w.acceleration, false, w));
-  });
 }
 
 }  // namespace catena

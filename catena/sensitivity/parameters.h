@@ -79,13 +79,16 @@ class ParameterSet {
       const State& state, const HybridInput& input, SensitivityWorkspace& workspace,
       std::span<const ExternalWrench> external = {}) const;
 
-  // gradient += Σ_i multiplier_i ∂τ_i/∂p of the spanning tree, at the state whose columns the
-  // workspace holds: with the multiplier of an adjoint product (products.h) the gradient by the
-  // parameters. All in one sweep (parameter_adjoint.h); only welds and locked hinges that are moved
-  // need probes, and what is differenced costs mechanisms made anew. The geometry of closed
-  // mechanisms is refused.
+  // Σ_i multiplier_i ∂τ_i/∂p of the spanning tree, at the state whose columns the workspace holds:
+  // with the multiplier of an adjoint product (products.h) the gradient by the parameters. Along a
+  // motion sums are added up (they have adjoint_size() numbers, zero at first) and made a gradient
+  // of at the end, so that it matters little how many parameters there are (parameter_adjoint.h).
+  // Only welds and locked hinges that are moved need probes, and what is differenced costs
+  // mechanisms made anew. What changes how loops close is refused.
+  Eigen::Index adjoint_size() const;
   void add_adjoint(const State& state, const Eigen::VectorXd& multiplier,
-                   const SensitivityWorkspace& workspace, Eigen::VectorXd& gradient) const;
+                   const SensitivityWorkspace& workspace, Eigen::VectorXd& sums) const;
+  Eigen::VectorXd gradient_of(const Eigen::VectorXd& sums) const;
 
   // By differences of mechanisms made anew, for comparison: of efforts at this acceleration, or
   // (`forward`) of accelerations at this effort, rows the independent freedoms of the workspace. A

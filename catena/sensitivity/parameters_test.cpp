@@ -91,8 +91,9 @@ TEST(Parameters, OfAnAdjointAreTheColumnsTimesTheMultiplier) {
     DynamicsProducts products(m);
     products.evaluate_inverse(c.state, c.acceleration);
     const VectorXd x = random_vector(m.freedoms(), 90 + static_cast<std::uint64_t>(i));
-    VectorXd found = VectorXd::Zero(set.size());
-    set.add_adjoint(c.state, x, products.workspace(), found);
+    VectorXd sums = VectorXd::Zero(set.adjoint_size());
+    set.add_adjoint(c.state, x, products.workspace(), sums);
+    const VectorXd found = set.gradient_of(sums);
     const VectorXd expected = columns.transpose() * x;
     for (int k = 0; k < set.size(); ++k) {
       const double e = std::abs(found[k] - expected[k]) / (1.0 + columns.col(k).norm());

@@ -258,7 +258,7 @@ TrajectoryGradient TrajectorySensitivity::gradient(const State& initial, const V
   if (run.settings.integrator.method == Method::dop853) return run.continuous(initial, p);
   TrajectoryGradient out;
   out.input = VectorXd::Zero(run.input.parameters());
-  out.mechanism = VectorXd::Zero(run.parameters == nullptr ? 0 : run.parameters->size());
+  out.mechanism = VectorXd::Zero(run.parameters == nullptr ? 0 : run.parameters->adjoint_size());
   VectorXd y;
   run.begin(initial, y);
   out.steps = run.steps;
@@ -348,6 +348,7 @@ TrajectoryGradient TrajectorySensitivity::gradient(const State& initial, const V
       lambda = sum;
     }
   }
+  if (run.parameters != nullptr) out.mechanism = run.parameters->gradient_of(out.mechanism);
   out.initial_q = layout.tangent(initial, lambda);
   out.initial_v = lambda.tail(layout.states());
   return out;
@@ -437,7 +438,7 @@ TrajectoryGradient TrajectorySensitivity::Run::continuous(const State& initial, 
   begin(initial, y);
   plain = true;
   const Index n = y.size(), inputs = input.parameters();
-  const Index own = parameters == nullptr ? 0 : parameters->size();
+  const Index own = parameters == nullptr ? 0 : parameters->adjoint_size();
   struct Forward final : Ode {
     Run& run;
     const VectorXd& p;
@@ -541,7 +542,7 @@ TrajectoryGradient TrajectorySensitivity::Run::continuous(const State& initial, 
     }
   }
   out.input = x.segment(2 * n, inputs);
-  out.mechanism = x.tail(own);
+  if (parameters != nullptr) out.mechanism = parameters->gradient_of(x.tail(own));
   lambda = x.segment(n, n);
   out.initial_q = layout->tangent(initial, lambda);
   out.initial_v = lambda.tail(layout->states());

@@ -22,11 +22,21 @@ const py::object& Seen::show(const State& state) const {
 
 namespace {
 
+double number_from(const py::object& answer, const std::string& what) {
+  try {
+    return py::cast<double>(answer);
+  } catch (const py::cast_error&) {
+    throw py::type_error("the function of " + what + " gave " +
+                         py::cast<std::string>(py::repr(answer)) + ", which is no number");
+  }
+}
+
 std::function<double(double, const State&)> python_function(py::handle f,
-                                                            const std::shared_ptr<Seen>& seen) {
-  return [f = keep(f), seen](double t, const State& state) {
+                                                            const std::shared_ptr<Seen>& seen,
+                                                            const std::string& what) {
+  return [f = keep(f), seen, what](double t, const State& state) {
     const py::gil_scoped_acquire gil;
-    return seen->failure->guard([&] { return py::cast<double>((*f)(t, seen->show(state))); });
+    return seen->failure->guard([&] { return number_from((*f)(t, seen->show(state)), what); });
   };
 }
 
@@ -72,7 +82,7 @@ SignalSettings signal_from(py::handle source, const std::string& what, const cha
 SignalSettings read_signal(py::handle source, const std::shared_ptr<Seen>& seen,
                            const std::string& what) {
   return signal_from(source, what, "(t, state)", [&](SignalSettings& s, py::handle f) {
-    s.function = python_function(f, seen);
+    s.function = python_function(f, seen, what);
   });
 }
 

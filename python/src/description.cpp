@@ -101,13 +101,37 @@ std::vector<F> list_of(py::handle source) {
   return result;
 }
 
+// A matrix like R D Rᵀ is symmetric but for rounding, which is taken out.
+SymMat3d read_inertia(py::handle source) {
+  constexpr double kRounding = 1e-9;  // of the largest entry
+  const Array a = numbers(source);
+  if (!has_shape(a, 3, 3)) return to_symmetric(source);
+  const Eigen::Matrix3d m =
+      Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(a.data());
+  const double largest = m.cwiseAbs().maxCoeff();
+  const char* axes = "xyz";
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < i; ++j)
+      if (!(std::abs(m(i, j) - m(j, i)) <= kRounding * largest)) {
+        Diagnostic problem;
+        problem.message = std::string("an inertia is symmetric, but ") + axes[j] + axes[i] +
+                          " is " + number(m(j, i)) + " and " + axes[i] + axes[j] + " is " +
+                          number(m(i, j));
+        throw ModelError({problem});
+      }
+  const Eigen::Matrix3d mean = 0.5 * (m + m.transpose());
+  return {mean(0, 0), mean(0, 1), mean(0, 2), mean(1, 1), mean(1, 2), mean(2, 2)};
+}
+
 template <class S>
 void add_body_fields(S& s) {
   using T = BodySettings;
   s.field("mass", &T::mass, "kg.")
       .field("center_of_mass", &T::center_of_mass, "(3,), m, in the body frame.")
-      .field("inertia", &T::inertia,
-             "(3, 3) or its diagonal (3,), kg m², about the centre of mass, along inertia_axes.")
+      .field(
+          "inertia", [](const T& b) { return b.inertia; },
+          [](T& b, py::handle i) { b.inertia = read_inertia(i); },
+          "(3, 3) or its diagonal (3,), kg m², about the centre of mass, along inertia_axes.")
       .field("inertia_axes", &T::inertia_axes, "(3, 3), R_body_inertia.")
       .field(
           "visuals", [](const T& b) { return b.visuals; },

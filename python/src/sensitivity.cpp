@@ -2,6 +2,7 @@
 #include <complex>
 
 #include "arguments.h"
+#include "interrupts.h"
 #include <pybind11/complex.h>
 
 #include "catena/sensitivity/derivative_check.h"
@@ -12,6 +13,7 @@
 #include "catena/sensitivity/modes.h"
 #include "catena/sensitivity/parameters.h"
 #include "catena/sensitivity/products.h"
+#include "catena/sensitivity/second_derivatives.h"
 
 namespace catena::python {
 namespace {
@@ -150,21 +152,80 @@ void bind_derivatives(py::module_& m) {
       py::arg("effort") = py::none(), py::arg("acceleration") = py::none(),
       py::arg("workspace") = py::none(), py::arg("external") = py::none(),
       "Derivatives of hybrid_dynamics().");
+  m.def(
+      "external_wrench_derivatives",
+      [](const MechanismPointer& x, const PositionVector& q, const Wrenches& where, W* workspace) {
+        SensitivityUse use(x, workspace);
+        const std::vector<ExternalWrench> wrench = read_wrenches(where, *x);
+        if (wrench.size() != 1) throw py::value_error("one wrench says where");
+        Eigen::VectorXd buffer;
+        WrenchDerivatives d = external_wrench_derivatives(*x, read_position(q, *x, buffer),
+                                                          wrench.front(), use.workspace());
+        return std::make_pair(std::move(d.effort), std::move(d.acceleration));
+      },
+      py::arg("mechanism"), py::arg("q"), py::arg("where"), py::arg("workspace") = py::none(),
+      "(efforts of inverse, accelerations of forward dynamics), each (n, 6): by the moment and "
+      "force of a wrench at a place; its own numbers do not matter.");
+  using I2 = InverseSecondDerivatives;
+  py::class_<I2>(m, "InverseSecondDerivatives",
+                 "Of inverse dynamics: lists of n matrices, entry k by position or velocity k.")
+      .def_readonly("qq", &I2::qq, "∂(∂τ/∂q)/∂q_k.")
+      .def_readonly("vq", &I2::vq, "∂(∂τ/∂v)/∂q_k.")
+      .def_readonly("vv", &I2::vv, "∂(∂τ/∂v)/∂v_k.")
+      .def_readonly("aq", &I2::aq, "∂M/∂q_k.");
+  using F2 = ForwardSecondDerivatives;
+  py::class_<F2>(m, "ForwardSecondDerivatives",
+                 "Of forward dynamics: lists of n matrices, entry k by position or velocity k.")
+      .def_readonly("qq", &F2::qq, "∂(∂v̇/∂q)/∂q_k.")
+      .def_readonly("qv", &F2::qv, "∂(∂v̇/∂q)/∂v_k.")
+      .def_readonly("vq", &F2::vq, "∂(∂v̇/∂v)/∂q_k.")
+      .def_readonly("vv", &F2::vv, "∂(∂v̇/∂v)/∂v_k.")
+      .def_readonly("uq", &F2::uq, "∂(∂v̇/∂τ)/∂q_k.");
+  m.def(
+      "inverse_second_derivatives",
+      [](const MechanismPointer& x, const NamedState& state, const FreedomVector& acceleration,
+         W* workspace, const Wrenches& external) {
+        SensitivityUse use(x, workspace);
+        const Eigen::VectorXd a = read_freedoms(acceleration, *x, "acceleration");
+        const std::vector<ExternalWrench> loads = read_wrenches(external, *x);
+        const py::gil_scoped_release release;
+        return inverse_second_derivatives(*x, state.state, a, use.workspace(), loads);
+      },
+      py::arg("mechanism"), py::arg("state"), py::arg("acceleration") = py::none(),
+      py::arg("workspace") = py::none(), py::arg("external") = py::none(),
+      "Second derivatives of inverse dynamics, along tangent directions.");
+  m.def(
+      "forward_second_derivatives",
+      [](const MechanismPointer& x, const NamedState& state, const FreedomVector& effort,
+         W* workspace, const Wrenches& external) {
+        SensitivityUse use(x, workspace);
+        const Eigen::VectorXd e = read_freedoms(effort, *x, "effort");
+        const std::vector<ExternalWrench> loads = read_wrenches(external, *x);
+        const py::gil_scoped_release release;
+        return forward_second_derivatives(*x, state.state, e, use.workspace(), loads);
+      },
+      py::arg("mechanism"), py::arg("state"), py::arg("effort") = py::none(),
+      py::arg("workspace") = py::none(), py::arg("external") = py::none(),
+      "Second derivatives of forward dynamics, along tangent directions.");
   py::class_<DerivativeCheck>(m, "DerivativeCheck")
       .def_readonly("quantity", &DerivativeCheck::quantity)
-      .def_readonly("error", &DerivativeCheck::error)
+      .def_readonly("error", &DerivativeCheck::error, "Where it is worst.")
+      .def_readonly("allowed", &DerivativeCheck::allowed,
+                    "How much of that the differences may be wrong by.")
+      .def_property_readonly("passes", &DerivativeCheck::passes)
       .def_readonly("entry", &DerivativeCheck::entry)
       .def_readonly("where", &DerivativeCheck::where);
   py::class_<DerivativeReport>(m, "DerivativeReport")
       .def_readonly("checks", &DerivativeReport::checks, "list of DerivativeCheck.")
       .def_readonly("states", &DerivativeReport::states)
       .def_readonly("skipped", &DerivativeReport::skipped)
-      .def_readonly("worst", &DerivativeReport::worst);
+      .def_readonly("worst", &DerivativeReport::worst)
+      .def_property_readonly("passes", &DerivativeReport::passes);
   m.def(
       "check_derivatives",
       [](const Mechanism& x, int states, std::uint64_t seed) {
-        const py::gil_scoped_release release;
-        return check_derivatives(x, states, seed);
+        return unless_interrupted(
+            [&](const auto& goes_on) { return check_derivatives(x, states, seed, 3e-3, goes_on); });
       },
       py::arg("mechanism"), py::arg("states") = 10, py::arg("seed") = 1,
       "Every derivative of a mechanism against differences, at random states.");
@@ -222,27 +283,76 @@ void bind_plants(py::module_& m) {
                " states, " + std::to_string(p.plant.B.cols()) + " inputs, " +
                std::to_string(p.plant.C.rows()) + " outputs>";
       });
+  using Names = std::variant<std::string, std::vector<std::string>>;
+  const auto list_of = [](const Names& names) {
+    const auto* one = std::get_if<std::string>(&names);
+    return one != nullptr ? std::vector<std::string>{*one}
+                          : std::get<std::vector<std::string>>(names);
+  };
   m.def(
       "linearize",
-      [](const MechanismPointer& x, const NamedState& state, const FreedomVector& effort,
-         const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
-         const Freedoms& motion_driven, const FreedomVector& acceleration,
-         const Wrenches& external) {
-        NamedPlant result{x, {}, {inputs, outputs, read_mask(motion_driven, *x)}};
+      [list_of](const MechanismPointer& x, const NamedState& state, const FreedomVector& effort,
+                const Names& inputs, const Names& outputs, const Freedoms& motion_driven,
+                const FreedomVector& acceleration, const Wrenches& external,
+                const Freedoms& independent, PythonSensitivityWorkspace* workspace) {
+        SensitivityUse use(x, workspace);
+        NamedPlant result{x,
+                          {},
+                          {list_of(inputs), list_of(outputs), read_mask(motion_driven, *x),
+                           read_mask(independent, *x)}};
         const OperatingPoint point = point_of(*x, state, effort, acceleration, external);
         const py::gil_scoped_release release;
-        result.plant = linearize(*x, point, result.settings);
+        result.plant = linearize(*x, point, result.settings, use.workspace());
         return result;
       },
       py::arg("mechanism"), py::arg("state"), py::arg("effort") = py::none(), py::kw_only(),
       py::arg("inputs") = std::vector<std::string>{},
       py::arg("outputs") = std::vector<std::string>{}, py::arg("motion_driven") = py::none(),
       py::arg("acceleration") = py::none(), py::arg("external") = py::none(),
+      py::arg("independent") = py::none(), py::arg("workspace") = py::none(),
       "The Plant about any state, equilibrium or not: analytic.\n\n"
       "inputs: freedoms (their efforts; accelerations of motion_driven ones), \"force.BODY.x\", "
       "\"moment.BODY.z\"; all efforts unless given.\n"
       "outputs: \"q.NAME\", \"v.NAME\", \"a.NAME\", \"effort.NAME\", \"position.FRAME.x\", "
-      "\"velocity.FRAME.x\"; all states unless given.");
+      "\"velocity.FRAME.x\"; all states unless given.\n"
+      "independent: freedoms of a closed mechanism that are to be states.\n"
+      "workspace: a SensitivityWorkspace; with the same one at every point of a motion the states "
+      "stay the same.");
+  m.def(
+      "linearize_along",
+      [list_of](const MechanismPointer& x, const py::iterable& states, const py::object& efforts,
+                const Names& inputs, const Names& outputs, const Freedoms& independent) {
+        const LinearizeSettings settings{
+            list_of(inputs), list_of(outputs), {}, read_mask(independent, *x)};
+        SensitivityWorkspace w(*x);
+        std::vector<NamedPlant> plants;
+        const Eigen::VectorXd none = Eigen::VectorXd::Zero(x->freedoms());
+        const py::iterator end = py::iterator::sentinel();
+        py::iterator effort = efforts.is_none() ? py::iterator::sentinel() : py::iter(efforts);
+        for (const py::handle entry : states) {
+          Eigen::VectorXd e = none;
+          if (!efforts.is_none()) {
+            if (effort == end) throw py::value_error("there are fewer efforts than states");
+            e = read_freedoms(py::cast<FreedomVector>(*effort++), *x, "effort");
+          }
+          const State state = py::cast<const NamedState&>(entry).state;
+          plants.push_back({x, linearize(*x, {state, e, none, {}}, settings, w), settings});
+        }
+        return plants;
+      },
+      py::arg("mechanism"), py::arg("states"), py::arg("efforts") = py::none(), py::kw_only(),
+      py::arg("inputs") = std::vector<std::string>{},
+      py::arg("outputs") = std::vector<std::string>{}, py::arg("independent") = py::none(),
+      "list of Plant, at each of the states (and efforts) of a motion: a schedule. The independent "
+      "freedoms are those of the first state as long as they can be.");
+  m.def(
+      "parameter_matrix",
+      [](const P& p, const std::vector<std::string>& parameters) {
+        const ParameterSet set(*p.mechanism, parameters);
+        return parameter_matrix(*p.mechanism, p.plant, set, p.settings);
+      },
+      py::arg("plant"), py::arg("parameters"),
+      "(2n, p): E of δẋ = A δx + B δu + E δp, by the names of parameters (ParameterSet).");
   py::class_<Perturbation>(m, "Perturbation")
       .def_readonly("A", &Perturbation::A)
       .def_readonly("B", &Perturbation::B)
@@ -379,6 +489,24 @@ void bind_parameters(py::module_& m) {
           },
           py::arg("state"), py::arg("effort") = py::none(), py::arg("external") = py::none(),
           "(n, p): ∂v̇/∂p of forward dynamics at this effort.")
+      .def(
+          "hybrid_derivatives",
+          [](P& p, const NamedState& state, const Freedoms& motion_driven,
+             const FreedomVector& effort, const FreedomVector& acceleration,
+             const Wrenches& external) {
+            HybridInput input;
+            input.motion_driven = read_mask(motion_driven, *p.mechanism);
+            input.motion_driven.resize(static_cast<std::size_t>(p.mechanism->freedoms()), 0);
+            input.effort = read_freedoms(effort, *p.mechanism, "effort");
+            input.acceleration = read_freedoms(acceleration, *p.mechanism, "acceleration");
+            HybridParameterDerivatives d = p.parameters.hybrid_derivatives(
+                state.state, input, p.workspace, read_wrenches(external, *p.mechanism));
+            return std::make_pair(std::move(d.acceleration), std::move(d.effort));
+          },
+          py::arg("state"), py::arg("motion_driven"), py::arg("effort") = py::none(),
+          py::arg("acceleration") = py::none(), py::arg("external") = py::none(),
+          "(accelerations, efforts), each (n, p): by the parameters, of what hybrid_dynamics() "
+          "finds; zero where it is given.")
       .def_static("all_names", &ParameterSet::all_names, py::arg("mechanism"),
                   "Of every kind, for listing.");
   m.def(

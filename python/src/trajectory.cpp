@@ -1,6 +1,7 @@
 // Sensitivities along a motion: inputs, costs, gradients by the adjoint, forward sensitivities,
 // Lyapunov exponents.
 #include "costs.h"
+#include "interrupts.h"
 
 #include "catena/simulation/equations.h"
 #include "catena/trajectory/lyapunov.h"
@@ -233,7 +234,11 @@ class PythonTrajectory {
       cost_ = std::make_shared<PythonTrajectoryCost>(mechanism, cost, failure_);
     }
     if (!parameters.empty()) parameters_.emplace(*mechanism, parameters);
-    sensitivity_.emplace(*mechanism_, *input_, *cost_, settings,
+    TrajectorySettings stoppable = settings;
+    stoppable.progress = [interrupts = Interrupts(failure_)](double) mutable {
+      return interrupts.look([] { return true; });
+    };
+    sensitivity_.emplace(*mechanism_, *input_, *cost_, stoppable,
                          parameters_ ? &*parameters_ : nullptr);
   }
 
@@ -395,9 +400,12 @@ void bind_lyapunov(py::module_& m) {
       [](const MechanismPointer& mechanism, const NamedState& initial, const FreedomVector& effort,
          double duration, double step, double settle, int orthogonalize, int exponents) {
         const Eigen::VectorXd e = read_freedoms(effort, *mechanism, "effort");
-        const py::gil_scoped_release release;
-        return L{mechanism, lyapunov_exponents(*mechanism, initial.state, e,
-                                               {duration, step, settle, orthogonalize, exponents})};
+        return unless_interrupted([&](const auto& goes_on) {
+          const auto progress = [&](double) { return goes_on(); };
+          return L{mechanism, lyapunov_exponents(
+                                  *mechanism, initial.state, e,
+                                  {duration, step, settle, orthogonalize, exponents, progress})};
+        });
       },
       py::arg("mechanism"), py::arg("initial"), py::arg("effort") = py::none(), py::kw_only(),
       py::arg("duration") = usual.duration, py::arg("step") = usual.step,

@@ -74,7 +74,7 @@ def test_attach():
         (lambda: pendulum().hinge_index("pivto"), catena.UnknownNameError, "'pivot'"),
         (
             lambda: catena.BodySettings(inertia=[[1, 2, 0], [0, 1, 0], [0, 0, 1]]),
-            TypeError,
+            catena.ModelError,
             "symmetric",
         ),
         (lambda: catena.Transform(rotation=np.ones((3, 3))), ValueError, "no rotation"),
@@ -83,6 +83,16 @@ def test_attach():
 def test_mistakes_are_named(mistake, error, said):
     with pytest.raises(error, match=said):
         mistake()
+
+
+def test_an_inertia_turned_by_a_rotation_is_symmetric_but_for_rounding():
+    turns = np.random.default_rng(3).normal(size=(50, 3, 3))
+    principal = np.diag([0.3, 0.4, 0.5])
+    for turn in np.linalg.qr(turns)[0]:
+        inertia = turn @ principal @ turn.T
+        found = np.asarray(catena.BodySettings(inertia=inertia).inertia)
+        np.testing.assert_array_equal(found, found.T)
+        np.testing.assert_allclose(found, inertia, rtol=0, atol=1e-15)
 
 
 def test_errors_are_pythons_own_kinds_too():

@@ -144,3 +144,100 @@ def test_regressor():
     a = catena.random_vector(arm.freedoms, 5)
     found = catena.regressor(arm, state, a) @ catena.inertial_parameters(arm)
     np.testing.assert_allclose(found, catena.inverse_dynamics(arm, state, a), atol=1e-9)
+
+
+def test_second_derivatives(tree):
+    state = random_state(tree)
+    n = tree.freedoms
+    effort = catena.random_vector(n, 9)
+    forward = catena.forward_second_derivatives(tree, state, effort)
+    inverse = catena.inverse_second_derivatives(tree, state, effort)
+    k = n - 1
+    unit = np.eye(n)[k]
+    moved = lambda e: catena.State(tree, catena.integrate(tree, state, e * unit), state.v)  # noqa: E731
+    first = lambda e: catena.forward_dynamics_derivatives(tree, moved(e), effort)  # noqa: E731
+    check(forward.qq[k], derivative(lambda e: first(e).dq))
+    check(forward.vq[k], derivative(lambda e: first(e).dv))
+    check(forward.uq[k], derivative(lambda e: first(e).deffort))
+    check(inverse.aq[k], derivative(lambda e: catena.mass_matrix(tree, moved(e))))
+
+
+def test_by_a_wrench(tree):
+    state = random_state(tree)
+    where = {"body": tree.bodies[-1].name, "point": [0.1, -0.2, 0.3], "axes": "ground"}
+    efforts, accelerations = catena.external_wrench_derivatives(tree, state.q, where)
+    for k in range(6):
+        load = {**where, "moment": np.eye(6)[k][:3], "force": np.eye(6)[k][3:]}
+        difference = catena.forward_dynamics(tree, state, external=load) - catena.forward_dynamics(tree, state)
+        check(accelerations[:, k], difference)  # linear
+        difference = catena.inverse_dynamics(tree, state, external=load) - catena.inverse_dynamics(tree, state)
+        check(efforts[:, k], difference)
+
+
+def test_parameters_of_plants_and_hybrid_dynamics():
+    mechanism = pendulum()  # mass 2, centre at 0.75, inertia 0.3
+    state = catena.State(mechanism, [0.4], [0.7])
+    plant = catena.linearize(mechanism, state, inputs="pivot")  # one name may be a plain str
+    assert plant.inputs == ["effort.pivot"]
+    names = ["body.link.mass"]
+    matrix = catena.parameter_matrix(plant, names)
+    # v̇ = -m g l sin q / (J + m l²).
+    inertia = 0.3 + 2.0 * 0.75**2
+    expected = -9.81 * 0.75 * np.sin(0.4) * (1 / inertia - 2.0 * 0.75**2 / inertia**2)
+    np.testing.assert_allclose(matrix, [[0], [expected]], rtol=1e-12)
+    parameters = catena.ParameterSet(mechanism, names)
+    accelerations, efforts = parameters.hybrid_derivatives(state, ["pivot"], acceleration=[1.5])
+    np.testing.assert_allclose(accelerations, [[0]], atol=1e-15)
+    np.testing.assert_allclose(efforts, [[0.75**2 * 1.5 + 9.81 * 0.75 * np.sin(0.4)]], rtol=1e-12)
+
+
+def test_independent_freedoms_are_chosen():
+    bar = four_bar()
+    state = catena.assemble_near(bar, bar.default_state())
+    plants = {name: catena.linearize(bar, state, independent=[name]) for name in "ABD"}
+    for name, plant in plants.items():
+        assert plant.states == [f"q.{name}", f"v.{name}"]
+    # At rest the accelerations of two freedoms differ by how fast the two turn against each other.
+    rate = catena.consistent_velocity(bar, state, {"A": 1.0}, fixed=["A"])
+    b = [plants[name].B[1] for name in "AD"]
+    np.testing.assert_allclose(b[1], rate[bar.velocity_index("D")] * b[0], rtol=1e-9)
+    with pytest.raises(catena.NumericalError):
+        catena.linearize(bar, state, independent=["A", "D"])
+    states = []
+    for angle in np.linspace(-1.0, 1.5, 12):
+        state["A"] = angle
+        state = catena.assemble_near(bar, state)
+        states.append(state.copy())
+    schedule = catena.linearize_along(bar, states, independent="A")
+    assert all(plant.states == ["q.A", "v.A"] for plant in schedule)
+    np.testing.assert_allclose(schedule[3].A, catena.linearize(bar, states[3], independent="A").A, rtol=1e-9)
+
+
+def test_gear_ratios_are_parameters():
+    builder = catena.MechanismBuilder("geared")
+    for name in ("arm", "motor"):
+        builder.add_body(name, mass=1.0, inertia=[0.1, 0.2, 0.3])
+        builder.add_hinge(name, "world", name)
+    builder.add_gear("gear", "motor", "arm", 5.0)
+    mechanism = builder.finish()
+    parameters = catena.ParameterSet(mechanism, ["coupling.gear.ratio"])
+    assert parameters.values() == [5.0]
+    state = mechanism.default_state()
+    # Of the arm with the motor turning five times as fast: τ / (J + r² J).
+    plant = catena.linearize(mechanism, state, {"arm": 2.0}, independent=["arm"])
+    matrix = catena.parameter_matrix(plant, ["coupling.gear.ratio"])
+    np.testing.assert_allclose(matrix[1], [-2.0 / 0.3 * 2 * 5.0 / 26.0**2], rtol=1e-9)
+    state["arm"], state["motor"] = 0.1, 0.5
+    state.v = [1.0, 4.0]
+    with pytest.raises(catena.NumericalError, match="velocities do not keep"):
+        catena.forward_dynamics(mechanism, state)
+
+
+def test_names_and_shapes_that_are_wrong():
+    with pytest.raises(catena.NumericalError, match="square"):
+        catena.modes(np.zeros((2, 4)))
+    builder = catena.MechanismBuilder("ball")
+    builder.add_body("ball", mass=1.0, inertia=[1, 1, 1])
+    builder.add_hinge("ball", "world", "ball", type="spherical")
+    with pytest.raises(catena.UnknownNameError, match="several freedoms"):
+        builder.finish().velocity_index("ball")

@@ -124,7 +124,7 @@ def test_an_error_in_a_function_is_raised_as_it_is():
         with pytest.raises(ZeroDivisionError, match="burnt") as caught:
             catena.simulate(pendulum(), duration=2, inputs={"pivot": broken}, method=method)
         assert 0.3 < caught.value.run.time[-1] <= 0.6
-    with pytest.raises(RuntimeError):
+    with pytest.raises(TypeError, match="'pivot' gave 'strong'"):
         catena.simulate(pendulum(), duration=2, inputs={"pivot": lambda t, s: "strong"})
 
 

@@ -1,4 +1,8 @@
 """Sensitivities along a motion: against closed forms and differences."""
+import signal
+import threading
+import time
+
 import numpy as np
 import pytest
 
@@ -128,3 +132,34 @@ def test_lyapunov_exponents_of_an_upright_pendulum():
         upright, catena.State(upright, [np.pi]), duration=6.0, settle=2.0, exponents=1
     )
     np.testing.assert_allclose(one.exponents, [rate], rtol=1e-6)
+
+
+@pytest.mark.parametrize("what", ["gradient", "dop853", "simulate", "lyapunov", "check"])
+def test_ctrl_c(what):
+    arm = catena.load(MODELS / "acrobot.yaml")
+    state = catena.State(arm, [0.3, -0.4], [0.1, 0.2])
+    source = catena.ConstantInput(arm)
+    method = "dop853" if what == "dop853" else "rk4"
+    motion = catena.TrajectorySensitivity(arm, source, catena.QuadraticCost(arm), duration=1e5, method=method)
+    calls = {
+        "gradient": lambda: motion.gradient(state, []),
+        "dop853": lambda: motion.gradient(state, []),
+        "simulate": lambda: motion.simulate(state, []),
+        "lyapunov": lambda: catena.lyapunov_exponents(arm, state, duration=1e5),
+        "check": lambda: catena.check_derivatives(arm, states=1000000),
+    }
+    timer = threading.Timer(0.5, lambda: signal.pthread_kill(threading.main_thread().ident, signal.SIGINT))
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        calls[what]()
+    assert time.monotonic() - began < 5.0
+
+
+def test_exponents_are_in_order():
+    arm = catena.load(MODELS / "acrobot.yaml")
+    state = catena.State(arm, [0.3, -0.4], [0.1, 0.2])
+    found = catena.lyapunov_exponents(arm, state, duration=2.0)
+    assert np.all(np.diff(found.exponents) <= 0)
+    with pytest.raises(catena.NumericalError, match="4 states"):
+        catena.lyapunov_exponents(arm, state, duration=1.0, exponents=5)
