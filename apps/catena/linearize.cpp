@@ -211,7 +211,7 @@ void add_linearize(CLI::App& app) {
       "Examples:\n"
       "  catena linearize models/double_pendulum.yaml\n"
       "  catena linearize models/four_bar.yaml --compare\n"
-      "  catena linearize models/four_bar.yaml --independent driver\n"
+      "  catena linearize models/four_bar.yaml --independent A\n"
       "  catena linearize models/cart_pendulum.yaml --in rail --out q.rail,q.pivot -o plant.json\n"
       "  catena linearize models/double_pendulum.yaml --parameters 'body.*.mass,gravity.y'");
   command->callback([options] { linearize_command(*options); });
