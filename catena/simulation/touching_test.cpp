@@ -309,7 +309,8 @@ TEST(Contradictions, AreNamedWithTheTime) {
            "freedom: b}}",
        {"attachment 'g'", "attachment 'h'", "positions", "at time 0 s"},
        {"'k'"}},
-      {"motions: {a: -0.5 + t^2*step(t - 0.25)}\nconstraints: {k: {type: lock, freedom: a, "
+      {"motions: {a: -0.5 + (t - 0.25)^2*step(t - 0.25)}\nconstraints: {k: {type: lock, freedom: "
+       "a, "
        "active: true}}",
        {"lock 'k'", "motion of a", "at time 0.2"},
        {}}};
