@@ -21,8 +21,8 @@ using catena_bench::Rows;
 constexpr Eigen::Index kStates = 16;
 
 struct Subject : catena_bench::Subject {
-  Subject(const std::string& name, Mechanism m)
-      : catena_bench::Subject(name, std::move(m), 1024),
+  Subject(const std::string& called, Mechanism m)
+      : catena_bench::Subject(called, std::move(m), 1024),
         workspace(mechanism),
         one_thread(mechanism, {.threads = 1}),
         all_threads(mechanism),
