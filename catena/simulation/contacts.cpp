@@ -15,6 +15,12 @@ namespace {
 constexpr int kElasticRounds = 20;
 constexpr int kMostRounds = 100;
 
+// A freedom that an impact throws off its limit by less (rad/s, m/s), and nothing pulls away,
+// stays.
+constexpr double kSlowest = 1e-6;
+// So many impacts within so short a time (s) are a crowd.
+constexpr double kCrowdTime = 1e-3;
+constexpr int kCrowd = 300;
 // Velocities of a prescribed motion that differ by less are the same.
 constexpr double kSameSpeed = 1e-9;
 
@@ -126,6 +132,7 @@ void Contacts::strike(double t, Eigen::VectorXd& y, int freedom, std::vector<Run
             {t, "release", m.velocity_names()[index(i)],
              fmt::format("thrown off its {} limit by the impact of '{}'",
                          mode.stop < 0 ? "lower" : "upper", m.velocity_names()[index(freedom)])});
+        thrown_.emplace_back(i, mode.stop);
         mode.stop = 0;
       }
       if (mode.stop != 0) state.v[i] = 0.0;
@@ -269,7 +276,15 @@ void Contacts::settle(double t, Eigen::VectorXd& y, const Happened& happened,
     }
     equations_.set_state(state, y);
   }
-  for (const int i : impacts) strike(t, y, i, log, false);
+  thrown_.clear();
+  if (!impacts.empty()) {
+    if (t - crowd_start_ > kCrowdTime || t < crowd_start_) {
+      crowd_start_ = t;
+      crowd_ = 0;
+    }
+    ++crowd_;
+  }
+  for (const int i : impacts) strike(t, y, i, log, crowd_ > kCrowd);
   // An impact may throw another freedom that is at its limit against it.
   for (int round = 0; !impacts.empty() && round < kMostRounds; ++round) {
     State state = equations_.state();
@@ -279,18 +294,59 @@ void Contacts::settle(double t, Eigen::VectorXd& y, const Happened& happened,
       const double q = state.q[stop.coordinate];
       const double v = state.v[stop.freedom];
       if (!(v * stop.side(q) > 0.0)) continue;
-      strike(t, y, stop.freedom, log, round >= kElasticRounds);
+      strike(t, y, stop.freedom, log, round >= kElasticRounds || crowd_ > kCrowd);
       again = true;
       break;
     }
     if (!again) break;
   }
+  keep_short_flights(t, y, log);
   release_until_consistent(t, y, log);
   for (const int i : ended)
     if (equations_.modes()[index(i)].friction == FreedomMode::Friction::stuck)
       log.push_back({t, "stick", m.velocity_names()[index(i)],
                      fmt::format("held by {:.6g}, breakaway at {:.6g}", equations_.friction()[i],
                                  breakaway_level(m.freedom_settings()[index(i)].friction))});
+}
+
+void Contacts::keep_short_flights(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) {
+  if (thrown_.empty()) return;
+  const Mechanism& m = equations_.mechanism();
+  equations_.evaluate(t, y);
+  State state = equations_.state();
+  ImpulseInput input;
+  input.locked.assign(index(m.freedoms()), 0);
+  input.target = state.v;
+  for (int i = 0; i < m.freedoms(); ++i)
+    if (equations_.prescribed(i) || equations_.modes()[index(i)].stop != 0)
+      input.locked[index(i)] = 1;
+  bool any = false;
+  for (const auto& [i, side] : thrown_) {
+    const double back = equations_.acceleration()[i] * side;
+    const double speed = std::abs(state.v[i]);
+    const double more = crowd_ > kCrowd ? 100.0 : 1.0;
+    const bool kept =
+        back >= 0.0 && (2.0 * speed < more * kShortestBounce * back || speed < more * kSlowest);
+    if (equations_.modes()[index(i)].stop != 0 || !kept) continue;
+    input.locked[index(i)] = 1;
+    input.target[i] = 0.0;
+    equations_.modes()[index(i)].stop = side;
+    any = true;
+    log.push_back({t, "zeno", m.velocity_names()[index(i)],
+                   fmt::format("would be back at its {} limit within {:.6g} s; it rests there",
+                               side < 0 ? "lower" : "upper", kShortestBounce)});
+  }
+  if (!any) return;
+  ImpulseResult result;
+  if (equations_.constraints() != nullptr)
+    result = equations_.impulse(state, input);
+  else
+    apply_impulse(m, state, input, workspace_, result);
+  state.v = result.velocity;
+  for (int i = 0; i < m.freedoms(); ++i)
+    if (equations_.modes()[index(i)].stop != 0) state.v[i] = 0.0;
+  equations_.set_state(state, y);
+  equations_.add_impact_work(thrown_.front().first, result.energy_change, y);
 }
 
 // Lets a held freedom go; after an evaluation that says what held it.

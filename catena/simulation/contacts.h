@@ -12,6 +12,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catena/dynamics/impulses.h"
@@ -67,14 +68,20 @@ class Contacts {
   // Of freedoms in one loop only so many can be held as move independently; the others follow them.
   void hold_independent_only(const State& state);
   ImpulseResult resolve(const State& state, ImpulseInput input, int struck);
+  // Freedoms that impacts threw off their limits for less than the shortest bounce stay there.
+  void keep_short_flights(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log);
   void slide_what_moves(const State& state);
   ImpulseResult jump(const Eigen::VectorXd& y, int freedom, double target);
 
   Equations& equations_;
   Workspace workspace_;
   std::vector<Stop> stops_;
-  std::vector<int> stop_index_;  // by freedom, −1: none
+  std::vector<int> stop_index_;              // by freedom, −1: none
+  std::vector<std::pair<int, int>> thrown_;  // off their limits by impacts at this instant; sides
   bool has_friction_ = false;
+  // Impacts within a short time: many of them lose their bounce, so that they end.
+  double crowd_start_ = 0.0;
+  int crowd_ = 0;
 };
 
 }  // namespace catena
