@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "catena/io/load.h"
 #include "catena/model/builder.h"
 #include "catena/simulation/simulate.h"
 
@@ -139,6 +140,36 @@ TEST(Stops, OneOfTwoCoupledFreedomsAtTheirLimitsIsHeld) {
     const double expected = force < 0.0 ? 0.0 : force / 0.4;
     EXPECT_NEAR(r.state.q[0], expected, 1e-9);
     EXPECT_NEAR(r.state.q[1], expected, 1e-9);
+  }
+}
+
+// An arm that falls onto several stops at once: its hinges throw each other off their limits, again
+// and again. They come to rest, and none ever leaves its limits.
+TEST(Stops, AnArmComesToRestOnSeveral) {
+  Description d = read_description(CATENA_SOURCE_DIR "/models/arm6.yaml").description;
+  for (Hinge& hinge : d.hinges)
+    for (FreedomSettings& f : hinge.freedoms) {
+      f.lower = -1.2;
+      f.upper = 1.5;
+    }
+  const Mechanism m = MechanismBuilder(d).finish();
+  State s = m.default_state();
+  s.q << 0.3, 0.4, -0.5, 0.2, 0.6, 0.1;
+  s.v << 0.5, -0.3, 0.2, 1.0, -0.7, 2.0;
+  for (const double e : {0.0, 0.3}) {
+    SCOPED_TRACE(e);
+    MemoryRecorder record;
+    SimulationSettings settings{.duration = 8.0};
+    settings.actions.restitution = e;
+    const SimulationResult r = simulate(m, s, settings, record);
+    for (const std::string& name : m.velocity_names()) {
+      const Eigen::VectorXd q = record.column("q." + name);
+      EXPECT_LT(q.maxCoeff(), 1.5 + 1e-9) << name;
+      EXPECT_GT(q.minCoeff(), -1.2 - 1e-9) << name;
+    }
+    EXPECT_GT(record.events().size(), 10u);
+    EXPECT_LT(record.events().size(), 3000u);
+    EXPECT_LT(r.audit.energy_drift, 1e-7);
   }
 }
 
