@@ -18,6 +18,23 @@ Eigen::VectorXd position(const PythonPeer& p, const PositionVector& q) {
   return read_position(q, *p.mechanism, buffer);
 }
 
+// Row by row; `convert` takes and gives a State.
+template <class Convert>
+std::pair<Eigen::MatrixXd, Eigen::MatrixXd> rows(const Eigen::MatrixXd& q, const Eigen::MatrixXd& v,
+                                                 int coordinates, int freedoms, Convert convert) {
+  if (q.rows() != v.rows())
+    throw py::value_error("q has " + std::to_string(q.rows()) + " rows and v has " +
+                          std::to_string(v.rows()) + ": one for each state is expected");
+  std::pair<Eigen::MatrixXd, Eigen::MatrixXd> to{Eigen::MatrixXd(q.rows(), coordinates),
+                                                 Eigen::MatrixXd(q.rows(), freedoms)};
+  for (Eigen::Index i = 0; i < q.rows(); ++i) {
+    const State state = convert(State{q.row(i), v.row(i)});
+    to.first.row(i) = state.q;
+    to.second.row(i) = state.v;
+  }
+  return to;
+}
+
 }  // namespace
 
 void bind_adapt(py::module_& m) {
@@ -110,7 +127,21 @@ void bind_adapt(py::module_& m) {
           [](const P& p, const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
             return NamedState{p.mechanism, p.peer.from_peer({q, v})};
           },
-          py::arg("q"), py::arg("v"), "Our State, of (q, v) there.");
+          py::arg("q"), py::arg("v"), "Our State, of (q, v) there.")
+      .def(
+          "batch_to_peer",
+          [](const P& p, const Eigen::MatrixXd& q, const Eigen::MatrixXd& v) {
+            return rows(q, v, p.peer.coordinates(), p.peer.freedoms(),
+                        [&](const State& ours) { return p.peer.to_peer(ours); });
+          },
+          py::arg("q"), py::arg("v"), "(q, v) there of many states, one in each row.")
+      .def(
+          "batch_from_peer",
+          [](const P& p, const Eigen::MatrixXd& q, const Eigen::MatrixXd& v) {
+            return rows(q, v, p.mechanism->coordinates(), p.mechanism->freedoms(),
+                        [&](const State& theirs) { return p.peer.from_peer(theirs); });
+          },
+          py::arg("q"), py::arg("v"), "Our (q, v) of many of theirs, one in each row.");
 }
 
 }  // namespace catena::python

@@ -12,7 +12,6 @@
 #include "catena/sensitivity/linearize.h"
 #include "catena/sensitivity/modes.h"
 #include "catena/sensitivity/parameters.h"
-#include "catena/sensitivity/products.h"
 #include "catena/sensitivity/second_derivatives.h"
 
 namespace catena::python {
@@ -524,73 +523,10 @@ void bind_parameters(py::module_& m) {
         "each body.");
 }
 
-struct PythonProducts {
-  explicit PythonProducts(MechanismPointer of) : mechanism(std::move(of)), products(*mechanism) {}
-  MechanismPointer mechanism;
-  DynamicsProducts products;
-};
-
-void bind_products(py::module_& m) {
-  using P = PythonProducts;
-  const auto gradient = [](const DynamicsGradient& g) {
-    return std::make_tuple(g.q, g.v, g.effort);
-  };
-  py::class_<P>(m, "DynamicsProducts",
-                "Products of vectors with the derivatives of the dynamics in O(N): no matrix is "
-                "formed. evaluate() first. Vectors are over the independent freedoms (all of a "
-                "tree), efforts over all.")
-      .def(py::init<MechanismPointer>(), py::arg("mechanism"))
-      .def(
-          "evaluate",
-          [](P& p, const NamedState& state, const FreedomVector& effort, const Wrenches& external) {
-            return p.products.evaluate(state.state, read_freedoms(effort, *p.mechanism, "effort"),
-                                       read_wrenches(external, *p.mechanism));
-          },
-          py::arg("state"), py::arg("effort") = py::none(), py::arg("external") = py::none(),
-          "Forward dynamics at this point: accelerations (freedoms,).")
-      .def(
-          "evaluate_inverse",
-          [](P& p, const NamedState& state, const FreedomVector& acceleration,
-             const Wrenches& external) {
-            p.products.evaluate_inverse(state.state,
-                                        read_freedoms(acceleration, *p.mechanism, "acceleration"),
-                                        read_wrenches(external, *p.mechanism));
-          },
-          py::arg("state"), py::arg("acceleration") = py::none(), py::arg("external") = py::none(),
-          "The point of given accelerations; the products are then those of inverse dynamics.")
-      .def(
-          "forward_product",
-          [](P& p, const Eigen::VectorXd& dq, const Eigen::VectorXd& dv,
-             const Eigen::VectorXd& deffort) {
-            return p.products.forward_product(dq, dv, deffort);
-          },
-          py::arg("dq"), py::arg("dv"), py::arg("deffort"), "δv̇ along one direction, (n,).")
-      .def(
-          "forward_adjoint",
-          [gradient](P& p, const Eigen::VectorXd& w) {
-            return gradient(p.products.forward_adjoint(w));
-          },
-          py::arg("w"), "(by q, by v, by effort): the gradient of wᵀ v̇.")
-      .def(
-          "inverse_product",
-          [](P& p, const Eigen::VectorXd& dq, const Eigen::VectorXd& dv,
-             const Eigen::VectorXd& dacceleration) {
-            return p.products.inverse_product(dq, dv, dacceleration);
-          },
-          py::arg("dq"), py::arg("dv"), py::arg("dacceleration"), "δeffort, (n,).")
-      .def(
-          "inverse_adjoint",
-          [gradient](P& p, const Eigen::VectorXd& w) {
-            return gradient(p.products.inverse_adjoint(w));
-          },
-          py::arg("w"), "(by q, by v, by acceleration): the gradient of wᵀ effort.");
-}
-
 }  // namespace
 
 void bind_sensitivity(py::module_& m) {
   bind_parameters(m);
-  bind_products(m);
   bind_derivatives(m);
   bind_plants(m);
   bind_modes(m);

@@ -65,6 +65,21 @@ def test_there_and_back_and_power(quadruped, library):
     )
 
 
+def test_many_states(quadruped):
+    peer = catena.adapt.mujoco(quadruped)
+    states = [random_state(quadruped, seed) for seed in (1, 5, 9)]
+    q, v = peer.batch_to_peer([s.q for s in states], [s.v for s in states])
+    for i, s in enumerate(states):
+        one_q, one_v = peer.to_peer(s)
+        np.testing.assert_array_equal(q[i], one_q)
+        np.testing.assert_array_equal(v[i], one_v)
+    back_q, back_v = peer.batch_from_peer(q, v)
+    np.testing.assert_allclose(back_q, [s.q for s in states], atol=1e-14)
+    np.testing.assert_allclose(back_v, [s.v for s in states], atol=1e-14)
+    with pytest.raises(ValueError, match="one for each state"):
+        peer.batch_to_peer(q[:2], v)
+
+
 def test_models_of_the_libraries_are_read(quadruped):
     """Other places than ours: the joints in reverse order, the base at the end."""
     free, others = parts(quadruped)

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import catena
-from conftest import MODELS, four_bar, pendulum, random_state
+from conftest import MODELS, four_bar, pendulum, random_state, relative
 
 # Central differences of order four with steps h: truncation h⁴ and rounding 1e-16/h, both times the
 # derivatives' own scale, some hundred.
@@ -115,6 +115,30 @@ def test_products_are_those_with_the_matrices(tree):
     by_q, by_v, by_effort = products.forward_adjoint(w)
     for found, matrix in ((by_q, d.dq), (by_v, d.dv), (by_effort, d.deffort)):
         np.testing.assert_allclose(found, matrix.T @ w, atol=1e-9 * np.max(np.abs(matrix)))
+
+
+def test_the_adjoint_of_hybrid_dynamics(tree):
+    n = tree.freedoms
+    state = random_state(tree)
+    driven = [k for k in range(n) if k % 2 == 1]
+    mask = np.zeros(n, dtype=bool)
+    mask[driven] = True
+    effort, acceleration, w, x = (catena.random_vector(n, seed) for seed in (21, 22, 23, 24))
+    products = catena.DynamicsProducts(tree)
+    result = products.evaluate_hybrid(state, driven, effort, acceleration)
+    direct = catena.hybrid_dynamics(tree, state, driven, effort, acceleration)
+    assert relative(result.acceleration, direct.acceleration) < 1e-12
+    by_q, by_v, by_input = products.hybrid_adjoint(w, x)
+
+    def value(dq, dv, du):
+        moved = catena.State(tree, catena.integrate(tree, state.q, dq), state.v + dv)
+        r = catena.hybrid_dynamics(tree, moved, driven, effort + du, acceleration + du)
+        return w[~mask] @ r.acceleration[~mask] + x[mask] @ r.effort[mask]
+
+    dq, dv, du = (catena.random_vector(n, seed) for seed in (31, 32, 33))
+    h = 1e-6
+    slope = (value(h * dq, h * dv, h * du) - value(-h * dq, -h * dv, -h * du)) / (2 * h)
+    assert by_q @ dq + by_v @ dv + by_input @ du == pytest.approx(slope, rel=1e-6)
 
 
 def test_parameters(tree):

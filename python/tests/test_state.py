@@ -87,3 +87,33 @@ def test_transform():
     )
     np.testing.assert_array_equal(np.asarray(x), x.matrix())
     np.testing.assert_allclose(x.quaternion, [np.cos(0.2), 0, 0, np.sin(0.2)], atol=1e-15)
+
+
+def test_a_state_file(tmp_path):
+    arm = catena.load(MODELS / "arm7.yaml")
+    names = [h.name for h in arm.hinges][:3]
+    path = tmp_path / "state.yaml"
+    path.write_text(
+        f"q: {{{names[0]}: 0.3}}\nv: {{{names[1]}: -2}}\neffort: {{{names[2]}: 5}}\nmotion_driven: [{names[0]}]\n"
+    )
+    state, said = catena.read_state_file(path, arm)
+    assert state[names[0]] == 0.3 and state["v." + names[1]] == -2.0
+    assert said.effort[arm.velocity_index(names[2])] == 5.0 and sum(abs(said.effort)) == 5.0
+    assert said.motion_driven[arm.velocity_index(names[0])] and sum(said.motion_driven) == 1
+    path.write_text("q: {sholder: 1}\n")
+    with pytest.raises(catena.ModelError, match="state.yaml:1"):
+        catena.read_state_file(path, arm)
+
+
+def test_a_state_file_closes_loops(tmp_path):
+    path = tmp_path / "state.yaml"
+    path.write_text("q: {A: -0.8}\n")
+    bar = four_bar()
+    state, _ = catena.read_state_file(path, bar)
+    assert state["A"] == pytest.approx(-0.8, abs=1e-14)
+    assert catena.closure_gap(bar, state) < 1e-12
+
+
+def test_the_processor():
+    report = catena.cpu_report()
+    assert report.used in report.built and "sse2" in report.built and report.hardware_threads >= 1

@@ -1,0 +1,99 @@
+// Products with the derivatives of the dynamics, without matrices.
+#include "catena/sensitivity/products.h"
+
+#include "arguments.h"
+
+namespace catena::python {
+namespace {
+
+struct PythonProducts {
+  explicit PythonProducts(MechanismPointer of) : mechanism(std::move(of)), products(*mechanism) {}
+  MechanismPointer mechanism;
+  DynamicsProducts products;
+};
+
+}  // namespace
+
+void bind_products(py::module_& m) {
+  using P = PythonProducts;
+  const auto gradient = [](const DynamicsGradient& g) {
+    return std::make_tuple(g.q, g.v, g.effort);
+  };
+  py::class_<P>(m, "DynamicsProducts",
+                "Products of vectors with the derivatives of the dynamics in O(N): no matrix is "
+                "formed. evaluate() first. Vectors are over the independent freedoms (all of a "
+                "tree), efforts over all.")
+      .def(py::init<MechanismPointer>(), py::arg("mechanism"))
+      .def(
+          "evaluate",
+          [](P& p, const NamedState& state, const FreedomVector& effort, const Wrenches& external) {
+            return p.products.evaluate(state.state, read_freedoms(effort, *p.mechanism, "effort"),
+                                       read_wrenches(external, *p.mechanism));
+          },
+          py::arg("state"), py::arg("effort") = py::none(), py::arg("external") = py::none(),
+          "Forward dynamics at this point: accelerations (freedoms,).")
+      .def(
+          "evaluate_inverse",
+          [](P& p, const NamedState& state, const FreedomVector& acceleration,
+             const Wrenches& external) {
+            p.products.evaluate_inverse(state.state,
+                                        read_freedoms(acceleration, *p.mechanism, "acceleration"),
+                                        read_wrenches(external, *p.mechanism));
+          },
+          py::arg("state"), py::arg("acceleration") = py::none(), py::arg("external") = py::none(),
+          "The point of given accelerations; the products are then those of inverse dynamics.")
+      .def(
+          "forward_product",
+          [](P& p, const Eigen::VectorXd& dq, const Eigen::VectorXd& dv,
+             const Eigen::VectorXd& deffort) {
+            return p.products.forward_product(dq, dv, deffort);
+          },
+          py::arg("dq"), py::arg("dv"), py::arg("deffort"), "δv̇ along one direction, (n,).")
+      .def(
+          "forward_adjoint",
+          [gradient](P& p, const Eigen::VectorXd& w) {
+            return gradient(p.products.forward_adjoint(w));
+          },
+          py::arg("w"), "(by q, by v, by effort): the gradient of wᵀ v̇.")
+      .def(
+          "inverse_product",
+          [](P& p, const Eigen::VectorXd& dq, const Eigen::VectorXd& dv,
+             const Eigen::VectorXd& dacceleration) {
+            return p.products.inverse_product(dq, dv, dacceleration);
+          },
+          py::arg("dq"), py::arg("dv"), py::arg("dacceleration"), "δeffort, (n,).")
+      .def(
+          "inverse_adjoint",
+          [gradient](P& p, const Eigen::VectorXd& w) {
+            return gradient(p.products.inverse_adjoint(w));
+          },
+          py::arg("w"), "(by q, by v, by acceleration): the gradient of wᵀ effort.")
+      .def(
+          "evaluate_hybrid",
+          [](P& p, const NamedState& state, const Freedoms& motion_driven,
+             const FreedomVector& effort, const FreedomVector& acceleration,
+             const Wrenches& external) {
+            HybridInput input;
+            input.motion_driven = read_mask(motion_driven, *p.mechanism);
+            input.motion_driven.resize(static_cast<std::size_t>(p.mechanism->freedoms()), 0);
+            input.effort = read_freedoms(effort, *p.mechanism, "effort");
+            input.acceleration = read_freedoms(acceleration, *p.mechanism, "acceleration");
+            return p.products.evaluate_hybrid(state.state, input,
+                                              read_wrenches(external, *p.mechanism));
+          },
+          py::arg("state"), py::arg("motion_driven"), py::arg("effort") = py::none(),
+          py::arg("acceleration") = py::none(), py::arg("external") = py::none(),
+          "Hybrid dynamics of a tree at this point, for hybrid_adjoint(): a HybridResult. "
+          "motion_driven: names, indices or a mask of the freedoms whose acceleration is given.")
+      .def(
+          "hybrid_adjoint",
+          [gradient](P& p, const Eigen::VectorXd& w, const Eigen::VectorXd& x) {
+            return gradient(p.products.hybrid_adjoint(w, x));
+          },
+          py::arg("w"), py::arg("x"),
+          "(by q, by v, by inputs): the gradient of wᵀ v̇ + xᵀ effort, w read at force-driven and "
+          "x at motion-driven freedoms; inputs are efforts of the former and accelerations of the "
+          "latter.");
+}
+
+}  // namespace catena::python
