@@ -43,6 +43,8 @@ constexpr int kStates =
 constexpr int kBatch = 1024;
 // A batch of derivatives is as many states (256 at most) as have their matrices in 1 MB.
 constexpr int kDerivativeNumbers = 1 << 17;
+// Triangles of mass matrices: at most 64 MB, which cuts the batch of the chain of 1,000 only.
+constexpr int kTriangleNumbers = 1 << 23;
 constexpr double kSample = 50e3;  // ns
 // Peers that read the same numbers agree to rounding, through conditions of at most 1e6; MuJoCo
 // diagonalizes inertias and keeps eight digits.
@@ -96,6 +98,9 @@ const std::vector<Column> kColumns{
     {"mass matrix", Task::mass_matrix},
     {"inverse mass matrix", Task::inverse_mass_matrix},
     {"forward, batch of 1,024", Task::forward, true},
+    {"inverse, batch of 1,024", Task::inverse, true},
+    {"mass matrix, batch of 1,024", Task::mass_matrix, true},
+    {"kinematics, batch of 1,024", Task::kinematics, true},
     {"derivatives of inverse dynamics", Task::inverse_derivatives},
     {"derivatives of forward dynamics", Task::forward_derivatives},
     {"derivatives of inverse, batch", Task::inverse_derivatives, true},
@@ -111,6 +116,8 @@ struct Ours {
         batch_derivatives(s.mechanism, {.threads = 1}) {
     const int n = s.mechanism.freedoms();
     several = std::clamp(kDerivativeNumbers / (3 * n * n), batch.lanes(), 256);
+    triangle_count =
+        std::min<int>(s.count(), kTriangleNumbers / static_cast<int>(triangle_size(n)));
     for (int k = 0; k < kStates; ++k) {
       states.push_back({s.q.row(k).transpose(), s.v.row(k).transpose()});
       efforts.push_back(s.effort.row(k).transpose());
@@ -144,10 +151,22 @@ struct Ours {
         inverse_mass_matrix(workspace, inverse);
     }
   }
-  int batch_size(Task task) const { return task == Task::forward ? subject.count() : several; }
+  int batch_size(Task task) const {
+    if (task == Task::mass_matrix) return triangle_count;
+    return task == Task::inverse_derivatives || task == Task::forward_derivatives ? several
+                                                                                  : subject.count();
+  }
+  // Rows in, rows out; mass matrices (their triangles) and kinematics stay in lanes.
   void run_batch(Task task) {
+    const Mechanism& m = subject.mechanism;
     if (task == Task::forward)
-      batch_forward_dynamics(subject.mechanism, subject.q, subject.v, subject.effort, batch, found);
+      batch_forward_dynamics(m, subject.q, subject.v, subject.effort, batch, found);
+    else if (task == Task::inverse)
+      batch_inverse_dynamics(m, subject.q, subject.v, subject.acceleration, batch, found);
+    else if (task == Task::mass_matrix)
+      batch_mass_matrix(m, subject.q.topRows(triangle_count), batch, triangles);
+    else if (task == Task::kinematics)
+      batch_kinematics(m, subject.q, subject.v, batch, places);
     else if (task == Task::inverse_derivatives)
       batch_derivatives.inverse(subject.q.topRows(several), subject.v.topRows(several),
                                 subject.acceleration.topRows(several));
@@ -161,10 +180,12 @@ struct Ours {
   BatchWorkspace batch;
   SensitivityWorkspace derivatives;
   BatchDerivatives batch_derivatives;
-  int several = 1;
+  int several = 1, triangle_count = 1;
   std::vector<State> states;
   std::vector<Eigen::VectorXd> efforts, accelerations;
   Rows found;
+  LaneArray triangles;
+  BatchKinematics places;
   Eigen::MatrixXd inverse;
 };
 

@@ -258,13 +258,20 @@ Result forces(const Mechanism& m, const StateInput& in) {
   const Description& d = m.description();
   for (std::size_t i = 0; i < d.rods.size(); ++i) {
     const double tension = all.rod_tension(static_cast<int>(i));
-    result.json["rods"][d.rods[i].name] = {{"tension", tension}};
-    result.text += "rod " + d.rods[i].name + ": tension " + digits(tension) + " N\n";
+    const bool open = all.undetermined_rod(static_cast<int>(i));
+    result.json["rods"][d.rods[i].name] = {{"tension", tension}, {"undetermined", open}};
+    result.text +=
+        "rod " + d.rods[i].name + ": tension " +
+        (open ? "? (redundant constraints leave it undetermined)" : digits(tension) + " N") + "\n";
   }
   for (std::size_t i = 0; i < d.couplings.size(); ++i) {
     const double multiplier = all.coupling_multiplier(static_cast<int>(i));
-    result.json["couplings"][d.couplings[i].name] = {{"multiplier", multiplier}};
-    result.text += "coupling " + d.couplings[i].name + ": multiplier " + digits(multiplier) + "\n";
+    const bool open = all.undetermined_coupling(static_cast<int>(i));
+    result.json["couplings"][d.couplings[i].name] = {{"multiplier", multiplier},
+                                                     {"undetermined", open}};
+    result.text += "coupling " + d.couplings[i].name + ": multiplier " +
+                   (open ? "? (redundant constraints leave it undetermined)" : digits(multiplier)) +
+                   "\n";
   }
   return result;
 }
@@ -335,6 +342,7 @@ void dynamics(const Options& options) {
   print_warnings(m);
   StateInput in = options.state.empty() ? default_input(m) : read_state_file(options.state, m);
   close_loops(m, in);
+  print_loop_warnings(m, in.state.q);
   Result result;
   if (options.what == "forward") result = forward(m, in, options.route);
   if (options.what == "inverse") result = inverse(m, in);

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "catena/base/text.h"
+#include "catena/closure/mobility.h"
 #include "catena/model/validation.h"
 
 namespace catena::app {
@@ -53,6 +54,13 @@ Mechanism ModelOptions::load_to_describe() const {
 void print_warnings(const Mechanism& mechanism) {
   for (const Diagnostic& warning : mechanism.warnings())
     std::fprintf(stderr, "%s\n", warning.text().c_str());
+}
+
+void print_loop_warnings(const Mechanism& mechanism, const Eigen::VectorXd& q) {
+  constexpr int kMostFreedoms = 300;  // it takes a while
+  if (mechanism.loops().empty() || mechanism.freedoms() > kMostFreedoms) return;
+  for (const LoopMobility& loop : analyse_mobility(mechanism, q).loops)
+    if (!loop.trouble.empty()) std::fprintf(stderr, "warning: %s\n", loop.trouble.c_str());
 }
 
 }  // namespace catena::app

@@ -33,5 +33,7 @@ class ModelOptions {
 
 // Warnings of a mechanism on stderr.
 void print_warnings(const Mechanism& mechanism);
+// What is likely wrong with loops that cannot move, or move less than is meant, near a closed q.
+void print_loop_warnings(const Mechanism& mechanism, const Eigen::VectorXd& q);
 
 }  // namespace catena::app

@@ -1,5 +1,6 @@
 // catena simulate: from a model file to a run.
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -144,6 +145,12 @@ std::string human(const SimulationResult& r, const std::string& out) {
     text += fmt::format("loops closed to   {:.2e}\n", r.audit.closure_residual);
   for (const ElementWork& work : r.audit.work)
     text += fmt::format("work              {:.6g} J by {}\n", work.work, work.element);
+  if (std::isfinite(r.steps.stiff_since))
+    text += fmt::format(
+        "stiff             since {:.6g} s: stability, not accuracy, keeps the steps short; "
+        "--method "
+        "bdf may be faster\n",
+        r.steps.stiff_since);
   text += fmt::format("events            {}\n", r.events);
   if (!r.end.empty()) text += fmt::format("ended by          {}\n", r.end);
   return text + fmt::format("output            {} ({} rows)\n", out, r.rows);
@@ -225,10 +232,12 @@ void start(const Options& options) {
   if (!options.state.empty()) input = read_state_file(options.state, m);
   apply(options, settings);
   add_actions(input, m, settings.actions);
-  if (options.form == "absolute")
+  if (options.form == "absolute") {
     make_absolute(m, input, settings);
-  else
+  } else {
     close_loops(m, input);
+    print_loop_warnings(m, input.state.q);
+  }
   settings = completed(settings);
   std::string out = options.out;
   if (out.empty()) out = std::filesystem::path(options.model.file()).stem().string() + ".run.h5";

@@ -88,7 +88,8 @@ TEST(Assembly, RoundedAxes) {
     EXPECT_GT(gap.norm(), 1e-8);
     EXPECT_LT(gap.norm(), kClosed);
     const Eigen::VectorXd rate = loop.velocity_rows(s.q) * s.v;
-    for (const ChartRow& row : choose_chart(m, s.q).loops[0].rows)
+    const Chart chart = choose_chart(m, s.q);
+    for (const ChartRow& row : chart.loops[0].rows)
       for (int r = 0; r < loop.rows(); ++r)
         if (loop.row(r).row == row.row) {
           EXPECT_LT(std::abs(gap[r]), 1e-13);

@@ -40,6 +40,7 @@ struct Ranks {
   int rank = 0;
   int sharp = 0;     // counting what is independent only within the rounding of the file's numbers
   int coarse = 0;    // not counting what is nearly redundant
+  int rough = 0;     // or would be, if the loop should move
   int here = 0;      // at the position itself
   double off = 0.0;  // the largest pivot that is nearly redundant
   // The closed positions around it: how many, and how far away at most, in unit steps.
@@ -50,6 +51,7 @@ struct Ranks {
     rank = std::max(rank, count_above(pivots, kRankThreshold));
     sharp = std::max(sharp, count_above(pivots, kSharpThreshold));
     coarse = std::max(coarse, count_above(pivots, kNearlyRedundant));
+    rough = std::max(rough, count_above(pivots, kNearlyRedundantIfRigid));
   }
 };
 
@@ -59,7 +61,7 @@ Ranks generic_ranks(const Mechanism& mechanism, const LoopClosure& loop, const E
   std::vector<Eigen::VectorXd> seen{pivots_at(loop, q)};
   ranks.look(seen.back());
   ranks.here = ranks.rank;
-  if (loop.constant() || ranks.coarse == std::min(loop.rows(), loop.freedoms())) return ranks;
+  if (loop.constant() || ranks.rough == std::min(loop.rows(), loop.freedoms())) return ranks;
   const Eigen::VectorXd unit = loop.unit_steps(q);
   const std::vector<int> all = all_columns(loop);
   std::uint64_t seed = 1;
@@ -75,6 +77,7 @@ Ranks generic_ranks(const Mechanism& mechanism, const LoopClosure& loop, const E
     for (int k = 0; k < loop.freedoms(); ++k)
       ranks.farthest = std::max(ranks.farthest, std::abs(way[loop.freedom(k)] / unit[k]));
   }
+  if (ranks.rank == loop.freedoms()) ranks.coarse = ranks.rough;
   for (const Eigen::VectorXd& pivots : seen)
     if (ranks.coarse < pivots.size()) ranks.off = std::max(ranks.off, pivots[ranks.coarse]);
   return ranks;
@@ -138,11 +141,12 @@ LoopMobility analyse_loop(const Mechanism& mechanism, const LoopPlace& place,
   if (result.instantaneous > 0 && ranks.around > 0 && ranks.farthest < kStandsStill) {
     result.shaky = result.singular = true;
     result.mobility = 0;
-    warnings.push_back(name + ": a shaky position: " + std::to_string(result.instantaneous) +
-                       " freedoms instantaneously, but all closed positions found around it are "
-                       "within " +
-                       short_number(ranks.farthest) +
-                       " of it, so it cannot move; change the geometry, or start elsewhere");
+    result.trouble = name + ": a shaky position: " + std::to_string(result.instantaneous) +
+                     " freedoms instantaneously, but all closed positions found around it are "
+                     "within " +
+                     short_number(ranks.farthest) +
+                     " of it, so it cannot move; change the geometry, or start elsewhere";
+    warnings.push_back(result.trouble);
     return result;  // what is redundant around it is not known either
   }
   if (ranks.sharp > ranks.rank)
@@ -152,7 +156,8 @@ LoopMobility analyse_loop(const Mechanism& mechanism, const LoopPlace& place,
   if (ranks.coarse < ranks.rank) {
     result.nearly_redundant = ranks.rank - ranks.coarse;
     result.off = ranks.off;
-    warnings.push_back(name + ": " + nearly_redundant_text(result));
+    result.trouble = name + ": " + nearly_redundant_text(result);
+    warnings.push_back(result.trouble);
   }
   return result;
 }

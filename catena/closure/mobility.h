@@ -40,6 +40,8 @@ struct LoopMobility {
   // (pivots below kNearlyRedundant of the largest), and by how much they are off.
   int nearly_redundant = 0;
   double off = 0.0;
+  // Why it moves less than is likely meant, with its name: shaky or nearly redundant; mostly empty.
+  std::string trouble;
 };
 
 struct MobilityReport {
@@ -56,6 +58,9 @@ inline constexpr double kMostOpen = 1e-3;
 // Pivots from kRankThreshold (position_solver.h) to here are more likely the four digits of a file
 // than the shape of a loop.
 inline constexpr double kNearlyRedundant = 5e-4;
+// In a loop that cannot move at all, pivots up to here: 1.57 written for a right angle, 3.14 for
+// two.
+inline constexpr double kNearlyRedundantIfRigid = 1e-2;
 
 // The rank that the loop's closure equations have near the closed position q, singular positions
 // aside.

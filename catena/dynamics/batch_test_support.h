@@ -82,7 +82,8 @@ inline void compute(const Mechanism& m, const Batch& b, BatchWorkspace& w, Batch
 
 inline bool same_bits(const RowMatrix& a, const RowMatrix& b) {
   return a.rows() == b.rows() && a.cols() == b.cols() &&
-         std::memcmp(a.data(), b.data(), sizeof(double) * static_cast<std::size_t>(a.size())) == 0;
+         (a.size() == 0 || std::memcmp(a.data(), b.data(),
+                                       sizeof(double) * static_cast<std::size_t>(a.size())) == 0);
 }
 inline bool same_bits(const BatchFound& a, const BatchFound& b) {
   return same_bits(a.forward, b.forward) && same_bits(a.inverse, b.inverse) &&

@@ -64,6 +64,38 @@ TEST(ClosedForces, PinsOfAFourBar) {
   }
 }
 
+// A plate that hangs on parallel rods: two share its weight, of three nobody knows who carries
+// what.
+TEST(ClosedForces, ParallelRods) {
+  constexpr double kWeight = 3.0 * 9.81;
+  for (const int count : {2, 3}) {
+    MechanismBuilder b("swing");
+    b.set_gravity({0, -9.81, 0});
+    b.add_body("plate", body(3.0, {1, 0, 0}, {0.1, 0.4, 0.5}));
+    b.add_hinge("plane", kWorld, "plate", {.type = HingeType::planar});
+    for (int k = 0; k < count; ++k) {
+      const double x = 2.0 * k / (count - 1);
+      b.add_rod({.name = "rod" + std::to_string(k),
+                 .body_a = kWorld,
+                 .point_a = {x, 1, 0},
+                 .body_b = "plate",
+                 .point_b = {x, 0, 0},
+                 .length = 1.0});
+    }
+    const Mechanism m = b.finish();
+    const Forces forces(m, m.default_state(), Eigen::VectorXd::Zero(m.freedoms()));
+    double sum = 0.0;
+    for (int k = 0; k < count; ++k) {
+      sum += forces.all.rod_tension(k);
+      EXPECT_EQ(forces.all.undetermined_rod(k), count == 3) << k;
+    }
+    EXPECT_NEAR(sum, kWeight, 1e-10);
+    if (count == 2) {
+      EXPECT_NEAR(forces.all.rod_tension(0), 0.5 * kWeight, 1e-10);
+    }
+  }
+}
+
 // In a file with few digits the same components are determined, to these digits.
 TEST(ClosedForces, PinsOfAFourBarWithRoundedAxes) {
   const Mechanism exact = four_bar();

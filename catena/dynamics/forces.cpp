@@ -143,6 +143,8 @@ InterbodyForces::InterbodyForces(const Mechanism& mechanism) : mechanism_(&mecha
   cut_force_.resize(mechanism.hinges().size(), Wrenchd::zero());
   rod_tension_.resize(mechanism.description().rods.size(), 0.0);
   coupling_multiplier_.resize(mechanism.description().couplings.size(), 0.0);
+  rod_open_.resize(rod_tension_.size(), 0);
+  coupling_open_.resize(coupling_multiplier_.size(), 0);
   for (const DrivePlace& drive : mechanism.drives()) {
     const DriveSettings& settings = *entry(mechanism.description().hinges, drive.hinge).drive;
     carrier_body_.push_back(settings.carrier.empty()
@@ -308,6 +310,8 @@ void InterbodyForces::add_closures(const State& state, const Eigen::VectorXd& op
   const AggregateTables& t = w.aggregate_tables();
   self_stress_.clear();
   unreached_ = kUnreached;
+  std::fill(rod_open_.begin(), rod_open_.end(), 0);
+  std::fill(coupling_open_.begin(), coupling_open_.end(), 0);
   for (int i = 0; i < static_cast<int>(t.aggregates.size()); ++i) {
     const LoopClosure loop(*mechanism_, t, i);
     const Aggregate& a = loop.aggregate();
@@ -368,8 +372,14 @@ void InterbodyForces::add_closures(const State& state, const Eigen::VectorXd& op
       SelfStress stress{std::vector<Wrenchd>(force_.size(), Wrenchd::zero()),
                         std::vector<Wrenchd>(cut_force_.size(), Wrenchd::zero())};
       const std::vector<Wrenchd> parts = loop.wrenches_on_child(state.q, basis.col(k));
+      int first = 0;
       for (int c = 0; c < a.closure_count; ++c) {
         const Closure& closure = entry(t.closures, a.first_closure + c);
+        const bool touched = std::abs(basis(first, k)) > unreached_;
+        first += closure.rows;
+        if (closure.kind == ClosureKind::rod && touched) entry(rod_open_, closure.place) = 1;
+        if (closure.kind == ClosureKind::coupling && touched)
+          entry(coupling_open_, closure.place) = 1;
         if (closure.kind == ClosureKind::coupling) continue;
         if (closure.kind == ClosureKind::pair || closure.kind == ClosureKind::universal)
           entry(stress.cuts, closure.place) = entry(parts, c);

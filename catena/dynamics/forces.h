@@ -96,6 +96,11 @@ class InterbodyForces {
   double coupling_multiplier(int coupling) const {
     return coupling_multiplier_[static_cast<std::size_t>(coupling)];
   }
+  // Whether redundant constraints leave these undetermined.
+  bool undetermined_rod(int rod) const { return rod_open_[static_cast<std::size_t>(rod)] != 0; }
+  bool undetermined_coupling(int coupling) const {
+    return coupling_open_[static_cast<std::size_t>(coupling)] != 0;
+  }
 
   // The wrench through the hinge or weld that holds a body on its inboard side, on that body, in
   // the frame of its node (ground: the ground's) at the node's origin.
@@ -133,6 +138,7 @@ class InterbodyForces {
   std::vector<Wrenchd> cut_force_;        // by hinge: on the child's side of a cut, in its frame
   std::vector<double> rod_tension_;
   std::vector<double> coupling_multiplier_;
+  std::vector<char> rod_open_, coupling_open_;
   struct SelfStress {
     std::vector<Wrenchd> force;  // as force_
     std::vector<Wrenchd> cuts;   // as cut_force_

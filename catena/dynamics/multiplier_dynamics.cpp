@@ -144,6 +144,8 @@ void MultiplierDynamics::share_inertias() {
     // The two sides are one frame when the loop is closed.
     store_inertia(shift_to_parent(place.parent.pose * place.child.pose.inverse(), half), light);
   }
+  for (const Node& node : nodes_)
+    own_.push_back(ArticulatedInertiad::from(load_inertia<double>(node)));
 }
 
 // An open loop has another rank.
@@ -268,6 +270,7 @@ void MultiplierDynamics::transposed(const Eigen::VectorXd& multipliers, Workspac
 void MultiplierDynamics::sweep(const SweepInput& in, bool gravity, Workspace& w) {
   const SweepModel model = tree(w, gravity);
   Scratch<double> scratch = w.scratch();
+  if (!own_.empty()) scratch.own = own_.data();
   const int failed = kernel_table().forward(model, in, &scratch, w.acceleration.data());
   if (failed == kSweepDone) return;
   const Node& node = mechanism_->nodes()[index(failed)];

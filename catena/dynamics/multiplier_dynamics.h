@@ -158,7 +158,8 @@ class MultiplierDynamics {
   AggregateTables tables_;
   TreeConstraints constraints_;
   std::vector<Place> places_;
-  std::vector<Node> nodes_;  // with shared inertias; empty: the mechanism's own
+  std::vector<Node> nodes_;               // with shared inertias; empty: the mechanism's own
+  std::vector<ArticulatedInertiad> own_;  // of these nodes
   Owner owner_;
   PositionOwner position_owner_;
   Eigen::VectorXd multipliers_, applied_, right_, rest_, gap_;

@@ -306,7 +306,8 @@ TreeConstraints::Reach TreeConstraints::reach(int constraint) const {
 // rounding; only if it is not, all of them are asked.
 void TreeConstraints::sizes(int constraint, const Workspace& w, std::span<double> rows) const {
   const Constraint& c = at(constraint);
-  if (!c.freedoms.empty()) {  // nothing cancels but what the coefficients say
+  const bool fixed = c.node_a < 0 && c.node_b < 0;  // between things that never move
+  if (!c.freedoms.empty() || fixed) {               // nothing cancels but what the coefficients say
     std::fill(rows.begin(), rows.end(), 0.0);
     return;
   }

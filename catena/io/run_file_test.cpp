@@ -14,6 +14,11 @@
 
 #include "catena/base/error.h"
 
+#ifdef __SANITIZE_ADDRESS__
+// HDF5 itself loses memory when it gives up on a damaged file.
+extern "C" const char* __lsan_default_suppressions() { return "leak:libhdf5\n"; }
+#endif
+
 namespace catena {
 namespace {
 
@@ -296,7 +301,11 @@ TEST_F(RunFileTest, AMillionRowsInBoundedMemory) {
   const long before = resident();
   for (std::int64_t i = kRows / 10; i < kRows; ++i) writer.append(row(i));
   writer.finish("{}", true);
+#ifndef __SANITIZE_ADDRESS__                 // which keeps what was freed
   EXPECT_LT(resident() - before, 8 * 1024);  // the rows themselves are 21 MB
+#else
+  (void)before;
+#endif
   EXPECT_EQ(RunFile(path("a.h5")).read(kRows - 1, 1)(0, 1), 2.0 * (kRows - 1));
 }
 

@@ -20,11 +20,18 @@ std::string free_name(const std::string& body) { return "free " + body; }
 Mechanism absolute_form(const Mechanism& m, std::span<const std::string> kept) {
   MechanismBuilder b(m.description());
   b.description().name += " (absolute)";
+  const auto coupled = [&](const std::string& hinge) {
+    for (const Coupling& coupling : m.description().couplings)
+      for (const Coupling::Term& term : coupling.terms)
+        if (term.hinge == hinge) return true;
+    return false;
+  };
   for (Hinge& hinge : b.description().hinges) {
     const HingePlace& place = m.hinges()[index(m.hinge_index(hinge.name))];
     if (place.role == HingePlace::Role::weld) continue;
     hinge.cut = Cut::always;
-    if (std::find(kept.begin(), kept.end(), hinge.name) == kept.end()) continue;
+    if (std::find(kept.begin(), kept.end(), hinge.name) == kept.end() && !coupled(hinge.name))
+      continue;
     hinge.freedoms.resize(index(place.freedoms));
     for (FreedomSettings& f : hinge.freedoms)
       if (f.damping == 0.0) f.damping = kMark;

@@ -5,7 +5,8 @@
 //
 // Welded bodies stay one. The free hinge of a group is called "free BODY", BODY its first. Drives,
 // dampers, stops and springs of hinges stay where they are: such a hinge keeps its coordinates, and
-// so do those in `kept`, at which something outside the model acts (efforts, prescribed motions).
+// so do those of gears and other couplings, and those in `kept`, at which something outside the
+// model acts (efforts, prescribed motions).
 #pragma once
 
 #include <span>

@@ -53,6 +53,24 @@ TEST(AbsoluteForm, OfATree) {
   expect_same_motion(m, s, 1e-11);
 }
 
+// A wheel turns an arm through a gear, and a sun a planet on a carrier.
+TEST(AbsoluteForm, OfGears) {
+  MechanismBuilder b("gears");
+  b.set_gravity({0, -9.81, 0});
+  b.add_body("wheel", body(1.0, {}, {0.1, 0.1, 0.2}));
+  b.add_body("arm", rod(1.5, 0.8, 0.01)).add_body("planet", body(0.4, {}, {0.02, 0.02, 0.04}));
+  b.add_hinge("w", kWorld, "wheel", {});
+  b.add_hinge("a", kWorld, "arm", {.frame_on_parent = catena::shift(0.5, 0, 0)});
+  b.add_hinge("p", "arm", "planet", {.frame_on_parent = catena::shift(0.8, 0, 0)});
+  b.add_coupling({.name = "gear", .terms = {{"w", 0, 1.0}, {"a", 0, 2.5}}});
+  b.add_coupling({.name = "mesh", .terms = {{"p", 0, 1.0}, {"a", 0, -1.5}}});
+  const Mechanism m = b.finish();
+  State s = m.default_state();
+  s.q << -1.0, 0.4, 0.6;
+  s.v << -2.0, 0.8, 1.2;
+  expect_same_motion(m, s, 1e-10);
+}
+
 TEST(AbsoluteForm, OfAClosedMechanism) {
   const Mechanism m = thick_four_bar();
   expect_same_motion(m, four_bar_state(m, 0.7, 1.5), 1e-10);

@@ -223,6 +223,25 @@ void ConstraintSet::add_gaps(const State& state, const Workspace& w,
   }
 }
 
+std::vector<char> ConstraintSet::positional_rows() const {
+  const TreeConstraints& c = dynamics_.constraints();
+  std::vector<char> result(index(c.rows()), 1);
+  for (const Thing& thing : things_) {
+    if (thing.kind == Kind::contact) {
+      for (const int rows : {thing.constraint, thing.stick})
+        for (int r = 1; c.active(rows) && r < c.row_count(rows); ++r)
+          result[index(c.first_row(rows) + r)] = 0;
+    } else if (thing.kind == Kind::lock && c.active(thing.constraint)) {
+      result[index(c.first_row(thing.constraint))] = thing.holds_position ? 1 : 0;
+    } else if (thing.kind == Kind::servo && c.active(thing.constraint)) {
+      for (int r = 0; r < c.row_count(thing.constraint); ++r)
+        if (thing.servo.rows[index(r)].angular)
+          result[index(c.first_row(thing.constraint) + r)] = 0;
+    }
+  }
+  return result;
+}
+
 double ConstraintSet::gap(const State& state) {
   const Eigen::VectorXd& g = dynamics_.gap(state, workspace_);
   double most = 0.0;

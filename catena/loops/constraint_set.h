@@ -129,6 +129,9 @@ class ConstraintSet {
   // that do not count are not looked at, here and in gap().
   double close(State& state) { return dynamics_.close(state, workspace_); }
   double gap(const State& state);
+  // By row, of those that are active: whether it holds positions and not velocities alone, as where
+  // a contact sticks.
+  std::vector<char> positional_rows() const;
   // Throws NumericalError if no state near this one satisfies the active constraints, positions to
   // `tolerance` and velocities to that fraction of the fastest: names the smallest set of them that
   // contradict each other, found by leaving out one after the other.

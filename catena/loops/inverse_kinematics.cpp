@@ -11,8 +11,21 @@
 namespace catena {
 namespace {
 
-// A goal out of reach must not pull a loop open; what it does is mended by assembly.
+// A goal out of reach must not pull a loop open: then its closure weighs more. Goals within reach
+// are found better with equal weights, which do not tie the search to the closed positions.
 constexpr double kClosureWeight = 1e3;
+
+// d log(R) = J ω for R turning at ω in ground axes.
+Eigen::Matrix3d rate_of_log(const Vec3d& turn) {
+  Eigen::Matrix3d cross;
+  cross << 0.0, -turn.z, turn.y, turn.z, 0.0, -turn.x, -turn.y, turn.x, 0.0;
+  const double angle = norm(turn);
+  const double second = angle < 1e-3 ? 1.0 / 12.0
+                        : angle < 3.0
+                            ? (1.0 - 0.5 * angle / std::tan(0.5 * angle)) / (angle * angle)
+                            : 1.0 / (angle * angle);
+  return Eigen::Matrix3d::Identity() - 0.5 * cross + second * cross * cross;
+}
 
 // Goals and closures over the freedoms that may move.
 class Equations {
@@ -31,6 +44,7 @@ class Equations {
   }
 
   const std::vector<int>& free() const { return free_; }
+  void set_weight(double weight) { weight_ = weight; }
 
   ClosureEquations operator()(const Eigen::VectorXd& q) {
     update_kinematics(m_, q, w_);
@@ -48,20 +62,22 @@ class Equations {
       const Transformd pose = body_pose(m_, w_, goal.body) * goal.frame;
       const Eigen::MatrixXd j = body_jacobian(m_, w_, goal.body, goal.frame.translation);
       // The turn that is left, in ground axes.
-      e.residual.segment<3>(row) = to_eigen(log(pose.rotation * goal.target.rotation.inverse()));
+      const Vec3d turn = log(pose.rotation * goal.target.rotation.inverse());
+      e.residual.segment<3>(row) = to_eigen(turn);
       e.residual.segment<3>(row + 3) = to_eigen(pose.translation - goal.target.translation);
       e.jacobian.middleRows<6>(row) = j(Eigen::all, free_);
+      e.jacobian.middleRows<3>(row) = rate_of_log(turn) * e.jacobian.middleRows<3>(row).eval();
       row += 6;
     }
     goal_rows_ = row;
     for (int i = 0; i < static_cast<int>(tables_.aggregates.size()); ++i) {
       const LoopClosure loop(m_, tables_, i);
       const ClosureEquations own = loop.equations(q);
-      e.residual.segment(row, loop.rows()) = kClosureWeight * own.residual;
+      e.residual.segment(row, loop.rows()) = weight_ * own.residual;
       for (int k = 0; k < loop.freedoms(); ++k) {
         const int column = column_[static_cast<std::size_t>(loop.freedom(k))];
         if (column >= 0)
-          e.jacobian.block(row, column, loop.rows(), 1) = kClosureWeight * own.jacobian.col(k);
+          e.jacobian.block(row, column, loop.rows(), 1) = weight_ * own.jacobian.col(k);
       }
       row += loop.rows();
     }
@@ -79,7 +95,7 @@ class Equations {
       result.angle = std::max(result.angle, e.residual.segment<3>(row).norm());
       result.distance = std::max(result.distance, e.residual.segment<3>(row + 3).norm());
     }
-    result.closure_residual = e.residual.tail(rows_ - goal_rows_).norm() / kClosureWeight;
+    result.closure_residual = e.residual.tail(rows_ - goal_rows_).norm() / weight_;
     result.reached = result.distance <= kReached && result.angle <= kReached &&
                      result.closure_residual <= kClosed;
     return result;
@@ -92,6 +108,7 @@ class Equations {
   Workspace w_;
   std::vector<int> free_, column_;
   int rows_ = 0, goal_rows_ = 0;
+  double weight_ = 1.0;
 };
 
 void check_body(const Mechanism& mechanism, int body) {
@@ -139,13 +156,20 @@ InverseKinematics inverse_kinematics(const Mechanism& mechanism, const Eigen::Ve
   };
   const PositionSolver solver(mechanism, std::move(problem));
 
+  const bool closed = !mechanism.loops().empty();
   const auto solve_from = [&](Eigen::VectorXd q) {
-    ClosureEquations e = solver.equations(q);
-    if (solver.size() > 0) {
-      solver.levenberg_marquardt(q, e);
-      solver.newton(q, e);
+    InverseKinematics found;
+    for (const double weight : {1.0, kClosureWeight}) {
+      if (weight != 1.0 && !closed) break;
+      equations.set_weight(weight);
+      ClosureEquations e = solver.equations(q);
+      if (solver.size() > 0) {
+        solver.levenberg_marquardt(q, e);
+        solver.newton(q, e);
+      }
+      found = equations.report(q);
+      if (found.reached) return found;
     }
-    const InverseKinematics found = equations.report(q);
     if (found.closure_residual < 1e-12) return found;
     return equations.report(
         find_assembly(

@@ -99,9 +99,14 @@ LqPolicy sweep(const LqProblem& problem) {
     }
     VectorXd& epsilon = policy.innovation[k];
     epsilon = -s.r - s.B.transpose() * moved;
-    policy.feedforward[k] = factor.solve(epsilon);
     MatrixXd& K = policy.gain[k];
-    K = factor.solve(s.S + PB.transpose() * s.A);
+    if (D.rows() > 0) {
+      policy.feedforward[k] = factor.solve(epsilon);
+      K = factor.solve(s.S + PB.transpose() * s.A);
+    } else {  // a stage without input
+      policy.feedforward[k].resize(0);
+      K.resize(0, s.A.cols());
+    }
     const MatrixXd closed = s.A - s.B * K;
     const MatrixXd crossed = s.S.transpose() * K;
     policy.value[k] = symmetric(s.Q + closed.transpose() * P * closed + K.transpose() * R * K -

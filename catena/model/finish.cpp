@@ -127,7 +127,7 @@ class Finisher {
     std::unordered_set<std::string> cut;
     for (const int h : t_.cut_hinges) {
       const Hinge& hinge = at(d_.hinges, h);
-      cut.insert(hinge.name);
+      if (!keeps_coordinates_when_cut(hinge)) cut.insert(hinge.name);
       const std::string what = "hinge '" + hinge.name + "'";
       if (hinge.cut == Cut::never)
         found.push_back({Severity::error, hinge.source,

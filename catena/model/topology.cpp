@@ -253,6 +253,9 @@ class Analysis {
     std::vector<int> coupling_member(d_.couplings.size(), -1);
     std::vector<int> group_of_hinge(d_.hinges.size(), -1);
     for (const int g : t_.order) at(group_of_hinge, at(t_.inboard, g).hinge) = g;
+    for (const GraphEdge& edge : edges)  // a cut hinge belongs to the loop of its outer side
+      if (edge.rod < 0 && at(group_of_hinge, edge.hinge) < 0)
+        at(group_of_hinge, edge.hinge) = at(depth, edge.a) >= at(depth, edge.b) ? edge.a : edge.b;
     for (int c = 0; c < size_of(d_.couplings); ++c) {
       std::vector<int> ends;
       for (const Coupling::Term& term : at(d_.couplings, c).terms) {

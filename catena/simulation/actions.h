@@ -118,6 +118,9 @@ struct ActionSettings {
   std::vector<ConstraintSettings> constraints = {};
   std::vector<SwitchSettings> switches = {};
   LoopRoute loops = LoopRoute::automatic;
+  // Freedoms that stick, rest at a stop or have a prescribed motion by multipliers too, also in a
+  // tree: the differential-algebraic form needs rows for them.
+  bool hold_by_multipliers = false;
   bool limit_efforts = false;  // inputs and controllers do not exceed the model's effort limits
 };
 

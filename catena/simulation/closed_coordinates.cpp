@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <Eigen/QR>
+#include <Eigen/SVD>
 
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
@@ -21,28 +22,40 @@ constexpr int kMostIterations = 25;
 constexpr double kSettled = 1e-14;
 
 // Rounding ε of the closure equations moves dependent positions by up to ε/σ, with σ the smallest
-// pivot of the block over the largest (of large loops: over what long chains have); velocities
-// by ε/σ²; accelerations by ε/σ³. Near a singular position that is seen, and error control must not
-// ask for better. ε: a few roundings of an angle.
-constexpr double kRounding = 1e-15;
+// pivot of the block over the largest (of large loops: over what long chains have); velocities v
+// by v ε/σ²; accelerations a by a ε/σ² + v² ε/σ³. Near a singular position that is seen, and error
+// control must not ask for better. ε: a few roundings of an angle.
+constexpr double kRounding = 5e-16;
 // Nearer than this to a singular position interpolation is better than what is found in place. How
 // far aside its first points are at first, and at most, in radians or metres.
 constexpr double kNearSingular = 3e-4;
 constexpr double kAside = 5e-3;
 constexpr double kMostAside = 0.1;
+// The cosine of what the velocities of a loop may turn by within a step.
+constexpr double kMostTurn = 0.5;
+// At rest, or where one cannot go to either side, a position is taken as it is down to this.
+constexpr double kSingular = 1e-6;
+// Branches that pass each other at less than this (radians, or fractions of the loop's length)
+// meet: it is what few digits of a file make of a mechanism whose branches do.
+constexpr double kMeet = 1e-9;
+// How far from a crossing the points are between which it is looked at.
+constexpr double kBeside = 1e-2;
 // The value at 0 of the cubic through four points: their places, in units of the distance, and
 // weights. Its error is a sixth of the fourth derivative times the fourth power of the distance.
 constexpr std::array<double, 4> kPlace = {-2.0, -1.0, 1.0, 2.0};
 constexpr std::array<double, 4> kWeight = {-1.0 / 6.0, 4.0 / 6.0, 4.0 / 6.0, -1.0 / 6.0};
 
-double rounding(double ratio, const Eigen::VectorXd& q) {
-  return kRounding * (1.0 + q.lpNorm<Eigen::Infinity>()) / (ratio * ratio * ratio);
-}
-
 double pivot_ratio(const Eigen::PartialPivLU<Eigen::MatrixXd>& block) {
   if (block.matrixLU().rows() == 0) return 1.0;
   const auto pivots = block.matrixLU().diagonal().cwiseAbs();
   return pivots.minCoeff() / pivots.maxCoeff();
+}
+
+int side_of(const Eigen::PartialPivLU<Eigen::MatrixXd>& block) {
+  int sign = static_cast<int>(block.permutationP().determinant());
+  for (const double pivot : block.matrixLU().diagonal())
+    if (!(pivot > 0.0)) sign = pivot < 0.0 ? -sign : 0;
+  return sign;
 }
 
 Eigen::MatrixXd part(const Eigen::MatrixXd& m, const std::vector<int>& rows,
@@ -68,6 +81,7 @@ ClosedCoordinates::ClosedCoordinates(const Mechanism& mechanism, const State& st
                           " rad or lengths are open); assemble it first");
   };
   if (!(gap <= kMostOpen)) throw open();
+  anchor_ = state;
   use(choose_chart(mechanism, state.q, {.pinned = pinned_}));
   for (const Loop& loop : loops_)  // what is left out may be open after a while of a motion
     if (!(loop.closure.residual(state.q)(loop.rows).norm() <= kClosed)) throw open();
@@ -90,7 +104,7 @@ void ClosedCoordinates::use(const Chart& chart) {
   loops_.clear();
   std::vector<char> wanted(index(mechanism_.coordinates()), 1);
   for (int i = 0; i < static_cast<int>(chart_.loops.size()); ++i) {
-    Loop loop{LoopClosure(mechanism_, tables_, i), false, {}, {}, {}, {}, {}, 1.0};
+    Loop loop{.closure = LoopClosure(mechanism_, tables_, i)};
     const LoopChart& own = chart_.loops[index(i)];
     if (own.rank > 4) loop.good_ratio = 16.0 / (own.rank * own.rank);
     loop.columns = own.order;
@@ -99,6 +113,10 @@ void ClosedCoordinates::use(const Chart& chart) {
           mechanism_.coordinate_of_freedom()[index(loop.closure.freedom(column))]);
       loop.by_quaternion = loop.by_quaternion || loop.coordinates.back() < 0;
     }
+    const Eigen::VectorXd unit = loop.closure.unit_steps(anchor_.q);
+    loop.unit.resize(unit.size());
+    for (Eigen::Index k = 0; k < unit.size(); ++k)
+      loop.unit[k] = unit[loop.columns[static_cast<std::size_t>(k)]];
     for (const ChartRow& row : own.rows)
       for (int k = 0; k < loop.closure.rows(); ++k) {
         const ChartRow other = loop.closure.row(k);
@@ -119,6 +137,7 @@ Eigen::MatrixXd ClosedCoordinates::map_at(Loop& loop, const Eigen::VectorXd& q) 
   const int independents = static_cast<int>(loop.columns.size()) - rank;
   if (rank == 0) return Eigen::MatrixXd(0, independents);
   loop.block.compute(part(y, loop.rows, loop.columns, 0, rank));
+  if (independents == 0) return Eigen::MatrixXd(rank, 0);
   return -loop.block.solve(part(y, loop.rows, loop.columns, rank, independents));
 }
 
@@ -126,6 +145,8 @@ void ClosedCoordinates::set_anchor(const State& state) {
   anchor_ = state;
   for (Loop& loop : loops_) {
     loop.map = map_at(loop, near_singular_ ? sides_[0].state.q : state.q);
+    loop.side = near_singular_ || loop.rows.empty() ? 0 : side_of(loop.block);
+    loop.crossed = false;
     if (!near_singular_) continue;
     loop.map *= sides_[0].weight;
     for (std::size_t i = 1; i < sides_.size(); ++i)
@@ -165,24 +186,78 @@ void ClosedCoordinates::pack(const State& state, std::span<double> y) const {
 void ClosedCoordinates::unpack(std::span<const double> y, State& state) {
   near_singular_ = false;
   const double ratio = unpack_at(y, 0.0, state);
-  uncertainty_ = rounding(ratio, state.q);
-  if (ratio >= kNearSingular) return;
+  ratio_ = ratio;
+  aside_ = 0.0;
+  if (ratio >= kNearSingular) return check_turn(state);
+  if (interpolate(y, state)) {
+    near_singular_ = true;
+    return;
+  }
+  if (ratio < kSingular)
+    throw NumericalError(
+        "the mechanism stands in a singular position, where its motion is not determined; start "
+        "a little aside, or with a velocity");
+  unpack_at(y, 0.0, state);
+  ratio_ = ratio;
+  aside_ = 0.0;
+  check_turn(state);
+}
+
+// The integrator sees the independent coordinates only. Where the others turn round beside a
+// singular position, these may go on as if nothing were: then the step must become shorter.
+void ClosedCoordinates::check_turn(const State& state) const {
+  for (const Loop& loop : loops_) {
+    const auto rank = static_cast<Eigen::Index>(loop.rows.size());
+    if (loop.by_quaternion || loop.side == 0 || loop.closure.constant()) continue;
+    const auto speed = [&](Eigen::Index k) {
+      return state.v[loop.closure.freedom(loop.columns[static_cast<std::size_t>(k)])] /
+             loop.unit[k];
+    };
+    double before = 0.0, now = 0.0, both = 0.0;
+    for (Eigen::Index k = 0; k < loop.unit.size(); ++k) {
+      const double v = speed(k);
+      double predicted = v;
+      if (k < rank) {
+        predicted = 0.0;
+        for (Eigen::Index f = 0; f < loop.map.cols(); ++f)
+          predicted += loop.map(k, f) * speed(rank + f) * loop.unit[rank + f];
+        predicted /= loop.unit[k];
+      }
+      before += predicted * predicted;
+      now += v * v;
+      both += predicted * v;
+    }
+    if (both < kMostTurn * std::sqrt(before * now))
+      throw NumericalError("the " + loop.closure.name() +
+                           " turns round within a step, as beside a singular position: the step "
+                           "is too long");
+  }
+}
+
+double ClosedCoordinates::noise(const State& state, const Eigen::VectorXd& acceleration) const {
+  const double v = state.v.lpNorm<Eigen::Infinity>(), a = acceleration.lpNorm<Eigen::Infinity>();
+  const double rounding = kRounding * (1.0 + state.q.lpNorm<Eigen::Infinity>());
+  return rounding / (ratio_ * ratio_) * (a + v * v / ratio_) + std::pow(aside_, 4) * a;
+}
+
+bool ClosedCoordinates::interpolate(std::span<const double> y, State& state) {
   double speed = 0.0;
   for (const double v : y.subspan(positions_.size())) speed = std::max(speed, std::abs(v));
   double aside = kAside;
   for (double least = 0.0; least < kNearSingular; aside *= 2.0) {
-    if (speed == 0.0 || aside > kMostAside)
-      throw NumericalError(
-          "the mechanism stands in a singular position, where its motion is not determined; start "
-          "a little aside, or with a velocity");
+    if (speed == 0.0 || aside > kMostAside) return false;
     least = 1.0;
-    for (std::size_t i = 0; i < sides_.size(); ++i) {
-      sides_[i] = {state, kWeight[i]};
-      least = std::min(least, unpack_at(y, kPlace[i] * aside / speed, sides_[i].state));
+    try {
+      for (std::size_t i = 0; i < sides_.size(); ++i) {
+        sides_[i] = {state, kWeight[i]};
+        least = std::min(least, unpack_at(y, kPlace[i] * aside / speed, sides_[i].state));
+      }
+    } catch (const NumericalError&) {
+      return false;  // an end of the range, not a place that is passed
     }
-    uncertainty_ = std::pow(aside, 4) + rounding(least, state.q);
+    ratio_ = least;
+    aside_ = aside;
   }
-  near_singular_ = true;
   state.q.setZero();
   state.v.setZero();
   for (const Side& side : sides_) {
@@ -190,6 +265,80 @@ void ClosedCoordinates::unpack(std::span<const double> y, State& state) {
     state.v += side.weight * side.state.v;
   }
   normalize_quaternions(mechanism_, state.q);
+  return std::all_of(loops_.begin(), loops_.end(), [&](const Loop& loop) {
+    return loop.by_quaternion || !(distance_of_branches(loop, state.q) > kMeet);
+  });
+}
+
+// The residual in the one direction that no motion of the dependent coordinates changes, after it
+// was brought to zero in all others.
+double ClosedCoordinates::distance_of_branches(const Loop& loop, Eigen::VectorXd q) const {
+  const int rank = static_cast<int>(loop.rows.size());
+  if (rank == 0) return 0.0;
+  constexpr int kPolish = 4;
+  for (int iteration = 0;; ++iteration) {
+    const ClosureEquations e = loop.closure.equations(q);
+    const Eigen::JacobiSVD<Eigen::MatrixXd> svd(part(e.jacobian, loop.rows, loop.columns, 0, rank),
+                                                Eigen::ComputeFullU | Eigen::ComputeFullV);
+    Eigen::VectorXd open = svd.matrixU().transpose() * e.residual(loop.rows);
+    if (iteration == kPolish) return std::abs(open[rank - 1]);
+    open[rank - 1] = 0.0;
+    for (int k = 0; k + 1 < rank; ++k) open[k] /= svd.singularValues()[k];
+    const Eigen::VectorXd step = svd.matrixV() * open;
+    for (int d = 0; d < rank; ++d) q[loop.coordinates[index(d)]] -= step[d];
+  }
+}
+
+bool ClosedCoordinates::meets(Loop& loop, const State& there) const {
+  const int rank = static_cast<int>(loop.rows.size());
+  const int freedoms = static_cast<int>(loop.columns.size());
+  struct End {
+    Eigen::VectorXd q;
+    Eigen::MatrixXd map;
+  };
+  End a{anchor_.q, loop.map}, b{there.q, map_at(loop, there.q)};
+  const auto coordinate = [&](int k) { return loop.coordinates[index(k)]; };
+  // The cubic through both ends with their directions, over the independent coordinates.
+  const auto between = [&](double s) {
+    Eigen::VectorXd q = a.q, way(freedoms - rank);
+    for (int f = 0; f < freedoms - rank; ++f) {
+      way[f] = b.q[coordinate(rank + f)] - a.q[coordinate(rank + f)];
+      q[coordinate(rank + f)] += s * way[f];
+    }
+    const double w = 1.0 - s;
+    const Eigen::VectorXd leaves = a.map * way, arrives = b.map * way;
+    for (int d = 0; d < rank; ++d)
+      q[coordinate(d)] = w * w * (1.0 + 2.0 * s) * a.q[coordinate(d)] +
+                         s * s * (3.0 - 2.0 * s) * b.q[coordinate(d)] +
+                         s * w * (w * leaves[d] - s * arrives[d]);
+    return q;
+  };
+  const auto crossing = [&] {
+    double low = 0.0, high = 1.0;
+    for (int k = 0; k < 40; ++k) {
+      const double s = 0.5 * (low + high);
+      map_at(loop, between(s));
+      (side_of(loop.block) == loop.side ? low : high) = s;
+    }
+    return 0.5 * (low + high);
+  };
+  double s = crossing();
+  double way = 0.0;
+  for (int k = 0; k < freedoms; ++k)
+    way = std::max(way, std::abs(b.q[coordinate(k)] - a.q[coordinate(k)]));
+  if (way > 2.0 * kBeside) {  // from nearby
+    State near = there;
+    End ends[2];
+    for (int k = 0; k < 2; ++k) {
+      near.q = between(std::clamp(s + (k == 0 ? -1.0 : 1.0) * kBeside / way, 0.0, 1.0));
+      settle(loop, near);
+      ends[k] = {near.q, map_at(loop, near.q)};
+    }
+    a = ends[0];
+    b = ends[1];
+    s = crossing();
+  }
+  return !(distance_of_branches(loop, between(s)) > kMeet);
 }
 
 double ClosedCoordinates::unpack_at(std::span<const double> y, double time, State& state) {
@@ -213,6 +362,15 @@ double ClosedCoordinates::unpack_at(std::span<const double> y, double time, Stat
     // What cannot move is not carried over a singular position.
     if (!loop.by_quaternion && map.cols() > 0)
       ratio = std::min(ratio, pivot_ratio(loop.block) / loop.good_ratio);
+    if (time == 0.0 && !loop.by_quaternion && !loop.crossed && loop.side != 0 &&
+        side_of(loop.block) == -loop.side) {
+      loop.crossed = meets(loop, state);
+      if (!loop.crossed)
+        throw NumericalError("the " + loop.closure.name() +
+                             " passes close by a singular position, where it turns within a very "
+                             "short way: the step is too long");
+      map_at(loop, state.q);
+    }
     for (Eigen::Index d = 0; d < map.rows(); ++d) {
       double sum = 0.0;
       for (Eigen::Index f = 0; f < map.cols(); ++f)
@@ -235,6 +393,14 @@ void ClosedCoordinates::close(Loop& loop, State& state) const {
     for (Eigen::Index f = 0; f < loop.map.cols(); ++f)
       state.q[coordinate(d)] +=
           loop.map(d, f) * (state.q[coordinate(rank + f)] - anchor_.q[coordinate(rank + f)]);
+  settle(loop, state);
+}
+
+void ClosedCoordinates::settle(Loop& loop, State& state) const {
+  const int rank = static_cast<int>(loop.rows.size());
+  const auto coordinate = [&](Eigen::Index k) {
+    return loop.coordinates[static_cast<std::size_t>(k)];
+  };
   const double length = loop.closure.length();
   double last = kInfinity;
   for (int iteration = 0; iteration < kMostIterations; ++iteration) {

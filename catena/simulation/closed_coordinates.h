@@ -16,6 +16,11 @@
 // to four positions before and behind it along the velocity and interpolates (digest, section 3.13,
 // with two more points). The rank itself never drops: that would be another mechanism.
 //
+// A mechanism that passes close by a singular position, and not through it, turns there within a
+// short way: the branches do not meet. From afar Newton's method would go straight on to the other
+// one. The determinant of the dependent columns has another sign there; then the place between is
+// looked at, and if the branches are apart the step is refused, so that a shorter one is tried.
+//
 // accepted() looks whether the choice of independent freedoms has become poor (closure/chart.h) and
 // makes another; then an integrator with a memory must forget it.
 #pragma once
@@ -47,7 +52,7 @@ class ClosedCoordinates final : public Coordinates {
   std::span<const Side> sides() const override {
     return near_singular_ ? std::span<const Side>(sides_) : std::span<const Side>{};
   }
-  double uncertainty() const override { return uncertainty_; }
+  double noise(const State& state, const Eigen::VectorXd& acceleration) const override;
   void rate(const State& state, const Eigen::VectorXd& acceleration,
             std::span<double> dy) const override;
   void prescribe(int freedom, double position, double velocity, std::span<double> y) const override;
@@ -61,21 +66,33 @@ class ClosedCoordinates final : public Coordinates {
   struct Loop {
     LoopClosure closure;
     bool by_quaternion = false;
-    std::vector<int> rows;         // of the closure equations that the chart uses
-    std::vector<int> columns;      // dependent, then independent
-    std::vector<int> coordinates;  // of the columns in q, −1: none
-    Eigen::MatrixXd map;           // X at the anchor, dependent by independent
-    Eigen::PartialPivLU<Eigen::MatrixXd> block;
+    std::vector<int> rows{};         // of the closure equations that the chart uses
+    std::vector<int> columns{};      // dependent, then independent
+    std::vector<int> coordinates{};  // of the columns in q, −1: none
+    Eigen::VectorXd unit{};          // comparable steps of the columns
+    Eigen::MatrixXd map{};           // X at the anchor, dependent by independent
+    Eigen::PartialPivLU<Eigen::MatrixXd> block{};
     double good_ratio = 1.0;  // of the block's pivots, in a good position
+    int side = 0;             // sign of the block's determinant at the anchor, 0: not known
+    bool crossed = false;     // since the anchor, where branches meet
   };
 
   void check_still_closed(const State& state) const;
   void use(const Chart& chart);
   void set_anchor(const State& state);
+  void check_turn(const State& state) const;
   // unpack() at y moved on by `time` along its velocities. Returns the least ratio of pivots, zero
   // if a loop cannot be closed.
   double unpack_at(std::span<const double> y, double time, State& state);
+  // The state from positions to both sides; false if no singular position is passed there.
+  bool interpolate(std::span<const double> y, State& state);
   void close(Loop& loop, State& state) const;
+  // From where the dependent coordinates are.
+  void settle(Loop& loop, State& state) const;
+  // Whether the branches meet between the anchor and a position on the other side.
+  bool meets(Loop& loop, const State& there) const;
+  // How far a position that is nearly singular is from one that is, as an open loop.
+  double distance_of_branches(const Loop& loop, Eigen::VectorXd q) const;
   // Returns how far it had to go, in unit steps.
   double close_by_quaternion(const Loop& loop, State& state) const;
   Eigen::MatrixXd map_at(Loop& loop, const Eigen::VectorXd& q) const;
@@ -90,7 +107,8 @@ class ClosedCoordinates final : public Coordinates {
   State anchor_;                 // last accepted
   std::array<Side, 4> sides_;
   bool near_singular_ = false;  // in the last unpack()
-  double uncertainty_ = 0.0;
+  double ratio_ = 1.0;  // of pivots: of the last unpack(), or of the sides it is interpolated from
+  double aside_ = 0.0;  // and how far these are aside
   std::string change_;
   double drift_ = 0.0;  // of the last unpack(): what loops with quaternions were off the closure
   mutable Eigen::VectorXd rates_;

@@ -61,6 +61,7 @@ SimulationSettings completed(SimulationSettings settings) {
   const Method method = settings.integrator.method;
   if (method == Method::ida || method == Method::midpoint)
     settings.actions.loops = LoopRoute::multipliers;
+  if (method == Method::ida) settings.actions.hold_by_multipliers = true;
   if (method == Method::midpoint && !settings.actions.constraints.empty())
     throw Error(
         "method 'midpoint' cannot keep a motion on constraints that are switched; use dop853, "

@@ -39,8 +39,11 @@ class Coordinates {
     double weight = 0.0;
   };
   virtual std::span<const Side> sides() const { return {}; }
-  // Relative error that rounding leaves in velocities and accelerations at the last unpack().
-  virtual double uncertainty() const { return 0.0; }
+  // How far rounding may have moved an entry of these accelerations at the last unpack(), where
+  // that is more than usual.
+  virtual double noise(const State& /*state*/, const Eigen::VectorXd& /*acceleration*/) const {
+    return 0.0;
+  }
   // ẏ at a state that unpack() gave.
   virtual void rate(const State& state, const Eigen::VectorXd& acceleration,
                     std::span<double> dy) const = 0;

@@ -17,6 +17,12 @@ constexpr double kFailureFactor = 0.25;
 // accepted as it is: the noise may grow faster than steps can shrink.
 constexpr double kCrawl = 0.02;
 constexpr double kForget = 0.95;  // of the usual step, at every step
+// Stiffness (as there): a step times the largest eigenvalue beyond this, so many times without so
+// many in a row that are not; looked for now and then, and at every step once it is suspected.
+constexpr double kStabilityLimit = 6.1;
+constexpr int kStiffSteps = 15;
+constexpr int kEasySteps = 6;
+constexpr int kLookEvery = 100;
 // A step that would leave less than this part of itself before a limit goes all the way.
 constexpr double kStretch = 1.01;
 
@@ -41,6 +47,7 @@ void Dop853::begin() {
   next_step_ = std::min(first_step(), settings_.maximum_step);
   dense_ready_ = ahead_ = false;
   usual_step_ = 0.0;
+  steps_ = stiff_steps_ = easy_steps_ = 0;
 }
 
 // A first guess from the size of y, ẏ and ÿ (Hairer, Norsett and Wanner, section II.4).
@@ -158,6 +165,25 @@ void Dop853::advance(double limit) {
   rate(t_, y_, stage_[dop853::kStages]);
   noise_at_start_ = ode_.noise();
   ahead_ = true;
+  if (++steps_ % kLookEvery == 0 || stiff_steps_ > 0) look_for_stiffness();
+}
+
+// The last stage and the step's end are both at t + h and close to each other: how far their rates
+// differ tells the largest eigenvalue.
+void Dop853::look_for_stiffness() {
+  const Eigen::Index n = scale_.size();
+  const double h = t_ - t_previous_;
+  constexpr int kLast = dop853::kStages - 1;
+  sum(dop853::kStage[kLast], sum_);
+  const double apart = (y_ - y_previous_ - h * sum_).head(n).norm();
+  const double rates = (stage_[dop853::kStages] - stage_[kLast]).head(n).norm();
+  if (apart > 0.0 && h * rates > kStabilityLimit * apart) {
+    easy_steps_ = 0;
+    if (++stiff_steps_ == kStiffSteps)
+      statistics_.stiff_since = std::min(statistics_.stiff_since, t_);
+  } else if (++easy_steps_ == kEasySteps) {
+    stiff_steps_ = easy_steps_ = 0;
+  }
 }
 
 void Dop853::prepare_dense_output() {

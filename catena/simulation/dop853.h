@@ -24,6 +24,7 @@ class Dop853 final : public Integrator {
   double error_norm(double h);
   void sum(const dop853::Row& row, Eigen::VectorXd& result) const;
   void prepare_dense_output();
+  void look_for_stiffness();
 
   IntegratorSettings settings_;
   std::array<Eigen::VectorXd, dop853::kExtendedStages> stage_;
@@ -37,7 +38,10 @@ class Dop853 final : public Integrator {
   double noise_ = 0.0;  // the largest of all stages of the step
   int worst_ = -1;
   bool dense_ready_ = false;
-  bool ahead_ = false;  // the last stage holds the next step's first
+  bool ahead_ = false;   // the last stage holds the next step's first
+  int steps_ = 0;        // since the start
+  int stiff_steps_ = 0;  // and those that were as long as stability allows
+  int easy_steps_ = 0;
   std::string failure_;
 };
 

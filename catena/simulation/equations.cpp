@@ -273,7 +273,7 @@ void Equations::impose_motions(double t, Eigen::VectorXd& y) const {
 
 void Equations::look(double t, const Eigen::VectorXd& y) {
   const double* from = y.data();
-  if (!motions_.empty()) {
+  if (imposes_ && !motions_.empty()) {
     imposed_ = y;
     impose_motions(t, imposed_);
     from = imposed_.data();

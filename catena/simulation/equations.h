@@ -45,10 +45,7 @@ class Equations final : public Ode {
   int size() const override { return mechanical_ + controllers_ + elements(); }
   int controlled() const override { return mechanical_ + controllers_; }
   void rate(double t, const Eigen::VectorXd& y, Eigen::VectorXd& dy) override;
-  double noise() const override {
-    const double part = coordinates_.uncertainty();
-    return part > 0.0 ? part * acceleration_.lpNorm<Eigen::Infinity>() : 0.0;
-  }
+  double noise() const override { return coordinates_.noise(state_, acceleration_); }
   void project(double t, Eigen::VectorXd& y) override;
   // All forces but those of inertia, at the freedoms, and the rates of everything but the state.
   // For modes without held freedoms and prescribed motions, and springs without dampers.
@@ -126,6 +123,8 @@ class Equations final : public Ode {
 
   // Brings y to the prescribed motions at t.
   void impose_motions(double t, Eigen::VectorXd& y) const;
+  // Prescribed motions are rows of the integrator's own: states are taken as they come.
+  void leave_motions_to_integrator() { imposes_ = false; }
 
  private:
   struct Element {
@@ -216,6 +215,7 @@ class Equations final : public Ode {
   std::vector<std::uint8_t> frictional_;  // by freedom: dry friction with modes
   FrictionLaw friction_law_;
   bool limit_efforts_ = false;
+  bool imposes_ = true;            // prescribed motions on every state
   bool needs_kinematics_ = false;  // some element's power needs the velocities of points
   bool floats_freely_ = false;
 

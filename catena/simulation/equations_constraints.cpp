@@ -21,8 +21,21 @@ const std::string& ConstraintSettings::name() const {
   return attachment.name;
 }
 
+namespace {
+
+bool limited(const FreedomSettings& freedom) {
+  return std::isfinite(freedom.lower) || std::isfinite(freedom.upper);
+}
+
+}  // namespace
+
 bool uses_multipliers(const Mechanism& mechanism, const ActionSettings& actions) {
   if (!actions.constraints.empty()) return true;
+  if (actions.hold_by_multipliers) {
+    if (!actions.motions.empty()) return true;
+    for (const FreedomSettings& freedom : mechanism.freedom_settings())
+      if (freedom.friction.active() || (actions.stops && limited(freedom))) return true;
+  }
   if (mechanism.loops().empty() || actions.loops == LoopRoute::embedded) return false;
   return actions.loops == LoopRoute::multipliers || prefers_multipliers(mechanism);
 }
@@ -57,8 +70,8 @@ void Equations::make_constraints(const ActionSettings& actions) {
   }
   const auto settings = mechanism_.freedom_settings();
   for (std::size_t i = 0; i < modes_.size(); ++i) {
-    const bool limited = std::isfinite(settings[i].lower) || std::isfinite(settings[i].upper);
-    if (prescribed_[i] != 0 || settings[i].friction.active() || (actions.stops && limited))
+    if (prescribed_[i] != 0 || settings[i].friction.active() ||
+        (actions.stops && limited(settings[i])))
       lock_of_freedom_[i] = set_->add(LockSettings{
           (prescribed_[i] != 0 ? "motion of " : "what holds ") + mechanism_.velocity_names()[i],
           static_cast<int>(i)});

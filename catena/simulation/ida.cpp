@@ -29,6 +29,7 @@ class Ida final : public Integrator {
         mechanism_(equations.mechanism()),
         settings_(settings),
         workspace_(mechanism_) {
+    equations.leave_motions_to_integrator();
     if (equations.constraints() == nullptr) own_ = std::make_unique<MultiplierDynamics>(mechanism_);
     if (SUNContext_Create(nullptr, &context_) != 0) throw Error("SUNDIALS cannot be started");
   }
@@ -73,6 +74,7 @@ class Ida final : public Integrator {
     equations_.rate(t_, y_, dy);
     rows_ = own_ ? 0 : dynamics().constraints().rows();
     kept_ = rows_ > 0 ? dynamics().constraints().kept() : std::vector<char>{};
+    positional_ = own_ ? std::vector<char>{} : equations_.constraints()->positional_rows();
     z_ = Eigen::VectorXd::Zero(n + 2 * rows_);
     dz_ = z_;
     z_.head(n) = y_;
@@ -191,7 +193,8 @@ class Ida final : public Integrator {
     for (int k = 0; k < rows_; ++k) {
       const bool kept = kept_[static_cast<std::size_t>(k)] != 0;
       r[n + k] = kept ? rows_rate_[k] : lambda[k];
-      r[n + rows_ + k] = kept ? rows_gap_[k] : mu[k];
+      r[n + rows_ + k] =
+          kept && positional_[static_cast<std::size_t>(k)] != 0 ? rows_gap_[k] : mu[k];
     }
   }
 
@@ -235,7 +238,8 @@ class Ida final : public Integrator {
   Workspace workspace_;
   std::unique_ptr<MultiplierDynamics> own_;  // of a tree
   int rows_ = 0;
-  std::vector<char> kept_;  // by row: one of the independent ones
+  std::vector<char> kept_;        // by row: one of the independent ones
+  std::vector<char> positional_;  // by row: not of velocities alone, as those that stick
   SUNContext context_ = nullptr;
   void* memory_ = nullptr;
   SUNMatrix matrix_ = nullptr;

@@ -74,7 +74,7 @@ TEST(Ida, AbsoluteCoordinates) {
   EXPECT_LT(dae.audit.closure_residual, 1e-8);
 }
 
-// Efforts, a controller and a prescribed motion act at hinges, which keep their coordinates then.
+// Efforts and a controller act at hinges, which keep their coordinates then.
 TEST(Ida, AbsoluteCoordinatesWithInputs) {
   const Mechanism m = thick_four_bar();
   const State s = four_bar_state(m, 0.7, 1.5);
@@ -100,6 +100,70 @@ TEST(Ida, AbsoluteCoordinatesWithInputs) {
   EXPECT_GT((free.state.q - a.state.q).norm(), 0.05);  // they matter
   EXPECT_NEAR(a.state.q[m.position_index("A")], b.state.q[absolute.position_index("A")],
               kAgreement);
+}
+
+Mechanism two_links(HingeSettings elbow) {
+  MechanismBuilder b("arm");
+  b.set_gravity({0, -9.81, 0});
+  b.add_body("upper", rod(1.0, 1.2)).add_body("lower", rod(0.8, 0.9));
+  b.add_hinge("shoulder", kWorld, "upper", {});
+  elbow.frame_on_parent = shift(1, 0, 0);
+  b.add_hinge("elbow", "upper", "lower", elbow);
+  return b.finish();
+}
+
+// A prescribed motion, freedoms that stick or rest at their stops: rows of the form, in trees too.
+void expect_same_motion(const Mechanism& m, const State& s, const ActionSettings& actions,
+                        double duration) {
+  SimulationSettings ode = settings_of(Method::dop853, duration),
+                     dae = settings_of(Method::ida, duration);
+  ode.actions = dae.actions = actions;
+  MemoryRecorder r, t;
+  const SimulationResult a = simulate(m, s, ode, r), b = simulate(m, s, dae, t);
+  EXPECT_LT((a.state.q - b.state.q).norm(), kAgreement);
+  EXPECT_LT((a.state.v - b.state.v).norm(), 10.0 * kAgreement);
+  EXPECT_LT(b.audit.energy_drift, kAgreement);
+  EXPECT_EQ(a.events, b.events);
+}
+
+TEST(Ida, PrescribedMotions) {
+  const Mechanism arm = two_links({});
+  expect_same_motion(arm, arm.default_state(),
+                     {.motions = {{"shoulder", {.expression = "0.3*t - sin(2*t)"}}}}, 0.8);
+  expect_same_motion(arm, arm.default_state(), {.motions = {{"elbow", {.expression = "0.4*t^2"}}}},
+                     0.8);
+  const Mechanism bar = four_bar();
+  expect_same_motion(bar, four_bar_state(bar, 0.7, 1.5),
+                     {.motions = {{"A", {.expression = "0.7 + 1.5*t + 0.2*t^2"}}}}, 0.8);
+}
+
+TEST(Ida, FreedomsThatAreHeld) {
+  const Mechanism stop = two_links({.freedoms = {{.lower = -0.4, .upper = 0.3}}});
+  expect_same_motion(stop, stop.default_state(), {.restitution = 0.0}, 0.8);
+  const Mechanism sticky =
+      two_links({.freedoms = {{.friction = {.sliding = 1.0, .breakaway = 1.5}}}});
+  expect_same_motion(sticky, sticky.default_state(), {}, 0.8);
+}
+
+// Two feet of one body come down on the ground, one after the other, and slide.
+TEST(Ida, SeveralContacts) {
+  MechanismBuilder b("stool");
+  b.add_body("seat", body(2.0, {0.0, 0.0, 0.3}, {0.1, 0.12, 0.09}));
+  b.add_hinge("base", kWorld, "seat", {.type = HingeType::free});
+  const Mechanism m = b.finish();
+  State s = m.default_state();
+  s.q[m.position_index("base.z")] = 0.05;
+  s.v[m.velocity_index("base.vx")] = 1.0;
+  s.v[m.velocity_index("base.wy")] = 0.3;
+  ActionSettings actions;
+  for (const auto& [name, foot] : {std::pair<std::string, Vec3d>{"left", {0.2, 0.15, 0}},
+                                   {"right", {0.2, -0.15, 0}},
+                                   {"back", {-0.25, 0, 0}}}) {
+    ConstraintSettings c{.kind = ConstraintSettings::Kind::contact};
+    c.contact = {.name = name, .body = m.body_index("seat"), .center = foot, .friction = 0.3};
+    actions.constraints.push_back(c);
+  }
+  expect_same_motion(m, s, actions, 0.4);
 }
 
 // Tight tolerances make IDA's first steps very short, at the start and at every checkpoint. A

@@ -61,6 +61,9 @@ struct StepStatistics {
   std::int64_t restarts = 0;
   double smallest_step = std::numeric_limits<double>::infinity();
   double largest_step = 0.0;
+  // When an explicit method first found that stability, not accuracy, keeps its steps short: an
+  // implicit one (bdf) may be much faster.
+  double stiff_since = std::numeric_limits<double>::infinity();
 };
 
 // The step became too small to move the time. `worst` is the entry of y with the largest error,

@@ -197,6 +197,37 @@ TEST(Adaptive, GoesAsFarAsRatesExist) {
   }
 }
 
+// A slow oscillation beside a decay of the given rate.
+class Decay final : public Ode {
+ public:
+  explicit Decay(double fast) : fast_(fast) {}
+  int size() const override { return 3; }
+  void rate(double t, const Eigen::VectorXd& y, Eigen::VectorXd& dy) override {
+    dy[0] = y[1];
+    dy[1] = -y[0];
+    dy[2] = -fast_ * (y[2] - std::cos(t));
+  }
+
+ private:
+  double fast_;
+};
+
+TEST(Adaptive, TellsWhatIsStiff) {
+  for (const double fast : {1.0, 1e4}) {
+    Decay ode(fast);
+    const auto integrator = make_integrator(ode, {.relative_tolerance = 1e-4});
+    integrator->restart(0.0, Eigen::Vector3d(1.0, 0.0, 1.0));
+    while (integrator->time() < 20.0) integrator->step(20.0);
+    EXPECT_EQ(integrator->statistics().stiff_since<20.0, fast> 1.0);
+  }
+  Oscillator smooth;
+  const auto integrator = make_integrator(smooth, {});
+  integrator->restart(0.0, Eigen::Vector2d(1.0, 0.0));
+  while (integrator->time() < 1000.0) integrator->step(1000.0);
+  EXPECT_GT(integrator->statistics().steps, 500);
+  EXPECT_FALSE(std::isfinite(integrator->statistics().stiff_since));
+}
+
 TEST(Settings, AreChecked) {
   EXPECT_THROW(check({.relative_tolerance = 0.0}), Error);
   EXPECT_THROW(check({.relative_tolerance = 2.0}), Error);

@@ -30,7 +30,9 @@ constexpr double kSameInstant = 1e-13;
 constexpr int kManyEvents = 1000;
 constexpr double kShortTime = 1e-6;
 // The first number of a checkpoint.
-constexpr double kCheckpointFormat = 1.0;
+// Of mechanisms larger than this the loops are not looked at for what may be wrong with them.
+constexpr int kMostFreedomsToLookAt = 300;
+constexpr double kCheckpointFormat = 2.0;
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
@@ -131,16 +133,11 @@ class Simulation {
     }
   }
 
-  // Loops that stand still should say why.
+  // Loops that stand still, or move less than is likely meant, should say why.
   void note_rigid_loops(const State& state) {
-    const Chart* chart = coordinates_->chart();
-    if (chart == nullptr) return;
-    const bool rigid =
-        std::any_of(chart->loops.begin(), chart->loops.end(),
-                    [](const LoopChart& l) { return l.independent.empty() && l.rank > 0; });
-    if (!rigid) return;
-    for (const std::string& warning : analyse_mobility(mechanism_, state.q).warnings)
-      log_.push_back({0.0, "loop", mechanism_.name(), warning});
+    if (mechanism_.freedoms() > kMostFreedomsToLookAt) return;
+    for (const LoopMobility& loop : analyse_mobility(mechanism_, state.q).loops)
+      if (!loop.trouble.empty()) log_.push_back({0.0, "loop", mechanism_.name(), loop.trouble});
   }
 
   void resume(const RunCheckpoint& from) {
@@ -362,7 +359,7 @@ void Simulation::make_checkpoint() {
   const StepStatistics& n = integrator_->statistics();
   s.insert(s.end(), {static_cast<double>(n.steps), static_cast<double>(n.rejected),
                      static_cast<double>(n.evaluations), static_cast<double>(n.restarts),
-                     n.smallest_step, n.largest_step});
+                     n.smallest_step, n.largest_step, n.stiff_since});
   recorder_.checkpoint({t_, rows_, events_, std::move(s)});
 }
 
@@ -371,7 +368,7 @@ void Simulation::load(const RunCheckpoint& from) {
   const std::size_t n = index(mechanism_.freedoms());
   const std::size_t needed =
       kCheckpointHeader + index(equations_.size()) + index(mechanism_.coordinates()) + n + 3 * n +
-      index(equations_.switches()) + switching_.saved() + Auditor::kSaved + 6;
+      index(equations_.switches()) + switching_.saved() + Auditor::kSaved + 7;
   if (s.size() != needed || s[0] != kCheckpointFormat ||
       s[1] != static_cast<double>(equations_.size()))
     throw_foreign_checkpoint();
@@ -407,6 +404,7 @@ void Simulation::load(const RunCheckpoint& from) {
     *value = static_cast<std::int64_t>(s[at++]);
   steps.smallest_step = s[at++];
   steps.largest_step = s[at++];
+  steps.stiff_since = s[at++];
   integrator_->set_statistics(steps);
 }
 
@@ -417,8 +415,11 @@ std::string Simulation::describe(const StepCollapse& collapse) {
     cause = "the error is largest in " + coordinates_->name(worst) +
             "; a singular position, a force without bound or a tolerance below rounding may be "
             "the cause";
-  // The state, the fastest freedoms first.
-  equations_.look(integrator_->time(), integrator_->state());
+  // The state, the fastest freedoms first; the last one looked at, if it cannot be found any more.
+  try {
+    equations_.look(integrator_->time(), integrator_->state());
+  } catch (const NumericalError&) {
+  }
   const State& state = equations_.state();
   std::vector<int> order;
   for (int i = 0; i < mechanism_.freedoms(); ++i) order.push_back(i);
@@ -529,7 +530,9 @@ std::string to_json(const SimulationResult& r) {
                    {"evaluations", r.steps.evaluations},
                    {"restarts", r.steps.restarts},
                    {"smallest", r.steps.steps > 0 ? Json(r.steps.smallest_step) : Json(nullptr)},
-                   {"largest", r.steps.largest_step}};
+                   {"largest", r.steps.largest_step},
+                   {"stiff_since", std::isfinite(r.steps.stiff_since) ? Json(r.steps.stiff_since)
+                                                                      : Json(nullptr)}};
   json["events"] = r.events;
   json["rows"] = r.rows;
   json["simulated_time"] = r.simulated_time;

@@ -106,7 +106,10 @@ void bind_results(py::module_& m) {
       .def_readonly("evaluations", &StepStatistics::evaluations)
       .def_readonly("restarts", &StepStatistics::restarts)
       .def_readonly("smallest_step", &StepStatistics::smallest_step, "s.")
-      .def_readonly("largest_step", &StepStatistics::largest_step, "s.");
+      .def_readonly("largest_step", &StepStatistics::largest_step, "s.")
+      .def_readonly("stiff_since", &StepStatistics::stiff_since,
+                    "s: when stability, not accuracy, first kept the steps of dop853 short, so "
+                    "that bdf may be much faster; inf: never.");
   using R = NamedResult;
   py::class_<R>(m, "SimulationResult", "How a simulation went.")
       .def_property_readonly("audit", [](const R& r) { return r.result.audit; })
