@@ -1,10 +1,8 @@
 // One table: Catena and the peers that are installed, on the same models and states in one run.
 //
-//   table [--rounds N] [--only TEXT] [--peers-up-to FREEDOMS] [--markdown FILE] [PLUGIN.so ...]
-//
-// `--only`: mechanisms whose name has the text in it. Peers are left out of larger mechanisms (300
-// freedoms unless said otherwise): some keep scratch that grows with the cube of the freedoms, 32
-// GB at 1,000.
+// `table --help` tells what can be said. Peers are left out of larger mechanisms (300 freedoms
+// unless said otherwise): some keep scratch that grows with the cube of the freedoms, 32 GB at
+// 1,000.
 //
 // Every contender takes a short sample (some 50 µs) in turn, round after round, so that whatever
 // the machine does else meets all of them alike; the figure is the median. Before anything is timed
@@ -14,6 +12,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iostream>
@@ -92,7 +91,7 @@ struct Column {
   Task task;
   bool batch = false;
 };
-const std::vector<Column> kColumns{
+const std::vector<Column> kAllColumns{
     {"inverse dynamics", Task::inverse},
     {"forward dynamics", Task::forward},
     {"mass matrix", Task::mass_matrix},
@@ -106,16 +105,47 @@ const std::vector<Column> kColumns{
     {"derivatives of inverse, batch", Task::inverse_derivatives, true},
     {"derivatives of forward, batch", Task::forward_derivatives, true}};
 
+using Columns = std::vector<Column>;
+
+constexpr const char* kHelp =
+    R"(table [OPTION ...] [MECHANISM ...] [PLUGIN.so ...]
+times Catena beside the peers whose plug-ins are named, on the same states in one run.
+
+  --models TEXT,...     only mechanisms with one of these in their name
+  --columns TEXT,...    only columns with one of these in their title
+  --batch STATES        of derivatives; otherwise as many (256 at most) as fill 1 MB
+  --rounds N            samples of each cell (60)
+  --peers-up-to N       no peers beside mechanisms with more freedoms (300)
+  --markdown FILE       writes the table there as well
+  --base free|as_written  of the files after it
+  --help                this
+
+A MECHANISM is a file (.urdf, .sdf, .yaml); with any, the built-in ones are left out.
+)";
+
+// Texts between commas; true if one of them is in the name, or if there are none.
+bool chosen(const std::string& name, const std::string& texts) {
+  std::istringstream in(texts);
+  bool any = false;
+  for (std::string text; std::getline(in, text, ',');) {
+    any = true;
+    if (name.find(text) != std::string::npos) return true;
+  }
+  return !any;
+}
+
 // Catena's own: one state at a time, and batches.
 struct Ours {
-  explicit Ours(const Subject& s)
+  Ours(const Subject& s, int derivative_batch)
       : subject(s),
         workspace(s.mechanism),
         batch(s.mechanism, {.threads = 1}),
         derivatives(s.mechanism),
         batch_derivatives(s.mechanism, {.threads = 1}) {
     const int n = s.mechanism.freedoms();
-    several = std::clamp(kDerivativeNumbers / (3 * n * n), batch.lanes(), 256);
+    several = derivative_batch > 0
+                  ? std::min(derivative_batch, s.count())
+                  : std::clamp(kDerivativeNumbers / (3 * n * n), batch.lanes(), 256);
     triangle_count =
         std::min<int>(s.count(), kTriangleNumbers / static_cast<int>(triangle_size(n)));
     for (int k = 0; k < kStates; ++k) {
@@ -228,9 +258,9 @@ std::string ratio(double r) {
 // Medians by contender of one subject and column; ours comes first.
 using Cell = std::vector<std::pair<std::string, double>>;
 
-std::vector<Cell> measure(const Subject& subject, const std::vector<Plugin>& plugins, int rounds,
-                          int peers_up_to) {
-  Ours ours(subject);
+std::vector<Cell> measure(const Subject& subject, const std::vector<Plugin>& plugins,
+                          const Columns& kinds, int rounds, int derivative_batch, int peers_up_to) {
+  Ours ours(subject, derivative_batch);
   std::vector<std::unique_ptr<Peer>> peers;
   std::vector<std::string> names;
   for (const Plugin& plugin : plugins) {
@@ -246,9 +276,9 @@ std::vector<Cell> measure(const Subject& subject, const std::vector<Plugin>& plu
     names.push_back(plugin.name());
     peers.push_back(std::move(peer));
   }
-  std::vector<std::vector<Contender>> columns(kColumns.size());
-  for (std::size_t c = 0; c < kColumns.size(); ++c) {
-    const Column& column = kColumns[c];
+  std::vector<std::vector<Contender>> columns(kinds.size());
+  for (std::size_t c = 0; c < kinds.size(); ++c) {
+    const Column& column = kinds[c];
     if (column.batch)
       columns[c].push_back({"Catena", [&ours, &column](int) { ours.run_batch(column.task); },
                             ours.batch_size(column.task)});
@@ -274,17 +304,17 @@ std::vector<Cell> measure(const Subject& subject, const std::vector<Plugin>& plu
   return cells;
 }
 
-void write(const std::vector<std::string>& rows, const std::vector<std::vector<Cell>>& cells,
-           std::ostream& out) {
+void write(const std::vector<std::string>& rows, const Columns& columns,
+           const std::vector<std::vector<Cell>>& cells, std::ostream& out) {
   const CpuReport cpu = cpu_report();
   out << "# Measured\n\nOne core of " << cpu.processor << ", kernels for " << cpu.used
       << ". Medians of short samples, taken in turn in one run; ns per state. The ratio is the "
          "time "
          "of the fastest peer over ours. Written by `make bench`.\n\n";
   out << "| mechanism |";
-  for (const Column& c : kColumns) out << " " << c.title << " | fastest peer | ratio |";
+  for (const Column& c : columns) out << " " << c.title << " | fastest peer | ratio |";
   out << "\n|---|";
-  for (std::size_t c = 0; c < kColumns.size(); ++c) out << "---:|---:|---:|";
+  for (std::size_t c = 0; c < columns.size(); ++c) out << "---:|---:|---:|";
   out << "\n";
   for (std::size_t r = 0; r < rows.size(); ++r) {
     out << "| " << rows[r] << " |";
@@ -303,8 +333,8 @@ void write(const std::vector<std::string>& rows, const std::vector<std::vector<C
     out << "\n";
   }
   out << "\n## All peers\n\nns per state, and in brackets the ratio to ours.\n";
-  for (std::size_t c = 0; c < kColumns.size(); ++c) {
-    out << "\n### " << kColumns[c].title << "\n\n| mechanism | Catena |";
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    out << "\n### " << columns[c].title << "\n\n| mechanism | Catena |";
     std::vector<std::string> names;
     for (const auto& row : cells)
       for (std::size_t k = 1; k < row[c].size(); ++k)
@@ -333,19 +363,59 @@ void write(const std::vector<std::string>& rows, const std::vector<std::vector<C
 }  // namespace
 
 int main(int argc, char** argv) try {
-  int rounds = 60, peers_up_to = 300;
-  std::string file, only;
+  int rounds = 60, peers_up_to = 300, derivative_batch = 0;
+  std::string file, only_models, only_columns;
+  LoadSettings settings;
+  struct Row {
+    std::string name;
+    std::function<Mechanism()> make;
+  };
+  std::vector<Row> rows;
   std::vector<Plugin> plugins;
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    if (argument == "--rounds" && i + 1 < argc) {
-      rounds = std::max(1, std::atoi(argv[++i]));
-    } else if (argument == "--only" && i + 1 < argc) {
-      only = argv[++i];
-    } else if (argument == "--peers-up-to" && i + 1 < argc) {
-      peers_up_to = std::atoi(argv[++i]);
-    } else if (argument == "--markdown" && i + 1 < argc) {
-      file = argv[++i];
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const auto ends_with = [](const std::string& text, const std::string& end) {
+    return text.size() > end.size() && text.substr(text.size() - end.size()) == end;
+  };
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    const auto value = [&]() -> const std::string& {
+      if (i + 1 == arguments.size()) throw Error(argument + ": its value is missing");
+      return arguments[++i];
+    };
+    const auto number = [&] {
+      const std::string& text = value();
+      char* end = nullptr;
+      const long result = std::strtol(text.c_str(), &end, 10);
+      if (end == text.c_str() || *end != '\0' || result < 1 || result > 1'000'000'000)
+        throw Error(argument + ": '" + text + "' is no positive number");
+      return static_cast<int>(result);
+    };
+    if (argument == "--help") {
+      std::cout << kHelp;
+      return 0;
+    }
+    if (argument == "--rounds") {
+      rounds = number();
+    } else if (argument == "--models") {
+      only_models = value();
+    } else if (argument == "--columns") {
+      only_columns = value();
+    } else if (argument == "--batch") {
+      derivative_batch = number();
+    } else if (argument == "--peers-up-to") {
+      peers_up_to = number();
+    } else if (argument == "--markdown") {
+      file = value();
+    } else if (argument == "--base") {
+      const std::string& base = value();
+      if (base != "free" && base != "as_written")
+        throw Error("--base: '" + base + "' is neither free nor as_written");
+      settings.base = base == "free" ? Base::free : Base::as_written;
+    } else if (argument.rfind("--", 0) == 0) {
+      throw Error("unknown option " + argument + "; see --help");
+    } else if (!ends_with(argument, ".so")) {
+      rows.push_back({std::filesystem::path(argument).stem().string(),
+                      [argument, settings] { return load(argument, settings); }});
     } else {
       try {
         plugins.emplace_back(argument);
@@ -355,30 +425,31 @@ int main(int argc, char** argv) try {
     }
   }
   const std::string models = std::string(CATENA_SOURCE_DIR) + "/models/";
-  struct Row {
-    std::string name;
-    std::function<Mechanism()> make;
-  };
-  const std::vector<Row> rows{
-      {"arm, 6 axes", [&] { return load(models + "arm6.yaml"); }},
-      {"arm, 7 axes", [&] { return load(models + "arm7.yaml"); }},
-      {"quadruped, 6 + 12", [&] { return load(models + "quadruped.yaml"); }},
-      {"humanoid, 6 + 32", humanoid},
-      {"chain of 10", [] { return chain(10); }},
-      {"chain of 100", [] { return chain(100); }},
-      {"chain of 1,000", [] { return chain(1000); }}};
+  if (rows.empty())
+    rows = {{"arm, 6 axes", [&] { return load(models + "arm6.yaml"); }},
+            {"arm, 7 axes", [&] { return load(models + "arm7.yaml"); }},
+            {"quadruped, 6 + 12", [&] { return load(models + "quadruped.yaml"); }},
+            {"humanoid, 6 + 32", humanoid},
+            {"chain of 10", [] { return chain(10); }},
+            {"chain of 100", [] { return chain(100); }},
+            {"chain of 1,000", [] { return chain(1000); }}};
+  Columns columns;
+  for (const Column& column : kAllColumns)
+    if (chosen(column.title, only_columns)) columns.push_back(column);
+  if (columns.empty()) throw Error("--columns: no column has '" + only_columns + "' in its title");
   std::vector<std::string> names;
   std::vector<std::vector<Cell>> cells;
   for (const Row& row : rows) {
-    if (row.name.find(only) == std::string::npos) continue;
+    if (!chosen(row.name, only_models)) continue;
     std::printf("%s\n", row.name.c_str());
     std::fflush(stdout);
     const Subject subject(row.name, row.make(), kBatch);
     names.push_back(row.name);
-    cells.push_back(measure(subject, plugins, rounds, peers_up_to));
+    cells.push_back(measure(subject, plugins, columns, rounds, derivative_batch, peers_up_to));
   }
+  if (names.empty()) throw Error("--models: no mechanism has '" + only_models + "' in its name");
   std::ostringstream table;
-  write(names, cells, table);
+  write(names, columns, cells, table);
   std::cout << "\n" << table.str();
   if (!file.empty()) {
     std::ofstream out(file);

@@ -19,6 +19,12 @@ struct RowBlock {
   int count = 0;
 };
 
+// Up to three freedoms after one another, without a branch between them.
+struct Stretch {
+  int row[3] = {0, 0, 0};
+  int rows = 0;
+};
+
 // A column to solve for: where it is among those of its group, and in the result.
 struct SolvedColumn {
   int from = 0;
@@ -52,6 +58,8 @@ struct BatchDerivativeModel {
   const int* first_path = nullptr;  // by freedom
   const int* outboard = nullptr;    // freedoms outboard of each
   const int* first_outboard = nullptr;
+  const Stretch* stretches = nullptr;  // parents first
+  int stretch_count = 0;
   const int* node_of = nullptr;  // by freedom
   const int* law_of = nullptr;   // by freedom, or −1
   const ColumnGroup* groups = nullptr;
@@ -68,8 +76,14 @@ struct BatchDerivativeModel {
   const int* first_rotor = nullptr;  // by freedom, and the end
 };
 
-// The numbers of a pack: three matrices of `freedoms` columns each, every number `lanes` times.
-// `stream`: they are written past the caches.
+// Where the numbers of a pack go: three matrices of `freedoms` columns each, every number `lanes`
+// times.
+struct DerivativeTarget {
+  double* numbers = nullptr;
+  bool stream = false;  // past the caches
+  bool zeros = true;    // those that are zero in every state are to be written
+};
+
 struct BatchDerivativeKernels {
   const char* isa = "";
   std::size_t (*scratch_bytes)(const BatchDerivativeModel&) = nullptr;
@@ -77,12 +91,12 @@ struct BatchDerivativeKernels {
   void (*bind)(const BatchDerivativeModel&, void* memory) = nullptr;
   // ∂τ/∂q, ∂τ/∂v and M at the accelerations of the input.
   PackReport (*inverse)(const BatchDerivativeModel&, const BatchInput&,
-                        const std::ptrdiff_t* states, void* memory, double* numbers,
-                        bool stream) = nullptr;
+                        const std::ptrdiff_t* states, void* memory,
+                        const DerivativeTarget& target) = nullptr;
   // Accelerations, ∂v̇/∂q, ∂v̇/∂v and M⁻¹ at the efforts of the input.
   PackReport (*forward)(const BatchDerivativeModel&, const BatchInput&,
                         const std::ptrdiff_t* states, void* memory, RowsOut acceleration,
-                        double* numbers, bool stream) = nullptr;
+                        const DerivativeTarget& target) = nullptr;
 };
 
 // Those of the same instruction set as the batch kernels of that name.

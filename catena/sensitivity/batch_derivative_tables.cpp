@@ -25,11 +25,14 @@ BatchDerivativeTables::BatchDerivativeTables(const Mechanism& mechanism,
   for (int i = 0; i < batch.law_count; ++i) law_of_[at(batch.laws[i].v_index)] = i;
   make_drives(mechanism);
   find_free_roots(mechanism);
+  make_stretches();
   make_groups();
   model.path = path_.data();
   model.first_path = first_path_.data();
   model.outboard = outboard_.data();
   model.first_outboard = first_outboard_.data();
+  model.stretches = stretches_.data();
+  model.stretch_count = size_of(stretches_);
   model.node_of = node_of_.data();
   model.law_of = law_of_.data();
   model.groups = groups_.data();
@@ -104,6 +107,25 @@ void BatchDerivativeTables::find_free_roots(const Mechanism& mechanism) {
     free_roots_.push_back({static_cast<int>(i), node.v_index});
     for (int k = 0; k < 6; ++k)
       known_[at(node.v_index + k)] = k < 3 ? KnownColumns::by_q : KnownColumns::both;
+  }
+}
+
+void BatchDerivativeTables::make_stretches() {
+  std::vector<int> next(at(model.pattern.size));  // freedoms right outboard of each
+  for (int k = 0; k < model.pattern.size; ++k)
+    if (const std::span<const int> path = path_of(k); path.size() > 1)
+      ++next[at(path[path.size() - 2])];
+  std::vector<int> stretch_at(at(model.pattern.size), -1);  // that ends with the freedom
+  for (int k = 0; k < model.pattern.size; ++k) {
+    const std::span<const int> path = path_of(k);
+    const int inner = path.size() > 1 ? path[path.size() - 2] : -1;
+    const int before = inner >= 0 && next[at(inner)] == 1 ? stretch_at[at(inner)] : -1;
+    const bool goes_on = before >= 0 && stretches_[at(before)].rows < 3;
+    if (!goes_on) stretches_.push_back({.row = {k, k, k}});
+    stretch_at[at(k)] = goes_on ? before : size_of(stretches_) - 1;
+    Stretch& stretch = stretches_[at(stretch_at[at(k)])];
+    for (int i = stretch.rows; i < 3; ++i) stretch.row[i] = k;
+    ++stretch.rows;
   }
 }
 

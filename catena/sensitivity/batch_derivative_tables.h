@@ -25,11 +25,13 @@ class BatchDerivativeTables {
   void make_paths(const Mechanism& mechanism);
   void make_drives(const Mechanism& mechanism);
   void find_free_roots(const Mechanism& mechanism);
+  void make_stretches();
   void make_groups();
   void make_blocks(ColumnGroup& group, const std::vector<int>& rows);
 
   std::vector<int> path_, first_path_, outboard_, first_outboard_, node_of_, law_of_, rotors_,
       first_rotor_;
+  std::vector<Stretch> stretches_;
   std::vector<ColumnGroup> groups_;
   std::vector<SolvedColumn> columns_;
   std::vector<RowBlock> blocks_;

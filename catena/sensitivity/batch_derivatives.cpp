@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 
@@ -16,6 +17,8 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 // Results beyond this would only push everything else out of the caches.
 constexpr Eigen::Index kNumbersInCache = 1 << 19;
 using Inside = BatchWorkspace::Implementation;
+// What the last call has left in the numbers of a pack.
+enum class Written : std::uint8_t { nothing, inverse, forward };
 
 }  // namespace
 
@@ -67,6 +70,30 @@ struct BatchDerivatives::Implementation {
     return memory[static_cast<std::size_t>(&slot - inside.slots.data())].data();
   }
 
+  // Room for all packs in `lanes`, and for what is known of them.
+  void make_room(LaneArray* lanes, Eigen::Index states) {
+    if (lanes == nullptr) return;
+    const int width = workspace.lanes();
+    const auto packs = static_cast<std::size_t>((states + width - 1) / width);
+    const double* const before = lanes->data();
+    lanes->resize(states, count(), width);
+    if (lanes->data() != before) written.assign(packs, Written::nothing);
+    if (written.size() < packs) written.resize(packs, Written::nothing);
+  }
+  // `call` writes the numbers of a pack. What is zero in every state is there since the call
+  // before, if that was of the same kind: half of all numbers of a tree with limbs.
+  template <class Call>
+  PackReport write(Written kind, const Inside::Slot& slot, const LaneArray* lanes, double* to,
+                   Call call) {
+    if (lanes == nullptr || to == slot.spare.data()) return call({.numbers = to});
+    Written& before =
+        written[static_cast<std::size_t>((to - lanes->data()) / (count() * lanes->lanes()))];
+    const PackReport report =
+        call({.numbers = to, .stream = streams(lanes->states()), .zeros = before != kind});
+    before = report.clear() ? kind : Written::nothing;
+    return report;
+  }
+
   // Every state by itself: `call` fills the workspace of derivatives and returns its matrices.
   template <class Call>
   void run_singly(Inside& inside, Eigen::Index states, LaneArray* lanes, BatchOut* rows,
@@ -113,6 +140,7 @@ struct BatchDerivatives::Implementation {
   std::vector<LaneArray> memory;  // of each thread
   std::vector<std::unique_ptr<SensitivityWorkspace>> single;
   LaneArray numbers;
+  std::vector<Written> written;  // by pack of `numbers`
 };
 
 void BatchDerivatives::Implementation::inverse(const BatchIn& q, const BatchIn& v, const BatchIn& a,
@@ -133,14 +161,17 @@ void BatchDerivatives::Implementation::inverse(const BatchIn& q, const BatchIn& 
           inverse_dynamics_derivatives(*mechanism, state, a.row(i).transpose(), w);
       return std::array{&d.dq, &d.dv, &d.da};
     });
-  else
+  else {
+    make_room(lanes, states);
     inside.run_lanes(
         states, in, count(),
         [&](Inside::Slot& slot, const std::ptrdiff_t* which, double* to) {
-          return kernels->inverse(tables->model, in, which, memory_of(inside, slot), to,
-                                  lanes != nullptr && streams(states));
+          return write(Written::inverse, slot, lanes, to, [&](const DerivativeTarget& target) {
+            return kernels->inverse(tables->model, in, which, memory_of(inside, slot), target);
+          });
         },
         lanes, out);
+  }
   inside.end();
 }
 
@@ -166,11 +197,14 @@ void BatchDerivatives::Implementation::forward(const BatchIn& q, const BatchIn& 
       return std::array{&d.dq, &d.dv, &d.deffort};
     });
   } else {
+    make_room(lanes, states);
     inside.run_lanes(
         states, in, count(),
         [&](Inside::Slot& slot, const std::ptrdiff_t* which, double* to) {
-          return kernels->forward(tables->model, in, which, memory_of(inside, slot), found, to,
-                                  lanes != nullptr && streams(states));
+          return write(Written::forward, slot, lanes, to, [&](const DerivativeTarget& target) {
+            return kernels->forward(tables->model, in, which, memory_of(inside, slot), found,
+                                    target);
+          });
         },
         lanes, out);
   }

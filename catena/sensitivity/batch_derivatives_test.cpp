@@ -88,6 +88,41 @@ TEST(BatchDerivatives, OfRandomTrees) {
   EXPECT_LT(forward.value, 1e-10);
 }
 
+// What is zero in every state is not written again where the call before has left it: neither other
+// matrices, nor bad states, nor a batch of another size may show through. Rows are always written
+// as a whole.
+TEST(BatchDerivatives, NothingIsLeftFromTheCallBefore) {
+  Random random(79);
+  TreeSettings settings;
+  settings.bodies = 9;
+  settings.free_base = true;
+  const Mechanism m = random_tree(random, settings).finish();
+  const Eigen::Index numbers = 3 * m.freedoms() * m.freedoms();
+  BatchDerivatives batch(m, {.threads = 1}), other(m, {.threads = 1});
+  const auto call = [&](bool forward, Eigen::Index count, bool bad) {
+    States s = states_of(m, count);
+    if (bad) s.v(count / 2, 0) = std::numeric_limits<double>::quiet_NaN();
+    RowMatrix acceleration(count, m.freedoms()), rows(count, numbers);
+    rows.setConstant(7.0);
+    if (forward) {
+      batch.forward(s.q, s.v, s.effort, acceleration);
+      other.forward(s.q, s.v, s.effort, acceleration, rows);
+    } else {
+      batch.inverse(s.q, s.v, s.acceleration);
+      other.inverse(s.q, s.v, s.acceleration, rows);
+    }
+    for (Eigen::Index i = 0; i < count; ++i)
+      for (Eigen::Index k = 0; k < numbers; ++k) {
+        const double x = rows(i, k), y = batch.numbers()(i, k);
+        ASSERT_TRUE(x == y || (bad && i == count / 2 && std::isnan(x) && std::isnan(y)))
+            << (forward ? "forward" : "inverse") << " of " << count << ": " << x << ", " << y;
+      }
+  };
+  for (const Eigen::Index count : {9, 5, 21})
+    for (const bool forward : {false, false, true, true, false})
+      for (const bool bad : {false, true, false}) call(forward, count, bad);
+}
+
 // Numbers of a large batch go past the caches, those of rows do not; and to threads as they come.
 TEST(BatchDerivatives, LargeBatchesAreTheSame) {
   Random random(73);

@@ -69,7 +69,15 @@ struct RotorColumn {
   Vec3<Scalar> turned;  // ω_carrier × u
 };
 
-// Six (turning: three) arrays of `stride` numbers each, one after the other.
+// Where the numbers of a freedom are in tables of packs.
+namespace column_place {
+inline constexpr int kTwist = 0, kRate = 6, kSecond = 12, kDrift = 18, kMomentum = 24, kByQ = 30,
+                     kByV = 36, kTurning = 42, kCount = 45;
+}
+
+// Six (turning: three) arrays of `stride` numbers each, one after the other: neighbouring freedoms
+// are lanes of a register. Packs have lanes of their own; all numbers of a freedom are together
+// then (column_place), so that they are at fixed distances.
 template <class Scalar>
 struct DerivativeTable {
   int stride = 0;

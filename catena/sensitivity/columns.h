@@ -49,36 +49,40 @@ inline Wrench<Scalar> cross_star(const Twist<Scalar>& v, const Wrench<Scalar>& f
   return {cross(v.angular, f.moment) + cross(v.linear, f.force), cross(v.angular, f.force)};
 }
 
+// Where number x of a column is.
+template <class Scalar>
+constexpr int column_index(int stride, int column, int x) {
+  return kLanesOf<Scalar> > 1 ? column * column_place::kCount + x : x * stride + column;
+}
+template <class Scalar>
+inline void put(Scalar* table, int stride, int column, const Vec3<Scalar>& x, int place = 0) {
+  table[column_index<Scalar>(stride, column, place)] = x.x;
+  table[column_index<Scalar>(stride, column, place + 1)] = x.y;
+  table[column_index<Scalar>(stride, column, place + 2)] = x.z;
+}
 template <class Scalar>
 inline void put(Scalar* table, int stride, int column, const Twist<Scalar>& x) {
-  table[column] = x.angular.x;
-  table[stride + column] = x.angular.y;
-  table[2 * stride + column] = x.angular.z;
-  table[3 * stride + column] = x.linear.x;
-  table[4 * stride + column] = x.linear.y;
-  table[5 * stride + column] = x.linear.z;
+  put(table, stride, column, x.angular);
+  put(table, stride, column, x.linear, 3);
 }
 template <class Scalar>
 inline void put(Scalar* table, int stride, int column, const Wrench<Scalar>& x) {
-  put(table, stride, column, Twist<Scalar>{x.moment, x.force});
+  put(table, stride, column, x.moment);
+  put(table, stride, column, x.force, 3);
 }
 template <class Scalar>
-inline void put(Scalar* table, int stride, int column, const Vec3<Scalar>& x) {
-  table[column] = x.x;
-  table[stride + column] = x.y;
-  table[2 * stride + column] = x.z;
-}
-template <class Scalar>
-inline Vec3<Scalar> get_vec3(const Scalar* table, int stride, int column) {
-  return {table[column], table[stride + column], table[2 * stride + column]};
+inline Vec3<Scalar> get_vec3(const Scalar* table, int stride, int column, int place = 0) {
+  return {table[column_index<Scalar>(stride, column, place)],
+          table[column_index<Scalar>(stride, column, place + 1)],
+          table[column_index<Scalar>(stride, column, place + 2)]};
 }
 template <class Scalar>
 inline Twist<Scalar> get_twist(const Scalar* table, int stride, int column) {
-  return {get_vec3(table, stride, column), get_vec3(table + 3 * stride, stride, column)};
+  return {get_vec3(table, stride, column), get_vec3(table, stride, column, 3)};
 }
 template <class Scalar>
 inline Wrench<Scalar> get_wrench(const Scalar* table, int stride, int column) {
-  return {get_vec3(table, stride, column), get_vec3(table + 3 * stride, stride, column)};
+  return {get_vec3(table, stride, column), get_vec3(table, stride, column, 3)};
 }
 
 // J̇ of a body's inertia about the fixed point: [ω] J + ([ω] J)ᵀ + 2 (v·h) 1 − h vᵀ − v hᵀ.
@@ -98,102 +102,143 @@ inline SymMat3<Scalar> rate_of_inertia(const SpatialInertia<Scalar>& i, const Tw
           two * (w.x * j.yz - w.y * j.xz + x + y)};
 }
 
-// Everything about node n and its freedoms that does not need what is outboard.
+// For which accelerations columns are made. At rest, what depends on them (`second` of hinges about
+// or along z, `by_q` and `own` of all) is left to add_accelerations().
+enum class ColumnsAt { accelerations, rest };
+
+// What everything that hangs on nothing hangs on.
 template <class Scalar>
-inline void move_column_node(const SweepModel& model, int n, const Scalar* q, const Scalar* v,
-                             const Scalar* a, bool placed, const Scratch<Scalar>& s,
-                             const DerivativeTable<Scalar>& c) {
-  const Node& node = model.nodes[n];
-  ColumnNode<Scalar>& own = c.nodes[n];
-  const NodeScratch<Scalar>& w = s.nodes[n];
-  const bool fast = is_about_or_along_z(node);
-  if (!placed || !fast) {
-    if (fast) {
-      if (node.hinge == NodeHinge::revolute)
-        place_revolute(node, s, s.nodes[n].to_parent);
-      else
-        place_prismatic(node, q[node.q_index], s.nodes[n].to_parent);
-    } else {
-      place_general(model, node, n, q + node.q_index, v + node.v_index, s.nodes[n],
-                    s.general[model.general_index[n]]);
-    }
-  }
-  Twist<Scalar> carried, pulled;  // V and A of the node it hangs on
-  if (node.parent < 0) {
-    own.pose.rotation = w.to_parent.rotation;
-    own.pose.translation = Vec3<Scalar>::zero();
-    own.reference = w.to_parent.translation;
-    carried = Twist<Scalar>::zero();
-    pulled = gravity_acceleration<Scalar>(model);
-  } else {
-    const ColumnNode<Scalar>& parent = c.nodes[node.parent];
-    own.pose = parent.pose * w.to_parent;
-    own.reference = parent.reference;
-    carried = parent.twist;
-    pulled = parent.acceleration;
-  }
-  const int stride = c.stride;
-  const int first = node.v_index;
-  if (fast) {
-    const Scalar speed = v[first];
-    const Vec3<Scalar> z = own.pose.rotation.axis(2);
-    const Twist<Scalar> twist = node.hinge == NodeHinge::revolute
-                                    ? Twist<Scalar>{z, cross(own.pose.translation, z)}
-                                    : Twist<Scalar>{Vec3<Scalar>::zero(), z};
-    const Twist<Scalar> rate = ad(carried, twist);
-    put(c.twist, stride, first, twist);
-    put(c.rate, stride, first, rate);
-    put(c.second, stride, first, ad(pulled, twist) + ad(carried, rate));
-    put(c.drift, stride, first, rate + rate);
-    own.twist = carried + speed * twist;
-    own.acceleration = pulled + a[first] * twist + speed * rate;
-  } else {
-    const GeneralScratch<Scalar>& g = s.general[model.general_index[n]];
-    GeneralColumns<Scalar>& general = c.general[model.general_index[n]];
-    Twist<Scalar> relative = Twist<Scalar>::zero(), push = Twist<Scalar>::zero();
-    Twist<Scalar> columns[kMaxFreedoms];
-    for (int k = 0; k < node.freedoms; ++k) {
-      columns[k] = Ad(own.pose, g.map[k]);
-      relative += v[first + k] * columns[k];
-      push += a[first + k] * columns[k];
-    }
-    own.twist = carried + relative;
-    own.acceleration = pulled + push + ad(carried, relative) + Ad(own.pose, w.bias);
-    general.varies = varies(node);
-    HingeVariation<Scalar> variation;
-    if (general.varies) {
-      HingeMotion<Scalar> motion;
-      evaluate_hinge(node, model.screws, model.customs[n], q + node.q_index, v + first, motion);
-      vary_hinge(node, model.screws, model.customs[n], q + node.q_index, v + first, motion,
-                 variation);
-    }
-    const Twist<Scalar> both = carried + own.twist;
-    for (int l = 0; l < node.freedoms; ++l) {
-      Twist<Scalar> rate = ad(carried, columns[l]);
-      Twist<Scalar> second = ad(pulled, columns[l]) + ad(carried, rate);
-      Twist<Scalar> drift = ad(both, columns[l]);
-      if (general.varies) {
-        Twist<Scalar> turned = Twist<Scalar>::zero();  // Σ ∂H_m/∂q_l v_m
-        for (int m = 0; m < node.freedoms; ++m) {
-          const Twist<Scalar> x = Ad(own.pose, variation.map_by_q[l][m]);
-          general.map_by_q[l][m] = x;
-          turned += v[first + m] * x;
-          second += a[first + m] * x;
-        }
-        rate += turned;
-        second += ad(both, turned) + Ad(own.pose, variation.bias_by_q[l]);
-        drift += Ad(own.pose, variation.bias_by_v[l]);
-      }
-      put(c.twist, stride, first + l, columns[l]);
-      put(c.rate, stride, first + l, rate);
-      put(c.second, stride, first + l, second);
-      put(c.drift, stride, first + l, drift);
-    }
-  }
+struct GroundMotion {
+  Twist<Scalar> twist = Twist<Scalar>::zero();
+  Twist<Scalar> acceleration;  // gravity
+};
+
+// The inertia of node n, and what it makes of the node's motion.
+template <class Scalar>
+inline void load_column_node(const Node& node, ColumnNode<Scalar>& own) {
   own.inertia = shift_to_parent(own.pose, load_inertia<Scalar>(node));
   own.momentum = own.inertia * own.twist;
   own.force = own.inertia * own.acceleration + cross_star(own.twist, own.momentum);
   own.inertia_rate = rate_of_inertia(own.inertia, own.twist);
+}
+
+template <class Scalar>
+inline void pose_column_node(const Node& node, const Transform<Scalar>& to_parent,
+                             const DerivativeTable<Scalar>& c, ColumnNode<Scalar>& own) {
+  if (node.parent < 0) {
+    own.pose.rotation = to_parent.rotation;
+    own.pose.translation = Vec3<Scalar>::zero();
+    own.reference = to_parent.translation;
+  } else {
+    const ColumnNode<Scalar>& parent = c.nodes[node.parent];
+    own.pose = parent.pose * to_parent;
+    own.reference = parent.reference;
+  }
+}
+
+// Everything about node n and its freedoms that does not need what is outboard: of hinges about or
+// along z, of hinges whose motion map varies, and of all others.
+template <ColumnsAt kAt, class Scalar>
+inline void move_simple_column_node(const Node& node, int n, const Scalar* q, const Scalar* v,
+                                    const Scalar* a, bool placed,
+                                    const GroundMotion<Scalar>& ground, const Scratch<Scalar>& s,
+                                    const DerivativeTable<Scalar>& c) {
+  ColumnNode<Scalar>& own = c.nodes[n];
+  const bool turns = node.hinge == NodeHinge::revolute;
+  if (!placed) {
+    if (turns)
+      place_revolute(node, s, s.nodes[n].to_parent);
+    else
+      place_prismatic(node, q[node.q_index], s.nodes[n].to_parent);
+  }
+  pose_column_node(node, s.nodes[n].to_parent, c, own);
+  // V and A of the node it hangs on: by reference, copies would go through memory.
+  const Twist<Scalar>& carried = node.parent < 0 ? ground.twist : c.nodes[node.parent].twist;
+  const Twist<Scalar>& pulled =
+      node.parent < 0 ? ground.acceleration : c.nodes[node.parent].acceleration;
+  const int stride = c.stride, first = node.v_index;
+  const Vec3<Scalar> z = own.pose.rotation.axis(2);
+  const Twist<Scalar> twist = turns ? Twist<Scalar>{z, cross(own.pose.translation, z)}
+                                    : Twist<Scalar>{Vec3<Scalar>::zero(), z};
+  const Twist<Scalar> rate = ad(carried, twist);
+  put(c.twist, stride, first, twist);
+  put(c.rate, stride, first, rate);
+  put(c.drift, stride, first, rate + rate);
+  own.twist = carried + v[first] * twist;
+  if constexpr (kAt == ColumnsAt::rest) {
+    own.acceleration = pulled + v[first] * rate;
+  } else {
+    put(c.second, stride, first, ad(pulled, twist) + ad(carried, rate));
+    own.acceleration = pulled + a[first] * twist + v[first] * rate;
+  }
+  load_column_node(node, own);
+}
+// `both`: the twists of the node and of the one it hangs on.
+template <class Scalar>
+[[gnu::noinline]] void vary_columns(const SweepModel& model, int n, const Scalar* q,
+                                    const Scalar* v, const Scalar* a, const Twist<Scalar>& both,
+                                    const DerivativeTable<Scalar>& c) {
+  const Node& node = model.nodes[n];
+  const ColumnNode<Scalar>& own = c.nodes[n];
+  GeneralColumns<Scalar>& general = c.general[model.general_index[n]];
+  const int stride = c.stride, first = node.v_index;
+  HingeMotion<Scalar> motion;
+  HingeVariation<Scalar> variation;
+  evaluate_hinge(node, model.screws, model.customs[n], q + node.q_index, v + first, motion);
+  vary_hinge(node, model.screws, model.customs[n], q + node.q_index, v + first, motion, variation);
+  for (int l = 0; l < node.freedoms; ++l) {
+    const int k = first + l;
+    Twist<Scalar> turned = Twist<Scalar>::zero();  // Σ ∂H_m/∂q_l v_m
+    Twist<Scalar> second = get_twist(c.second, stride, k);
+    for (int m = 0; m < node.freedoms; ++m) {
+      const Twist<Scalar> x = Ad(own.pose, variation.map_by_q[l][m]);
+      general.map_by_q[l][m] = x;
+      turned += v[first + m] * x;
+      second += a[first + m] * x;
+    }
+    put(c.rate, stride, k, get_twist(c.rate, stride, k) + turned);
+    put(c.second, stride, k, second + ad(both, turned) + Ad(own.pose, variation.bias_by_q[l]));
+    put(c.drift, stride, k, get_twist(c.drift, stride, k) + Ad(own.pose, variation.bias_by_v[l]));
+  }
+}
+template <class Scalar>
+[[gnu::noinline]] void move_general_column_node(const SweepModel& model, int n, const Scalar* q,
+                                                const Scalar* v, const Scalar* a,
+                                                const GroundMotion<Scalar>& ground,
+                                                const Scratch<Scalar>& s,
+                                                const DerivativeTable<Scalar>& c) {
+  const Node& node = model.nodes[n];
+  ColumnNode<Scalar>& own = c.nodes[n];
+  const NodeScratch<Scalar>& w = s.nodes[n];
+  const int stride = c.stride, first = node.v_index;
+  place_general(model, node, n, q + node.q_index, v + first, s.nodes[n],
+                s.general[model.general_index[n]]);
+  pose_column_node(node, w.to_parent, c, own);
+  const Twist<Scalar>& carried = node.parent < 0 ? ground.twist : c.nodes[node.parent].twist;
+  const Twist<Scalar>& pulled =
+      node.parent < 0 ? ground.acceleration : c.nodes[node.parent].acceleration;
+  const GeneralScratch<Scalar>& g = s.general[model.general_index[n]];
+  GeneralColumns<Scalar>& general = c.general[model.general_index[n]];
+  Twist<Scalar> relative = Twist<Scalar>::zero(), push = Twist<Scalar>::zero();
+  Twist<Scalar> columns[kMaxFreedoms];
+  for (int k = 0; k < node.freedoms; ++k) {
+    columns[k] = Ad(own.pose, g.map[k]);
+    relative += v[first + k] * columns[k];
+    push += a[first + k] * columns[k];
+  }
+  own.twist = carried + relative;
+  own.acceleration = pulled + push + ad(carried, relative) + Ad(own.pose, w.bias);
+  const Twist<Scalar> both = carried + own.twist;
+  for (int l = 0; l < node.freedoms; ++l) {
+    const Twist<Scalar> rate = ad(carried, columns[l]);
+    put(c.twist, stride, first + l, columns[l]);
+    put(c.rate, stride, first + l, rate);
+    put(c.second, stride, first + l, ad(pulled, columns[l]) + ad(carried, rate));
+    put(c.drift, stride, first + l, ad(both, columns[l]));
+  }
+  general.varies = varies(node);
+  if (general.varies) vary_columns(model, n, q, v, a, both, c);
+  load_column_node(node, own);
 }
 
 // S_l × S_m + ∂H_m/∂q_l of a hinge of several freedoms.
@@ -205,8 +250,30 @@ inline Twist<Scalar> moved_twist(const Node& node, const GeneralColumns<Scalar>&
   return general.varies ? moved + general.map_by_q[l][m] : moved;
 }
 
-// What is outboard of node n has come together: the rest of its columns.
+// What is outboard of node n has come together, its force included: `by_q` of its freedom i, and
+// what the freedoms of its hinge have among themselves.
 template <class Scalar>
+inline void finish_by_q(const ColumnNode<Scalar>& own, int i, const Twist<Scalar>& twist,
+                        const Twist<Scalar>& second, const DerivativeTable<Scalar>& c) {
+  const Vec3<Scalar> rate = get_vec3(c.rate, c.stride, i);
+  const Vec3<Scalar> pulled = cross(own.momentum.force, rate);
+  Wrench<Scalar> by_q = own.inertia * second + cross_star(twist, own.force);
+  by_q.moment += own.inertia_rate * rate - cross(own.momentum.moment, rate);
+  by_q.force -= pulled + pulled;
+  put(c.by_q, c.stride, i, by_q);
+}
+template <class Scalar>
+inline void finish_own(const SweepModel& model, int n, const DerivativeTable<Scalar>& c) {
+  const Node& node = model.nodes[n];
+  if (node.freedoms == 1 && !varies(node)) return;
+  GeneralColumns<Scalar>& general = c.general[model.general_index[n]];
+  for (int l = 0; l < node.freedoms; ++l)
+    for (int m = 0; m < node.freedoms; ++m)
+      general.own[l][m] = dot(c.nodes[n].force, moved_twist(node, general, l, m, c));
+}
+
+// The rest of the columns of node n.
+template <ColumnsAt kAt, class Scalar>
 inline void finish_columns(const SweepModel& model, int n, const DerivativeTable<Scalar>& c) {
   const Node& node = model.nodes[n];
   const ColumnNode<Scalar>& own = c.nodes[n];
@@ -215,40 +282,38 @@ inline void finish_columns(const SweepModel& model, int n, const DerivativeTable
   const Vec3<Scalar>& push = own.momentum.force;
   for (int i = node.v_index; i < node.v_index + node.freedoms; ++i) {
     const Twist<Scalar> twist = get_twist(c.twist, stride, i);
-    const Vec3<Scalar> rate = get_vec3(c.rate, stride, i);
     const Vec3<Scalar> bent = own.inertia_rate * twist.angular;  // J̇ s
     const Vec3<Scalar> swung = cross(spin, twist.angular);       // L × s
-    const Vec3<Scalar> pulled = cross(push, rate), pushed = cross(push, twist.angular);
+    const Vec3<Scalar> pushed = cross(push, twist.angular);
     put(c.momentum, stride, i, own.inertia * twist);
     const Vec3<Scalar> arm = cross(push, twist.linear);
     put(c.turning, stride, i, bent + swung + arm + arm);
-    Wrench<Scalar> by_q =
-        own.inertia * get_twist(c.second, stride, i) + cross_star(twist, own.force);
-    by_q.moment += own.inertia_rate * rate - cross(spin, rate);
-    by_q.force -= pulled + pulled;
-    put(c.by_q, stride, i, by_q);
+    if constexpr (kAt == ColumnsAt::accelerations)
+      finish_by_q(own, i, twist, get_twist(c.second, stride, i), c);
     Wrench<Scalar> by_v = own.inertia * get_twist(c.drift, stride, i);
     by_v.moment += bent - swung;
     by_v.force -= pushed + pushed;
     put(c.by_v, stride, i, by_v);
   }
-  if (node.freedoms == 1 && !varies(node)) return;
-  GeneralColumns<Scalar>& general = c.general[model.general_index[n]];
-  for (int l = 0; l < node.freedoms; ++l)
-    for (int m = 0; m < node.freedoms; ++m)
-      general.own[l][m] = dot(own.force, moved_twist(node, general, l, m, c));
+  if constexpr (kAt == ColumnsAt::accelerations) finish_own(model, n, c);
 }
 
 // The columns of the spanning tree at q, v and acceleration a. `placed`: s has the placements of
 // all hinges of one freedom at this q already. `external`: 6 for each node as in the sweeps, or
 // null; those wrenches are taken as fixed in their body.
-template <class Scalar>
+template <class Scalar, ColumnsAt kAt = ColumnsAt::accelerations>
 void column_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, const Scalar* a,
                    const Scalar* external, bool placed, const Scratch<Scalar>& s,
                    const DerivativeTable<Scalar>& c) {
   if (!placed) sincos_of_all(q, model.coordinates, s.sine, s.cosine);
+  GroundMotion<Scalar> ground;
+  ground.acceleration = gravity_acceleration<Scalar>(model);
   for (int n = 0; n < model.node_count; ++n) {
-    move_column_node(model, n, q, v, a, placed, s, c);
+    const Node& node = model.nodes[n];
+    if (is_about_or_along_z(node))
+      move_simple_column_node<kAt>(node, n, q, v, a, placed, ground, s, c);
+    else
+      move_general_column_node(model, n, q, v, a, ground, s, c);
     if (external != nullptr) {
       Wrench<Scalar> f;
       for (int i = 0; i < 6; ++i) f[i] = external[6 * n + i];
@@ -266,7 +331,7 @@ void column_sweeps(const SweepModel& model, const Scalar* q, const Scalar* v, co
     carrier.force.moment += a[drive.freedom] * u + cross(carrier.twist.angular, spin);
   }
   for (int n = model.node_count; n-- > 0;) {
-    finish_columns(model, n, c);
+    finish_columns<kAt>(model, n, c);
     const int parent = model.nodes[n].parent;
     if (parent < 0) continue;
     const ColumnNode<Scalar>& own = c.nodes[n];
@@ -296,8 +361,8 @@ void column_efforts(const SweepModel& model, const Scalar* a, const DerivativeTa
   }
 }
 
-// Columns that were made at rest accelerations, moved on to accelerations a, in which all of it is
-// linear: with ΔA = Σ S a over the freedoms inboard of a node, its own included,
+// Columns that were made at rest, completed for accelerations a, in which all of it is linear: with
+// ΔA = Σ S a over the freedoms inboard of a node, its own included,
 //
 //   second_j += ΔA_p × S_j (+ Σ ∂H a),   F += I ΔA + Σ momentum_i a_i over those outboard.
 //
@@ -306,12 +371,31 @@ template <class Scalar>
 void add_accelerations(const SweepModel& model, const Scalar* a, const Scratch<Scalar>& s,
                        const DerivativeTable<Scalar>& c) {
   const int stride = c.stride;
+  GroundMotion<Scalar> ground;
+  ground.acceleration = gravity_acceleration<Scalar>(model);
+  const Twist<Scalar> still = Twist<Scalar>::zero();
   for (int n = 0; n < model.node_count; ++n) {
     const Node& node = model.nodes[n];
-    Twist<Scalar> change =
-        node.parent < 0 ? Twist<Scalar>::zero() : s.nodes[node.parent].acceleration;
-    for (int i = node.v_index; i < node.v_index + node.freedoms; ++i)
-      change += a[i] * get_twist(c.twist, stride, i);
+    const Twist<Scalar>& before = node.parent < 0 ? still : s.nodes[node.parent].acceleration;
+    Twist<Scalar> change = before;
+    for (int i = node.v_index; i < node.v_index + node.freedoms; ++i) {
+      const Twist<Scalar> twist = get_twist(c.twist, stride, i);
+      change += a[i] * twist;
+      if (is_about_or_along_z(node)) {
+        const bool root = node.parent < 0;
+        const Twist<Scalar>& carried = root ? ground.twist : c.nodes[node.parent].twist;
+        const Twist<Scalar>& pulled =
+            root ? ground.acceleration : c.nodes[node.parent].acceleration;
+        put(c.second, stride, i, ad(pulled, twist) + ad(carried, get_twist(c.rate, stride, i)));
+        continue;
+      }
+      Twist<Scalar> second = get_twist(c.second, stride, i) + ad(before, twist);
+      const GeneralColumns<Scalar>& g = c.general[model.general_index[n]];
+      if (g.varies)
+        for (int m = 0; m < node.freedoms; ++m)
+          second += a[node.v_index + m] * g.map_by_q[i - node.v_index][m];
+      put(c.second, stride, i, second);
+    }
     s.nodes[n].acceleration = change;
     s.nodes[n].force = Wrench<Scalar>::zero();
     c.nodes[n].acceleration += change;
@@ -322,32 +406,13 @@ void add_accelerations(const SweepModel& model, const Scalar* a, const Scratch<S
   for (int n = model.node_count; n-- > 0;) {
     const Node& node = model.nodes[n];
     ColumnNode<Scalar>& own = c.nodes[n];
-    const bool general = node.freedoms > 1 || varies(node);
     Wrench<Scalar> outboard = s.nodes[n].force;
-    const Wrench<Scalar> force = own.inertia * s.nodes[n].acceleration + outboard;
-    own.force += force;
+    own.force += own.inertia * s.nodes[n].acceleration + outboard;
     for (int i = node.v_index; i < node.v_index + node.freedoms; ++i) {
-      const Twist<Scalar> twist = get_twist(c.twist, stride, i);
       outboard += a[i] * get_wrench(c.momentum, stride, i);
-      Wrench<Scalar> by_q = cross_star(twist, force);
-      if (node.parent >= 0 || general) {
-        Twist<Scalar> second =
-            node.parent < 0 ? Twist<Scalar>::zero() : ad(s.nodes[node.parent].acceleration, twist);
-        if (general && c.general[model.general_index[n]].varies)
-          for (int m = 0; m < node.freedoms; ++m)
-            second += a[node.v_index + m] *
-                      c.general[model.general_index[n]].map_by_q[i - node.v_index][m];
-        by_q += own.inertia * second;
-        put(c.second, stride, i, get_twist(c.second, stride, i) + second);
-      }
-      put(c.by_q, stride, i, get_wrench(c.by_q, stride, i) + by_q);
+      finish_by_q(own, i, get_twist(c.twist, stride, i), get_twist(c.second, stride, i), c);
     }
-    if (general) {
-      GeneralColumns<Scalar>& g = c.general[model.general_index[n]];
-      for (int l = 0; l < node.freedoms; ++l)
-        for (int m = 0; m < node.freedoms; ++m)
-          g.own[l][m] += dot(force, moved_twist(node, g, l, m, c));
-    }
+    finish_own(model, n, c);
     if (node.parent >= 0) s.nodes[node.parent].force += outboard;
   }
 }

@@ -1,13 +1,20 @@
 #include "catena/sensitivity/forward_derivatives.h"
 
+#include <algorithm>
+
 #include <Eigen/Cholesky>
 
 #include "catena/dynamics/inverse.h"
+#include "catena/dynamics/operators.h"
 #include "catena/sensitivity/closed_derivatives.h"
 #include "catena/sensitivity/columns.h"
 
 namespace catena {
 namespace {
+
+// From so many freedoms on M⁻¹ is made of what forward dynamics has left at the hinges, in O(N²),
+// if that goes by rows; below, its dense factors are as fast.
+constexpr int kLongTree = 24;
 
 [[noreturn]] void throw_lost(const Mechanism& mechanism, int freedom) {
   throw NumericalError("the mass matrix of '" + mechanism.name() +
@@ -46,13 +53,24 @@ const ForwardDerivatives& forward_dynamics_derivatives(const Mechanism& mechanis
   compute_columns(in, out.acceleration.data(), recursive, w);
   compute_tree_matrices(state, external, w);
   const ColumnKernels& kernels = column_kernels();
-  const int lost = kernels.invert(w.mass_pattern(), w.mass(), w.work(), w.inverse_mass());
-  if (lost != kSweepDone) throw_lost(mechanism, lost);
+  bool by_rows = recursive && mechanism.freedoms() >= kLongTree;
+  if (by_rows) {
+    w.dynamics().prepare_rows();
+    by_rows = w.dynamics().model().composite.stride > 0;
+  }
+  if (by_rows) {
+    inverse_mass_matrix(w.dynamics(), out.deffort);
+    for (Eigen::Index k = 0; k < out.deffort.cols(); ++k)
+      std::copy_n(out.deffort.col(k).data(), out.deffort.rows(), w.inverse_mass() + k * w.stride());
+  } else {
+    const int lost = kernels.invert(w.mass_pattern(), w.mass(), w.work(), w.inverse_mass());
+    if (lost != kSweepDone) throw_lost(mechanism, lost);
+    copy_matrix(w, w.inverse_mass(), out.deffort);
+  }
   kernels.multiply(w.product_pattern(), w.inverse_mass(), w.by_q(), w.product());
   copy_matrix(w, w.product(), out.dq);
   kernels.multiply(w.product_pattern(), w.inverse_mass(), w.by_v(), w.product());
   copy_matrix(w, w.product(), out.dv);
-  copy_matrix(w, w.inverse_mass(), out.deffort);
   return out;
 }
 

@@ -93,6 +93,40 @@ inline void matrices_from_columns(const SweepModel& model, const MatrixPattern& 
   }
 }
 
+// Sums of products for up to four registers of neighbours: one sum has to wait for itself.
+template <int kRegisters>
+struct LaneSums {
+  Lanes a{}, b{}, c{}, d{};
+
+  void add(double f, const double* x) {
+    a += f * lanes_at(x);
+    if constexpr (kRegisters > 1) b += f * lanes_at(x + kLanes);
+    if constexpr (kRegisters > 2) c += f * lanes_at(x + 2 * kLanes);
+    if constexpr (kRegisters > 3) d += f * lanes_at(x + 3 * kLanes);
+  }
+  // put(sum, offset)
+  template <class Put>
+  void hand_over(Put put) const {
+    put(a, 0);
+    if constexpr (kRegisters > 1) put(b, kLanes);
+    if constexpr (kRegisters > 2) put(c, 2 * kLanes);
+    if constexpr (kRegisters > 3) put(d, 3 * kLanes);
+  }
+};
+
+// Calls call(sums, x) for the numbers from `first` to `end`, and at most three more.
+template <class Call>
+inline void for_registers(int first, int end, Call call) {
+  int x = first;
+  for (; x + 3 * kLanes < end; x += 4 * kLanes) call(LaneSums<4>(), x);
+  if (x + 2 * kLanes < end)
+    call(LaneSums<3>(), x);
+  else if (x + kLanes < end)
+    call(LaneSums<2>(), x);
+  else if (x < end)
+    call(LaneSums<1>(), x);
+}
+
 // M = Lᵀ L, from the tips inward: row i of L has entries only at the freedoms inboard of i
 // (Featherstone's factorization of tree matrices). Then Z = L⁻¹ has the same zeros, and
 // M⁻¹ = Z Zᵀ.
@@ -121,18 +155,19 @@ inline int invert_mass(const MatrixPattern& pattern, const double* mass, double*
   }
   // Rows of Z, Z_i = (e_i − Σ L_ik Z_k) / L_ii, and of its transpose.
   double* const z = inverse;  // borrowed until M⁻¹ is written
-  for (int i = 0; i < n * stride; i += kLanes) lanes_at(zt + i) = Lanes{};
+  for (int i = 0; i < n * stride; i += kLanes) lanes_at(zt + i) = lanes_at(z + i) = Lanes{};
   for (int i = 0; i < n; ++i) {
     const double* row = l + i * stride;
     double* own = z + i * stride;
     const double scale = row[i];
-    for (int x = 0; x <= i; x += kLanes) lanes_at(own + x) = Lanes{};
-    for (int j = pattern.first_inboard[i]; j < pattern.first_inboard[i + 1]; ++j) {
-      const int k = pattern.inboard[j];
-      const double factor = row[k] * scale;
-      const double* inner = z + k * stride;
-      for (int x = 0; x <= k; x += kLanes) lanes_at(own + x) -= factor * lanes_at(inner + x);
-    }
+    const int* inboard = pattern.inboard + pattern.first_inboard[i];
+    const int* const end = pattern.inboard + pattern.first_inboard[i + 1];
+    for_registers(0, i, [&](auto sums, int x) {
+      while (inboard < end && *inboard < x) ++inboard;  // their rows end before
+      for (const int* k = inboard; k < end; ++k) sums.add(row[*k], z + *k * stride + x);
+      sums.hand_over(
+          [&](const Lanes& sum, int offset) { lanes_at(own + x + offset) = -scale * sum; });
+    });
     own[i] = scale;
     zt[i * stride + i] = scale;
     for (int j = pattern.first_inboard[i]; j < pattern.first_inboard[i + 1]; ++j)
@@ -141,25 +176,39 @@ inline int invert_mass(const MatrixPattern& pattern, const double* mass, double*
   // Row i of M⁻¹ = Z Zᵀ from the diagonal on; it overwrites row i of Z, which no later row reads.
   for (int i = 0; i < n; ++i) {
     double* out = inverse + i * stride;
-    const int start = i & ~(kLanes - 1);
     double* row = l + i * stride;
     for (int x = 0; x <= i; x += kLanes) lanes_at(row + x) = lanes_at(out + x);
-    for (int x = start; x < n; x += kLanes) {
-      Lanes sum = row[i] * lanes_at(zt + i * stride + x);
+    for_registers(i & ~(kLanes - 1), n, [&](auto sums, int x) {
+      sums.add(row[i], zt + i * stride + x);
       for (int j = pattern.first_inboard[i]; j < pattern.first_inboard[i + 1]; ++j) {
         const int k = pattern.inboard[j];
-        sum += row[k] * lanes_at(zt + k * stride + x);
+        sums.add(row[k], zt + k * stride + x);
       }
-      lanes_at(out + x) = sum;
-    }
+      sums.hand_over([&](const Lanes& sum, int offset) { lanes_at(out + x + offset) = sum; });
+    });
     for (int x = 0; x < i; ++x) out[x] = inverse[i + x * stride];
   }
   return kSweepDone;
 }
 
-// c = −a b in blocks of eight rows and four columns, over the rows of b that are not zero there.
-inline void multiply_negative(const MatrixPattern& pattern, const double* a, const double* b,
-                              double* c) {
+// c = −a b for `kRegisters` registers of rows from r on, four columns at a time, over the rows of b
+// that are not zero there.
+template <int kRegisters>
+inline void multiply_rows(const MatrixPattern& pattern, int r, const double* a, const double* b,
+                          double* c) {
+  struct Column {
+    Lanes x{}, y{}, z{};
+    void subtract(const Lanes& p, const Lanes& q, const Lanes& s, double f) {
+      x -= p * f;
+      if constexpr (kRegisters > 1) y -= q * f;
+      if constexpr (kRegisters > 2) z -= s * f;
+    }
+    void store(double* to) const {
+      lanes_at(to) = x;
+      if constexpr (kRegisters > 1) lanes_at(to + kLanes) = y;
+      if constexpr (kRegisters > 2) lanes_at(to + 2 * kLanes) = z;
+    }
+  };
   const int n = pattern.size;
   const int stride = pattern.stride;
   for (int k = 0, group = 0; k < n; k += kLanes, ++group) {
@@ -170,29 +219,40 @@ inline void multiply_negative(const MatrixPattern& pattern, const double* a, con
     const double* b3 = b + (k + 3 < n ? k + 3 : n - 1) * stride;
     const int* rows = pattern.group_rows + pattern.first_group_row[group];
     const int count = pattern.first_group_row[group + 1] - pattern.first_group_row[group];
-    for (int r = 0; r < n; r += 2 * kLanes) {
-      Lanes x0{}, x1{}, x2{}, x3{}, y0{}, y1{}, y2{}, y3{};
-      for (int i = 0; i < count; ++i) {
-        const int j = rows[i];
-        const Lanes x = lanes_at(a + j * stride + r), y = lanes_at(a + j * stride + r + kLanes);
-        x0 -= x * b0[j];
-        y0 -= y * b0[j];
-        x1 -= x * b1[j];
-        y1 -= y * b1[j];
-        x2 -= x * b2[j];
-        y2 -= y * b2[j];
-        x3 -= x * b3[j];
-        y3 -= y * b3[j];
-      }
-      const auto store = [&](int column, const Lanes& x, const Lanes& y) {
-        if (column >= n) return;
-        lanes_at(c + column * stride + r) = x;
-        lanes_at(c + column * stride + r + kLanes) = y;
-      };
-      store(k, x0, y0);
-      store(k + 1, x1, y1);
-      store(k + 2, x2, y2);
-      store(k + 3, x3, y3);
+    Column c0, c1, c2, c3;
+    for (int i = 0; i < count; ++i) {
+      const int j = rows[i];
+      const double* from = a + j * stride + r;
+      const Lanes x = lanes_at(from);
+      const Lanes y = kRegisters > 1 ? lanes_at(from + kLanes) : x;
+      const Lanes z = kRegisters > 2 ? lanes_at(from + 2 * kLanes) : x;
+      c0.subtract(x, y, z, b0[j]);
+      c1.subtract(x, y, z, b1[j]);
+      c2.subtract(x, y, z, b2[j]);
+      c3.subtract(x, y, z, b3[j]);
+    }
+    double* to = c + k * stride + r;
+    c0.store(to);
+    if (k + 1 < n) c1.store(to + stride);
+    if (k + 2 < n) c2.store(to + 2 * stride);
+    if (k + 3 < n) c3.store(to + 3 * stride);
+  }
+}
+
+// c = −a b: a few rows of a stay in the nearest cache while all columns of b pass by.
+inline void multiply_negative(const MatrixPattern& pattern, const double* a, const double* b,
+                              double* c) {
+  for (int r = 0; r < pattern.size;) {
+    const int registers = (pattern.size - r + kLanes - 1) / kLanes;
+    if (registers == 1) {
+      multiply_rows<1>(pattern, r, a, b, c);
+      r += kLanes;
+    } else if (registers == 2 || registers == 4) {
+      multiply_rows<2>(pattern, r, a, b, c);
+      r += 2 * kLanes;
+    } else {
+      multiply_rows<3>(pattern, r, a, b, c);
+      r += 3 * kLanes;
     }
   }
 }

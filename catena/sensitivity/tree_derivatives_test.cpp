@@ -116,6 +116,35 @@ TEST(TreeDerivatives, WithRotors) { compare_trees(20, 5, 12, false, true, "rotor
 TEST(TreeDerivatives, WithPassiveElements) { compare_trees(20, 4, 13, true, false, "passive"); }
 TEST(TreeDerivatives, WithEverything) { compare_trees(10, 5, 14, true, true, "everything"); }
 
+// Where M⁻¹ comes from the factors of forward dynamics: M times the results gives those of inverse
+// dynamics, in units of the terms of that sum.
+TEST(TreeDerivatives, OfLongTrees) {
+  Worst worst;
+  Random random(15);
+  for (int i = 0; i < 12; ++i) {
+    TreeSettings settings;
+    settings.bodies = 24 + i;
+    settings.free_base = i % 3 == 1;
+    settings.chain_share = i % 2 == 0 ? 1.0 : 0.6;
+    MechanismBuilder builder = random_tree(random, settings);
+    if (i % 4 == 1) add_drives(random, builder, Carrier::parent);
+    if (i % 4 == 2) add_passive_elements(random, builder);
+    const Mechanism m = builder.finish();
+    const Case c = random_case(random, m, 0);
+    const ForwardDerivatives found = forward_dynamics_derivatives(m, c.state, c.effort);
+    const InverseDerivatives given = inverse_dynamics_derivatives(m, c.state, found.acceleration);
+    const auto residual = [&](const MatrixXd& x, const MatrixXd& y) {
+      const MatrixXd terms = given.da.cwiseAbs() * x.cwiseAbs();
+      worst.take((given.da * x - y).cwiseAbs().maxCoeff() / terms.maxCoeff());
+    };
+    residual(found.dq, -given.dq);
+    residual(found.dv, -given.dv);
+    residual(found.deffort, MatrixXd::Identity(m.freedoms(), m.freedoms()));
+  }
+  printf("    long trees   %.1e\n", worst.value);
+  EXPECT_LT(worst.value, 1e-11);
+}
+
 // Every type between two moving bodies, either way round.
 TEST(TreeDerivatives, OfEachHinge) {
   for (const HingeType type : kMovingTypes) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <new>
 #include <vector>
 
 #include <Eigen/Core>
@@ -69,13 +70,25 @@ class SensitivityWorkspace {
     std::vector<int> first_segment, inboard, first_inboard, group_rows, first_group_row;
     MatrixPattern pattern(int size, int stride) const;
   };
+  // Lines of the cache start where rows do: no group of rows is in two of them.
+  template <class T>
+  struct LineAllocator {
+    using value_type = T;
+    static constexpr std::align_val_t kLine{64};
+    LineAllocator() = default;
+    template <class Other>
+    LineAllocator(const LineAllocator<Other>&) {}  // NOLINT: what an allocator must have
+    T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), kLine)); }
+    void deallocate(T* block, std::size_t) { ::operator delete(block, kLine); }
+    friend bool operator==(const LineAllocator&, const LineAllocator&) { return true; }
+  };
   void make_patterns();
   double* matrix(int i) {
     return matrices_.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(matrix_size_);
   }
 
   Workspace dynamics_;
-  std::vector<double> numbers_;
+  std::vector<double, LineAllocator<double>> numbers_;
   std::vector<ColumnNode<double>> nodes_;
   std::vector<GeneralColumns<double>> general_;
   std::vector<DriveTerm> drives_;
@@ -85,7 +98,7 @@ class SensitivityWorkspace {
   MatrixPattern tree_, dense_;
   bool has_patterns_ = false;
   std::ptrdiff_t matrix_size_ = 0;
-  std::vector<double> matrices_;
+  std::vector<double, LineAllocator<double>> matrices_;
   std::unique_ptr<ClosureDuals> closure_duals_;
 };
 
