@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "catena/dynamics/batch_workspace.h"
-#include "catena/dynamics/embedding.h"
 #include "catena/dynamics/forward.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/mass_matrix.h"
@@ -59,23 +58,6 @@ BatchInput read_states(const Mechanism& mechanism, const BatchIn& q, const Batch
   return in;
 }
 
-// All states share one chart: without one, that of the first state that allows a choice. False if
-// there is none.
-bool have_chart(const Mechanism& mechanism, const BatchIn& q, std::span<const std::uint8_t> driven,
-                Inside& s) {
-  if (mechanism.loops().empty() || q.rows() == 0) return true;
-  for (Eigen::Index i = 0; i < q.rows(); ++i) {
-    if (!q.row(i).allFinite()) continue;
-    try {
-      ensure_chart(mechanism, q.row(i).transpose(), driven, s.base);
-      return true;
-    } catch (const NumericalError&) {
-      if (s.base.has_chart()) throw;  // it is not the state that is wrong
-    }
-  }
-  return false;
-}
-
 // Without a chart: no state is closed.
 template <class Spoil>
 void refuse_all(const BatchIn& q, Inside& s, Spoil spoil) {
@@ -108,9 +90,9 @@ std::vector<ExternalWrench> wrenches_of(const BatchWrenches* external, Eigen::In
 
 // Rows of results for all states: in packs by `packed`, or one at a time by `single`.
 template <class Single, class Packed, class Spoil>
-void fill_rows(const Mechanism& mechanism, const BatchIn& q, std::span<const std::uint8_t> driven,
-               const BatchInput& in, Inside& s, Single single, Packed packed, Spoil spoil) {
-  if (!have_chart(mechanism, q, driven, s)) return refuse_all(q, s, spoil);
+void fill_rows(const BatchIn& q, std::span<const std::uint8_t> driven, const BatchInput& in,
+               Inside& s, Single single, Packed packed, Spoil spoil) {
+  if (!s.have_chart(q, driven)) return refuse_all(q, s, spoil);
   s.begin(q.rows());
   if (s.goes_singly())
     s.run_singly(q.rows(), single, spoil);
@@ -137,7 +119,7 @@ void batch_forward_dynamics(const Mechanism& mechanism, const BatchIn& q, const 
   add_wrenches(mechanism, external, states, s, in);
   const auto spoil = [&](Eigen::Index i) { acceleration.row(i).setConstant(kNaN); };
   fill_rows(
-      mechanism, q, {}, in, s,
+      q, {}, in, s,
       [&](Workspace& w, Eigen::Index i) {
         acceleration.row(i) =
             forward_dynamics(mechanism, state_of(q, v, i), effort.row(i).transpose(), w,
@@ -161,7 +143,7 @@ void batch_inverse_dynamics(const Mechanism& mechanism, const BatchIn& q, const 
   add_wrenches(mechanism, external, states, s, in);
   const auto spoil = [&](Eigen::Index i) { effort.row(i).setConstant(kNaN); };
   fill_rows(
-      mechanism, q, {}, in, s,
+      q, {}, in, s,
       [&](Workspace& w, Eigen::Index i) {
         effort.row(i) =
             inverse_dynamics(mechanism, state_of(q, v, i), acceleration.row(i).transpose(), w,
@@ -194,7 +176,7 @@ void batch_hybrid_dynamics(const Mechanism& mechanism, const BatchIn& q, const B
     effort.row(i).setConstant(kNaN);
   };
   fill_rows(
-      mechanism, q, input.motion_driven, in, s,
+      q, input.motion_driven, in, s,
       [&](Workspace& w, Eigen::Index i) {
         HybridInput one{{input.motion_driven.begin(), input.motion_driven.end()},
                         input.effort.row(i).transpose(),
@@ -217,7 +199,7 @@ void mass_matrices(const Mechanism& mechanism, const BatchIn& q, BatchWorkspace&
   Inside& s = inside(mechanism, workspace);
   const BatchInput in = read_states(mechanism, q, nullptr);
   s.places.clear();
-  const bool charted = have_chart(mechanism, q, {}, s);
+  const bool charted = s.have_chart(q, {});
   s.begin(q.rows());
   const Eigen::Index count = triangle_size(static_cast<Eigen::Index>(s.base.independent().size()));
   RowsOut out;

@@ -10,6 +10,7 @@
 
 #include "catena/base/text.h"
 #include "catena/closure/loop_closure.h"
+#include "catena/dynamics/embedding.h"
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -274,6 +275,21 @@ void BatchWorkspace::Implementation::run_lanes(Eigen::Index states, const BatchI
     }
     if (result == nullptr) kernels->store(to, static_cast<int>(count), rows, out);
   });
+}
+
+bool BatchWorkspace::Implementation::have_chart(const BatchIn& q,
+                                                std::span<const std::uint8_t> driven) {
+  if (mechanism->loops().empty() || q.rows() == 0) return true;
+  for (Eigen::Index i = 0; i < q.rows(); ++i) {
+    if (!q.row(i).allFinite()) continue;
+    try {
+      ensure_chart(*mechanism, q.row(i).transpose(), driven, base);
+      return true;
+    } catch (const NumericalError&) {
+      if (base.has_chart()) throw;  // it is not the state that is wrong
+    }
+  }
+  return false;
 }
 
 void BatchWorkspace::Implementation::run_singly(Eigen::Index states,

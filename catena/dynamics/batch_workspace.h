@@ -79,6 +79,10 @@ struct BatchWorkspace::Implementation {
   // Calls work(slot, i) for i = 0 ... count − 1, in any order, on all threads.
   void for_all(Eigen::Index count, FunctionRef<void(Slot&, Eigen::Index)> work);
 
+  // All states share one chart: without one, that of the first state that allows a choice. False if
+  // there is none.
+  bool have_chart(const BatchIn& q, std::span<const std::uint8_t> driven);
+
   void begin(Eigen::Index states);
   void end();
 

@@ -36,15 +36,8 @@ const BatchDerivativeKernels& batch_derivative_kernels(std::string_view isa) {
 struct BatchDerivatives::Implementation {
   Implementation(const Mechanism& m, const BatchSettings& settings)
       : mechanism(&m), workspace(m, settings), patterns(m) {
-    if (!m.loops().empty())
-      throw NumericalError("batches of derivatives are for trees, and '" + m.name() +
-                           "' has closed loops: call forward_dynamics_derivatives() or "
-                           "inverse_dynamics_derivatives() for each state");
     Inside& inside = workspace.implementation();
-    kernels = &batch_derivative_kernels(inside.kernels->isa);
-    patterns.need_matrices();
-    tables = std::make_unique<BatchDerivativeTables>(m, patterns.tree_pattern(), inside.model);
-    singly = inside.goes_singly() || !m.springs().empty() ||
+    singly = inside.goes_singly() || !m.loops().empty() || !m.springs().empty() ||
              std::any_of(m.nodes().begin(), m.nodes().end(),
                          [](const Node& node) { return node.hinge == NodeHinge::custom; });
     memory.resize(inside.slots.size());
@@ -53,6 +46,9 @@ struct BatchDerivatives::Implementation {
         single.push_back(std::make_unique<SensitivityWorkspace>(m));
       return;
     }
+    kernels = &batch_derivative_kernels(inside.kernels->isa);
+    patterns.need_matrices();
+    tables = std::make_unique<BatchDerivativeTables>(m, patterns.tree_pattern(), inside.model);
     const std::size_t bytes = kernels->scratch_bytes(tables->model);
     for (LaneArray& block : memory) {
       block.resize(1, static_cast<Eigen::Index>(bytes / sizeof(double) + 1), 1);
@@ -94,11 +90,15 @@ struct BatchDerivatives::Implementation {
     return report;
   }
 
-  // Every state by itself: `call` fills the workspace of derivatives and returns its matrices.
+  // Every state by itself: `call` fills the workspace of derivatives and returns its matrices,
+  // which are put where their freedoms are: those of a closed mechanism are of the independent
+  // ones.
   template <class Call>
-  void run_singly(Inside& inside, Eigen::Index states, LaneArray* lanes, BatchOut* rows,
-                  Call call) {
-    const Eigen::Index n = mechanism->freedoms();
+  void run_singly(Inside& inside, const BatchIn& q, LaneArray* lanes, BatchOut* rows, Call call) {
+    const Eigen::Index n = mechanism->freedoms(), states = q.rows();
+    inside.have_chart(q, {});
+    if (inside.base.has_chart())
+      for (const auto& w : single) w->dynamics().set_chart(inside.base.chart(), true);
     const int width = inside.kernels->lanes;
     if (lanes != nullptr) lanes->resize(states, count(), width);
     const auto put = [&](Eigen::Index i, Eigen::Index k, double x) {
@@ -111,9 +111,17 @@ struct BatchDerivatives::Implementation {
       SensitivityWorkspace& w = *single[static_cast<std::size_t>(&slot - inside.slots.data())];
       try {
         const std::array<const Eigen::MatrixXd*, 3> found = call(w, i);
-        for (Eigen::Index part = 0; part < 3; ++part)
-          for (Eigen::Index k = 0; k < n * n; ++k)
-            put(i, part * n * n + k, found[static_cast<std::size_t>(part)]->data()[k]);
+        const std::vector<int>& own = w.dynamics().independent();
+        const Eigen::Index size = static_cast<Eigen::Index>(own.size());
+        for (Eigen::Index k = 0; size < n && k < count(); ++k) put(i, k, 0.0);
+        for (Eigen::Index part = 0; part < 3; ++part) {
+          const Eigen::MatrixXd& of = *found[static_cast<std::size_t>(part)];
+          for (Eigen::Index c = 0; c < of.cols(); ++c)
+            for (Eigen::Index r = 0; r < size; ++r) {
+              const Eigen::Index column = of.cols() == n ? c : own[static_cast<std::size_t>(c)];
+              put(i, (part * n + column) * n + own[static_cast<std::size_t>(r)], of(r, c));
+            }
+        }
       } catch (const Error& e) {
         for (Eigen::Index k = 0; k < count(); ++k) put(i, k, kNaN);
         inside.reports[static_cast<std::size_t>(i)].status = BatchStatus::refused;
@@ -137,6 +145,7 @@ struct BatchDerivatives::Implementation {
   const BatchDerivativeKernels* kernels = nullptr;
   std::unique_ptr<BatchDerivativeTables> tables;
   bool singly = false;
+  bool by_effort = false;         // the last call's third matrix: columns of all freedoms
   std::vector<LaneArray> memory;  // of each thread
   std::vector<std::unique_ptr<SensitivityWorkspace>> single;
   LaneArray numbers;
@@ -154,8 +163,9 @@ void BatchDerivatives::Implementation::inverse(const BatchIn& q, const BatchIn& 
   const RowsOut out = result_rows(rows, states);
   inside.places.clear();
   inside.begin(states);
+  by_effort = false;
   if (singly)
-    run_singly(inside, states, lanes, rows, [&](SensitivityWorkspace& w, Eigen::Index i) {
+    run_singly(inside, q, lanes, rows, [&](SensitivityWorkspace& w, Eigen::Index i) {
       const State state{q.row(i).transpose(), v.row(i).transpose()};
       const InverseDerivatives& d =
           inverse_dynamics_derivatives(*mechanism, state, a.row(i).transpose(), w);
@@ -188,8 +198,9 @@ void BatchDerivatives::Implementation::forward(const BatchIn& q, const BatchIn& 
   const RowsOut out = result_rows(rows, states);
   inside.places.clear();
   inside.begin(states);
+  by_effort = true;
   if (singly) {
-    run_singly(inside, states, lanes, rows, [&](SensitivityWorkspace& w, Eigen::Index i) {
+    run_singly(inside, q, lanes, rows, [&](SensitivityWorkspace& w, Eigen::Index i) {
       const State state{q.row(i).transpose(), v.row(i).transpose()};
       const ForwardDerivatives& d =
           forward_dynamics_derivatives(*mechanism, state, effort.row(i).transpose(), w);
@@ -251,7 +262,10 @@ Eigen::MatrixXd BatchDerivatives::matrix(Eigen::Index state, int which) const {
   Eigen::MatrixXd result(n, n);
   for (Eigen::Index k = 0; k < n; ++k)
     for (Eigen::Index i = 0; i < n; ++i) result(i, k) = entry(state, which, i, k);
-  return result;
+  if (implementation_->mechanism->loops().empty()) return result;
+  const std::vector<int>& own = implementation_->workspace.independent();
+  if (which == 2 && implementation_->by_effort) return result(own, Eigen::all);
+  return result(own, own);
 }
 
 }  // namespace catena

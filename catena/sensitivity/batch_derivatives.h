@@ -7,8 +7,10 @@
 //   batch.forward(q, v, effort, acceleration);
 //   batch.matrix(i, 0)   ∂v̇/∂q of state i;  1: ∂v̇/∂v;  2: ∂v̇/∂τ = M⁻¹
 //
-// Trees only: a closed mechanism is refused. With springs between bodies, users' hinges, or drives
-// on distant bodies the states go one at a time through the functions for one state.
+// The fast path is that of trees. Closed mechanisms, and those with springs between bodies, users'
+// hinges, or drives on distant bodies, go one state at a time through the functions for one state,
+// on all threads. The states of a closed mechanism share one chart (workspace().chart(), batch.h):
+// its matrices are those of the independent freedoms, with columns for the efforts at all freedoms.
 #pragma once
 
 #include <memory>
@@ -20,7 +22,7 @@ namespace catena {
 
 class BatchDerivatives {
  public:
-  // The mechanism must outlive it. Throws NumericalError if it has loops.
+  // The mechanism must outlive it.
   explicit BatchDerivatives(const Mechanism& mechanism, BatchSettings settings = {});
   ~BatchDerivatives();
   BatchDerivatives(BatchDerivatives&&) noexcept;
@@ -36,7 +38,8 @@ class BatchDerivatives {
   void forward(const BatchIn& q, const BatchIn& v, const BatchIn& effort, BatchOut acceleration);
 
   // Results of the last call: 3 n² numbers of each state in lanes, three matrices column by column.
-  // Those of a bad state are NaN.
+  // Those of a bad state are NaN. Rows and columns are all freedoms; those of dependent ones of a
+  // closed mechanism are zero, but for columns of efforts, and matrix() leaves them out.
   const LaneArray& numbers() const;
   double entry(Eigen::Index state, int matrix, Eigen::Index row, Eigen::Index column) const;
   Eigen::MatrixXd matrix(Eigen::Index state, int matrix) const;

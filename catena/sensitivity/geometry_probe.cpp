@@ -195,6 +195,8 @@ int GeometryProbe::screw(const Term& term) const {
 void GeometryProbe::pin(const State& at, const std::vector<int>& own, Workspace& w) const {
   if (probed_->loops().empty()) return;
   ChartSettings settings;
+  const Chart previous = w.has_chart() ? w.chart() : Chart{};
+  if (w.has_chart()) settings.previous = &previous;
   settings.pinned.assign(static_cast<std::size_t>(probed_->freedoms()), 0);
   for (const int i : own)
     settings.pinned[static_cast<std::size_t>(freedom_of_[static_cast<std::size_t>(i)])] = 1;
@@ -260,9 +262,9 @@ MatrixXd GeometryProbe::effort(const State& state, const VectorXd& acceleration,
   return result;
 }
 
-void GeometryProbe::hybrid(const State& state, const HybridInput& input,
-                           const std::vector<int>& own, std::span<const ExternalWrench> external,
-                           MatrixXd& acceleration, MatrixXd& effort) const {
+GeometryProbe::Hybrid GeometryProbe::hybrid(const State& state, const HybridInput& input,
+                                            const std::vector<int>& own,
+                                            std::span<const ExternalWrench> external) const {
   const State at = placed(state);
   SensitivityWorkspace w(*probed_);
   pin(at, own, w.dynamics());
@@ -298,8 +300,57 @@ void GeometryProbe::hybrid(const State& state, const HybridInput& input,
             to(static_cast<Index>(k), term.seed) += force;
     }
   };
-  fill(d.acceleration_dq, d.acceleration_dv, d.acceleration_dinput, false, acceleration);
-  fill(d.effort_dq, d.effort_dv, d.effort_dinput, true, effort);
+  Hybrid out;
+  fill(d.acceleration_dq, d.acceleration_dv, d.acceleration_dinput, false, out.acceleration);
+  fill(d.effort_dq, d.effort_dv, d.effort_dinput, true, out.effort);
+  if (probed_->loops().empty()) return out;
+  const Index n = m_.freedoms();
+  out.position.setZero(n, static_cast<Index>(seeds_.size()));
+  out.velocity = out.position;
+  for (const Term& term : terms_) {
+    const int column = places_of({freedom(term)}, w.dynamics().independent())[0];
+    const int h = screw(term);
+    const double q =
+        h < 0 ? 1.0 : at.q[probed_->coordinate_of_freedom()[static_cast<std::size_t>(h)]];
+    const double v = h < 0 ? 0.0 : at.v[h];
+    out.position.col(term.seed) += term.factor * q * w.tangent.map(freedom_of_, column);
+    out.velocity.col(term.seed) += term.factor * (q * w.tangent.velocity_dq(freedom_of_, column) +
+                                                  v * w.tangent.map(freedom_of_, column));
+  }
+  return out;
+}
+
+VectorXd GeometryProbe::loop_adjoint(const State& state, const VectorXd& acceleration,
+                                     const VectorXd& effort, const LoopGradient& by,
+                                     const VectorXd& multiplier, const std::vector<int>& own,
+                                     std::unique_ptr<DynamicsProducts>& scratch) const {
+  const State at = placed(state);
+  if (scratch == nullptr) scratch = std::make_unique<DynamicsProducts>(*probed_);
+  const Workspace& d = scratch->workspace().dynamics();
+  pin(at, own, scratch->workspace().dynamics());
+  const VectorXd applied = spread(effort), x = spread(multiplier);
+  scratch->evaluate_inverse(at, spread(acceleration), {}, &applied);
+  VectorXd q = spread(by.q), v = spread(by.v), a = spread(by.acceleration);
+  scratch->pull_back(q, v, a);
+  const VectorXd needed = scratch->needed();
+  const VectorXd all = scratch->acceleration();
+  const DynamicsGradient& of_effort = scratch->inverse_adjoint(VectorXd(x(d.independent())));
+  q += of_effort.q;
+  v += of_effort.v;
+  a += of_effort.effort;
+  VectorXd result = VectorXd::Zero(static_cast<Index>(seeds_.size()));
+  for (const Term& term : terms_) {
+    const int place = places_of({freedom(term)}, d.independent())[0];
+    const int h = screw(term);
+    if (h < 0) {
+      result[term.seed] += term.factor * q[place];
+      continue;
+    }
+    const double position = at.q[probed_->coordinate_of_freedom()[static_cast<std::size_t>(h)]];
+    result[term.seed] += term.factor * (position * q[place] + at.v[h] * v[place] +
+                                        all[h] * a[place] + needed[freedom(term)] * x[h]);
+  }
+  return result;
 }
 
 VectorXd GeometryProbe::adjoint(const State& state, const VectorXd& acceleration,

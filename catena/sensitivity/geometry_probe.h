@@ -45,6 +45,14 @@ struct GeometrySeed {
 // this hinge for its own.
 bool can_be_probed(const Mechanism& mechanism, const GeometrySeed& seed);
 
+class DynamicsProducts;
+
+// The gradient of something by positions (tangent directions), velocities and accelerations of all
+// freedoms of a closed mechanism.
+struct LoopGradient {
+  Eigen::VectorXd q, v, acceleration;
+};
+
 class GeometryProbe {
  public:
   // The mechanism must outlive it.
@@ -57,13 +65,24 @@ class GeometryProbe {
   Eigen::MatrixXd effort(const State& state, const Eigen::VectorXd& acceleration,
                          const std::vector<int>& own,
                          std::span<const ExternalWrench> external) const;
-  // ... and accelerations and efforts that hybrid dynamics finds.
-  void hybrid(const State& state, const HybridInput& input, const std::vector<int>& own,
-              std::span<const ExternalWrench> external, Eigen::MatrixXd& acceleration,
-              Eigen::MatrixXd& effort) const;
+  // ... and accelerations and efforts that hybrid dynamics finds. Of a closed mechanism also
+  // positions and velocities of all freedoms, the independent ones held.
+  struct Hybrid {
+    Eigen::MatrixXd acceleration, effort;
+    Eigen::MatrixXd position, velocity;
+  };
+  Hybrid hybrid(const State& state, const HybridInput& input, const std::vector<int>& own,
+                std::span<const ExternalWrench> external) const;
   // Of a tree: the gradient of multiplierᵀ effort by each seed, in O(N).
   Eigen::VectorXd adjoint(const State& state, const Eigen::VectorXd& acceleration,
                           const Eigen::VectorXd& multiplier) const;
+  // Of a closed mechanism, whose independent freedoms are `own`: of multiplierᵀ (effort that its
+  // spanning tree needs less the given one), and of what `by` is the gradient of. The scratch is
+  // made at the first call.
+  Eigen::VectorXd loop_adjoint(const State& state, const Eigen::VectorXd& acceleration,
+                               const Eigen::VectorXd& effort, const LoopGradient& by,
+                               const Eigen::VectorXd& multiplier, const std::vector<int>& own,
+                               std::unique_ptr<DynamicsProducts>& scratch) const;
 
  private:
   struct Term {

@@ -41,6 +41,23 @@ double contract(const double* g, const SpatialInertiad& change) {
          g[6] * j.xz + g[7] * j.yy + g[8] * j.yz + g[9] * j.zz;
 }
 
+// How an inertia changes when its body moves by a small twist.
+SpatialInertiad moved_by(const Twistd& t, const SpatialInertiad& inertia) {
+  const Vec3d &h = inertia.mass_moment, &u = t.linear;
+  const SymMat3d& j = inertia.inertia;
+  SpatialInertiad d = SpatialInertiad::zero();
+  d.mass_moment = cross(t.angular, h) + inertia.mass * u;
+  const Vec3d columns[3] = {cross(t.angular, Vec3d{j.xx, j.xy, j.xz}),
+                            cross(t.angular, Vec3d{j.xy, j.yy, j.yz}),
+                            cross(t.angular, Vec3d{j.xz, j.yz, j.zz})};
+  const auto entry = [&](int r, int c) {
+    return columns[c][r] + columns[r][c] - h[r] * u[c] - u[r] * h[c] +
+           (r == c ? 2.0 * dot(h, u) : 0.0);
+  };
+  d.inertia = {entry(0, 0), entry(0, 1), entry(0, 2), entry(1, 1), entry(1, 2), entry(2, 2)};
+  return d;
+}
+
 // −(A ×* P + V ×* (R − V ×* P) + Λ ×* F).
 Wrenchd by_shift(const Wrenchd& p, const Vec3d& r, const Wrenchd& force, const Twistd& v,
                  const Twistd& a, const Twistd& lambda) {
@@ -61,14 +78,16 @@ bool rides_on_the_frame(const Hinge& hinge) {
 void ParameterAdjoint::add_inertial(int parameter, int body, const SpatialInertiad& change) {
   const BodyPlace& place = m_.bodies()[at(body)];
   if (place.node < 0) return;
-  auto node = std::find_if(nodes_.begin(), nodes_.end(),
-                           [&](const InertialNode& n) { return n.node == place.node; });
-  if (node == nodes_.end()) {
-    nodes_.push_back({place.node, static_cast<int>(size_)});
-    size_ += kInertial;
-    node = nodes_.end() - 1;
-  }
-  inertial_.push_back({parameter, node->place, shift_to_parent(place.X_node_body, change)});
+  inertial_.push_back(
+      {parameter, inertial_place(place.node), shift_to_parent(place.X_node_body, change)});
+}
+
+int ParameterAdjoint::inertial_place(int node) {
+  for (const InertialNode& n : nodes_)
+    if (n.node == node) return n.place;
+  nodes_.push_back({node, static_cast<int>(size_)});
+  size_ += kInertial;
+  return nodes_.back().place;
 }
 
 void ParameterAdjoint::add_gravity(int parameter, int component) {
@@ -83,26 +102,110 @@ int ParameterAdjoint::carrier(const Side& side) const {
   return side.outer ? side.node : m_.nodes()[at(side.node)].parent;
 }
 
-bool ParameterAdjoint::add_geometry(const GeometrySeed& seed) {
+void ParameterAdjoint::add_side(int parameter, int node, bool outer, const Twistd& twist,
+                                int screw) {
+  auto side = std::find_if(sides_.begin(), sides_.end(),
+                           [&](const Side& s) { return s.node == node && s.outer == outer; });
+  if (side == sides_.end()) {
+    sides_.push_back({node, outer, static_cast<int>(size_)});
+    size_ += 6;
+    side = sides_.end() - 1;
+  }
+  (screw < 0 ? geometry_ : screws_)
+      .push_back({parameter, static_cast<int>(side - sides_.begin()), twist, screw});
+}
+
+// Those that welds other than this one connect with body `from`; the last entry is the world.
+std::vector<std::uint8_t> ParameterAdjoint::bodies_beyond(int weld, int from) const {
+  std::vector<std::uint8_t> reached(m_.bodies().size() + 1, 0);
+  const auto place = [&](int body) { return body < 0 ? reached.size() - 1 : at(body); };
+  reached[place(from)] = 1;
+  for (bool more = true; more;) {
+    more = false;
+    for (std::size_t h = 0; h < m_.hinges().size(); ++h) {
+      const HingePlace& hinge = m_.hinges()[h];
+      if (hinge.role != HingePlace::Role::weld || static_cast<int>(h) == weld) continue;
+      std::uint8_t &a = reached[place(hinge.parent_body)], &b = reached[place(hinge.child_body)];
+      if (a == b) continue;
+      a = b = 1;
+      more = true;
+    }
+  }
+  return reached;
+}
+
+bool ParameterAdjoint::add_weld(const GeometrySeed& seed) {
   const HingePlace& place = m_.hinges()[at(seed.hinge)];
+  const Hinge& hinge = m_.description().hinges[at(seed.hinge)];
+  const auto frame_of = [&](int body) {
+    return body < 0 ? Transformd{} : m_.bodies()[at(body)].X_node_body;
+  };
+  const Transformd parent = frame_of(place.parent_body), child = frame_of(place.child_body);
+  Vec3d e = Vec3d::zero();
+  e[seed.entry] = 1.0;
+  const Vec3d zero = Vec3d::zero();
+  Twistd twist = Twistd::zero();  // of the child's side against the parent's
+  if (seed.kind == GeometryKind::position) {
+    twist = Ad(parent, Twistd{zero, e});
+  } else if (seed.kind == GeometryKind::rotation) {
+    twist = Ad(parent, twist_of(hinge.frame_on_parent, e, zero));
+  } else if (seed.kind == GeometryKind::child_position) {
+    twist = Ad(child, Twistd{zero, -e});
+  } else if (seed.kind == GeometryKind::axis) {
+    const Vec3d axis = hinge.axes.empty() ? Vec3d::unit_z() : normalized(hinge.axes[0]);
+    twist = Ad(parent, twist_of(hinge.frame_on_parent, cross(axis, e), zero)) -
+            Ad(child, twist_of(hinge.frame_on_child, cross(axis, e), zero));
+  } else {
+    return false;
+  }
+  // What is beyond it, seen from the hinge that the bodies hang on.
+  const int node = m_.bodies()[at(std::max(place.parent_body, place.child_body))].node;
+  int root = -1;
+  if (node >= 0) {
+    const HingePlace& inboard = m_.hinges()[at(m_.nodes()[at(node)].hinge_index)];
+    root = inboard.reversed ? inboard.parent_body : inboard.child_body;
+  }
+  const std::vector<std::uint8_t> held = bodies_beyond(seed.hinge, root);
+  const auto is_held = [&](int body) { return (body < 0 ? held.back() : held[at(body)]) != 0; };
+  if (is_held(place.parent_body) == is_held(place.child_body)) return false;
+  const bool outward = is_held(place.parent_body);
+  if (!outward) twist = -1.0 * twist;
+  const std::vector<std::uint8_t> moved =
+      bodies_beyond(seed.hinge, outward ? place.child_body : place.parent_body);
+  const auto is_moved = [&](int body) { return body >= 0 && moved[at(body)] != 0; };
+  for (const SpringPlace& spring : m_.springs())
+    if (is_moved(spring.a.body) || is_moved(spring.b.body)) return false;
+  for (const DrivePlace& drive : m_.drives()) {
+    const Hinge& of = m_.description().hinges[at(drive.hinge)];
+    const std::string& carrier = of.drive->carrier.empty() ? of.parent : of.drive->carrier;
+    if (carrier != kWorld && is_moved(m_.body_index(carrier))) return false;
+  }
+  for (std::size_t b = 0; b < m_.bodies().size(); ++b)
+    if (moved[b] != 0 && node >= 0)
+      inertial_.push_back(
+          {seed.parameter, inertial_place(node),
+           moved_by(twist, shift_to_parent(m_.bodies()[b].X_node_body, m_.bodies()[b].inertia))});
+  for (const HingePlace& other : m_.hinges())
+    if (other.role == HingePlace::Role::tree && other.node >= 0 &&
+        is_moved(other.reversed ? other.child_body : other.parent_body))
+      add_side(seed.parameter, other.node, false, twist);
+  return true;
+}
+
+bool ParameterAdjoint::add_geometry(const GeometrySeed& seed) {
+  if (seed.kind == GeometryKind::coefficient || seed.kind == GeometryKind::constant)
+    return false;  // of loops
+  const HingePlace& place = m_.hinges()[at(seed.hinge)];
+  if (place.role == HingePlace::Role::weld) return add_weld(seed);
   if (place.role != HingePlace::Role::tree || place.node < 0) return false;
   const Hinge& hinge = m_.description().hinges[at(seed.hinge)];
   const auto put = [&](bool on_parent, const Twistd& twist, int screw = -1) {
     // Against the author's direction the parent is outboard, and moves the other way.
     const bool outer = on_parent == place.reversed;
-    auto side = std::find_if(sides_.begin(), sides_.end(), [&](const Side& s) {
-      return s.node == place.node && s.outer == outer;
-    });
-    if (side == sides_.end()) {
-      sides_.push_back({place.node, outer, static_cast<int>(size_)});
-      size_ += 6;
-      side = sides_.end() - 1;
-    }
     const int body = on_parent ? place.parent_body : place.child_body;
     const Transformd frame = body < 0 ? Transformd{} : m_.bodies()[at(body)].X_node_body;
-    (screw < 0 ? geometry_ : screws_)
-        .push_back({seed.parameter, static_cast<int>(side - sides_.begin()),
-                    (place.reversed ? -1.0 : 1.0) * Ad(frame, twist), screw});
+    add_side(seed.parameter, place.node, outer, (place.reversed ? -1.0 : 1.0) * Ad(frame, twist),
+             screw);
   };
   Vec3d e = Vec3d::zero();
   e[seed.entry] = 1.0;
@@ -125,9 +228,9 @@ bool ParameterAdjoint::add_geometry(const GeometrySeed& seed) {
     case GeometryKind::pitch:
       put(false, twist_of(hinge.frame_on_child, zero, axis), place.v_index);
       break;
-    case GeometryKind::coefficient:  // of loops
+    case GeometryKind::coefficient:
     case GeometryKind::constant:
-      return false;
+      break;
   }
   return true;
 }

@@ -19,6 +19,9 @@
 // which is linear in s: one wrench W for each side of each hinge. Springs between points, and a
 // rotor that rides on the frame of its hinge, add to it.
 //
+// A weld or locked hinge that is moved takes the bodies beyond it along: their inertias in the node
+// change, and so do the places of the hinges on them, as if each were moved on its body.
+//
 // In the axes of the bodies both are sums over the instants of a motion: ten numbers for each node
 // and six for each side are added up, and contracted with the parameters at the end. Cost: about
 // 600 multiplications for each hinge, however many parameters it has.
@@ -39,7 +42,8 @@ class ParameterAdjoint {
   // `change`: of the body's spatial inertia, in its own frame, with the parameter.
   void add_inertial(int parameter, int body, const SpatialInertiad& change);
   void add_gravity(int parameter, int component);
-  // False if the hinge is none of the tree's (a weld, or locked): then a probe has to serve.
+  // False if a probe has to serve: a hinge that is cut, and a weld with springs or rotors on what
+  // it moves, or one of several that hold the same bodies.
   bool add_geometry(const GeometrySeed& seed);
 
   // The sums: first one number for each parameter, for whoever has its derivative itself, then
@@ -95,6 +99,10 @@ class ParameterAdjoint {
     SpringEnds springs;
   };
   int carrier(const Side& side) const;
+  int inertial_place(int node);
+  void add_side(int parameter, int node, bool outer, const Twistd& twist, int screw = -1);
+  bool add_weld(const GeometrySeed& seed);
+  std::vector<std::uint8_t> bodies_beyond(int weld, int from) const;
   std::vector<SpringEnds> spring_ends(const std::vector<Twistd>& lambda,
                                       const SensitivityWorkspace& w) const;
   SideMotion motion_of(const Side& side, const State& state, const Eigen::VectorXd& x,

@@ -1,22 +1,43 @@
 // The derivatives of a ParameterSet: columns that parameters.cpp writes down, probes for geometry,
 // and differences for the rest.
+#include <algorithm>
 #include <array>
 #include <cmath>
 
 #include <Eigen/Cholesky>
+#include <Eigen/LU>
 
 #include "catena/closure/assembly.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/model/builder.h"
+#include "catena/model/configuration.h"
 #include "catena/sensitivity/geometry_probe.h"
 #include "catena/sensitivity/parameter_adjoint.h"
 #include "catena/sensitivity/parameters.h"
+#include "catena/sensitivity/products.h"
 
 namespace catena {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+
+// Whether how loops close changes with it: not where only couplings close the loop of the hinge.
+bool ParameterSet::shapes_loops(const Parameter& p) const {
+  if (p.kind == Kind::rod_length || p.kind == Kind::coefficient || p.kind == Kind::ratio ||
+      p.kind == Kind::constant)
+    return true;
+  const HingePlace& hinge = m_.hinges()[static_cast<std::size_t>(p.index)];
+  if (hinge.role != HingePlace::Role::tree || hinge.node < 0) return true;
+  const AggregateTables tables = make_aggregate_tables(m_);
+  for (const Aggregate& a : tables.aggregates)
+    for (int i = 0; i < a.member_count; ++i)
+      if (tables.members[static_cast<std::size_t>(a.first_member + i)].node == hinge.node)
+        for (int c = a.first_closure; c < a.first_closure + a.closure_count; ++c)
+          if (tables.closures[static_cast<std::size_t>(c)].kind != ClosureKind::coupling)
+            return true;
+  return false;
+}
 
 void ParameterSet::make_probes() {
   probed_.assign(parameters_.size(), 0);
@@ -32,7 +53,8 @@ void ParameterSet::make_probes() {
       adjoint->add_gravity(static_cast<int>(k), p.entry);
       swept_[k] = 1;
     }
-    if (!is_geometry(p.kind) || p.kind == Kind::rod_length) continue;
+    if (!is_geometry(p.kind) || p.kind == Kind::rod_length || p.kind == Kind::further_axis)
+      continue;
     const GeometryKind kind = p.kind == Kind::position         ? GeometryKind::position
                               : p.kind == Kind::rotation       ? GeometryKind::rotation
                               : p.kind == Kind::child_position ? GeometryKind::child_position
@@ -50,6 +72,7 @@ void ParameterSet::make_probes() {
       if (!adjoint->add_geometry(seed)) left.push_back(seed);
     } else {
       probes_.push_back(std::make_shared<GeometryProbe>(m_, std::vector{seed}));
+      if (!shapes_loops(p) && adjoint->add_geometry(seed)) swept_[k] = 1;
     }
   }
   adjoint_ = std::move(adjoint);
@@ -57,11 +80,63 @@ void ParameterSet::make_probes() {
   if (!seeds.empty()) probes_.push_back(std::make_shared<GeometryProbe>(m_, std::move(seeds)));
 }
 
+bool ParameterSet::has_rods() const {
+  return std::any_of(parameters_.begin(), parameters_.end(),
+                     [](const Parameter& p) { return p.kind == Kind::rod_length; });
+}
+
 template <class F>
 void ParameterSet::each_differenced(F f) const {
   for (std::size_t k = 0; k < parameters_.size(); ++k)
-    if (is_geometry(parameters_[k].kind) && probed_[k] == 0)
+    if (is_geometry(parameters_[k].kind) && probed_[k] == 0 &&
+        parameters_[k].kind != Kind::rod_length)
       f(parameters_[k], static_cast<Index>(k));
+}
+
+// The closure of a rod is ½ (|b − a|² / L − L), whose derivative by L is −1: the dependent columns
+// follow with Y x = 1 in its row, and rows and biases depend on L in no other way.
+template <class F>
+void ParameterSet::each_rod(const State& state, const VectorXd& acceleration,
+                            const VectorXd& effort, std::span<const ExternalWrench> external,
+                            DynamicsProducts& products, F f) const {
+  bool ready = false;
+  for (std::size_t k = 0; k < parameters_.size(); ++k) {
+    if (parameters_[k].kind != Kind::rod_length) continue;
+    if (!ready) products.evaluate_inverse(state, acceleration, external, &effort);
+    ready = true;
+    const Workspace& d = products.workspace().dynamics();
+    const AggregateTables& tables = d.aggregate_tables();
+    const Chart& chart = d.chart();
+    bool found = false;
+    for (int i = 0; i < static_cast<int>(chart.loops.size()) && !found; ++i) {
+      const LoopChart& own = chart.loops[static_cast<std::size_t>(i)];
+      const LoopClosure loop(m_, tables, i);
+      VectorXd right = VectorXd::Zero(own.rank);
+      MatrixXd block(own.rank, own.rank);
+      const MatrixXd rows = loop.velocity_rows(state.q);
+      for (int r = 0; r < static_cast<int>(own.rows.size()); ++r) {
+        const ChartRow& row = own.rows[static_cast<std::size_t>(r)];
+        for (int a = 0; a < loop.rows(); ++a)
+          if (loop.row(a).closure == row.closure && loop.row(a).row == row.row)
+            for (int c = 0; c < own.rank; ++c)
+              block(r, c) = rows(a, own.order[static_cast<std::size_t>(c)]);
+        const Closure& closure = tables.closures[static_cast<std::size_t>(row.closure)];
+        if (closure.kind != ClosureKind::rod || closure.place != parameters_[k].index) continue;
+        right[r] = 1.0;
+        found = true;
+      }
+      if (!found) continue;
+      const VectorXd dependent = block.partialPivLu().solve(right);
+      VectorXd motion = VectorXd::Zero(loop.freedoms());
+      for (int c = 0; c < own.rank; ++c)
+        motion[own.order[static_cast<std::size_t>(c)]] = dependent[c];
+      f(static_cast<Index>(k), products.along(i, motion));
+    }
+    if (!found)
+      throw NumericalError("parameter '" + names_[k] +
+                           "' has no derivative: to change it would open a loop of '" + m_.name() +
+                           "'");
+  }
 }
 
 VectorXd ParameterSet::differences(const Parameter& p, const State& state,
@@ -165,6 +240,12 @@ MatrixXd ParameterSet::effort_derivatives(const State& state, const VectorXd& ac
     for (std::size_t i = 0; i < probe->seeds().size(); ++i)
       result.col(probe->seeds()[i].parameter) = found.col(static_cast<Index>(i));
   }
+  if (has_rods()) {
+    DynamicsProducts products(m_);
+    products.workspace().dynamics().set_chart(w.dynamics().chart(), true);
+    each_rod(state, acceleration, VectorXd::Zero(m_.freedoms()), external, products,
+             [&](Index k, const LoopChange& change) { result.col(k) = change.needed; });
+  }
   each_differenced([&](const Parameter&, Index k) {
     result.col(k) = differenced(static_cast<int>(k), state, acceleration, false, w, external);
   });
@@ -204,13 +285,30 @@ HybridParameterDerivatives ParameterSet::hybrid_derivatives(
     tree_column(p, state, w, column);
     needed.col(k) = w.tangent.map.transpose() * column;
   }
+  out.position.setZero(m_.freedoms(), size());
+  out.velocity.setZero(m_.freedoms(), size());
+  if (has_rods()) {
+    DynamicsProducts products(m_);
+    products.workspace().dynamics().set_chart(w.dynamics().chart(), true);
+    VectorXd applied = input.effort;
+    for (Index i = 0; i < applied.size(); ++i)
+      if (input.motion_driven[static_cast<std::size_t>(i)] != 0) applied[i] = 0.0;
+    each_rod(state, at.acceleration, applied, external, products,
+             [&](Index k, const LoopChange& change) {
+               needed.col(k) = change.needed;
+               out.position.col(k) = change.q;
+               out.velocity.col(k) = change.v;
+             });
+  }
   solve_hybrid(w.inverse.da, needed, own, input.motion_driven, out.acceleration, out.effort);
   for (const auto& probe : probes_) {
-    MatrixXd acceleration, effort;
-    probe->hybrid(state, input, own, external, acceleration, effort);
+    const GeometryProbe::Hybrid found = probe->hybrid(state, input, own, external);
     for (std::size_t i = 0; i < probe->seeds().size(); ++i) {
-      out.acceleration.col(probe->seeds()[i].parameter) = acceleration.col(static_cast<Index>(i));
-      out.effort.col(probe->seeds()[i].parameter) = effort.col(static_cast<Index>(i));
+      const Index from = static_cast<Index>(i), to = probe->seeds()[i].parameter;
+      out.acceleration.col(to) = found.acceleration.col(from);
+      out.effort.col(to) = found.effort.col(from);
+      out.position.col(to) = found.position.col(from);
+      out.velocity.col(to) = found.velocity.col(from);
     }
   }
   each_differenced([&](const Parameter& p, Index k) {
@@ -218,12 +316,15 @@ HybridParameterDerivatives ParameterSet::hybrid_derivatives(
         differences(p, state, w, [&](const Mechanism& m, const State& s, Workspace& d) {
           HybridResult found;
           hybrid_dynamics(m, s, input, d, found, external);
-          VectorXd stacked(2 * static_cast<Index>(own.size()));
-          stacked << found.acceleration(own), found.effort(own);
+          VectorXd stacked(2 * (static_cast<Index>(own.size()) + m_.freedoms()));
+          stacked << found.acceleration(own), found.effort(own), difference(m_, state.q, s.q), s.v;
           return stacked;
         });
-    out.acceleration.col(k) = both.head(static_cast<Index>(own.size()));
-    out.effort.col(k) = both.tail(static_cast<Index>(own.size()));
+    const Index n = m_.freedoms(), size_of_own = static_cast<Index>(own.size());
+    out.acceleration.col(k) = both.head(size_of_own);
+    out.effort.col(k) = both.segment(size_of_own, size_of_own);
+    out.position.col(k) = both.segment(2 * size_of_own, n);
+    out.velocity.col(k) = both.tail(n);
   });
   return out;
 }
@@ -242,9 +343,6 @@ void ParameterSet::add_adjoint(const State& state, const VectorXd& multiplier,
       sums[k] += tree_product(p, state, w, multiplier, lambda);
     else if (m_.loops().empty())
       sums[k] += multiplier.dot(differenced(static_cast<int>(k), state, w.acceleration, false, w));
-    else
-      throw NumericalError("parameter '" + names_[static_cast<std::size_t>(k)] +
-                           "' changes how loops close, and has no gradient along a motion");
   }
   adjoint_->add(state, multiplier, lambda, w, sums);
   if (adjoint_probe_ != nullptr) {
@@ -252,6 +350,49 @@ void ParameterSet::add_adjoint(const State& state, const VectorXd& multiplier,
     for (std::size_t i = 0; i < adjoint_probe_->seeds().size(); ++i)
       sums[adjoint_probe_->seeds()[i].parameter] += found[static_cast<Index>(i)];
   }
+}
+
+ParameterSet::LoopScratch::LoopScratch() = default;
+ParameterSet::LoopScratch::~LoopScratch() = default;
+
+void ParameterSet::add_loop_adjoint(const State& state, const VectorXd& effort,
+                                    const LoopGradient& by, const VectorXd& multiplier,
+                                    const SensitivityWorkspace& w, LoopScratch& scratch,
+                                    VectorXd& sums) const {
+  if (m_.loops().empty()) return;
+  const std::vector<int> own = w.dynamics().independent();
+  scratch.probes.resize(probes_.size());
+  for (std::size_t i = 0; i < probes_.size(); ++i) {
+    const int k = probes_[i]->seeds()[0].parameter;
+    if (swept_[static_cast<std::size_t>(k)] == 0)
+      sums[k] += probes_[i]->loop_adjoint(state, w.acceleration, effort, by, multiplier, own,
+                                          scratch.probes[i])[0];
+  }
+  if (has_rods()) {
+    if (scratch.own == nullptr) scratch.own = std::make_unique<DynamicsProducts>(m_);
+    scratch.own->workspace().dynamics().set_chart(w.dynamics().chart(), true);
+    each_rod(
+        state, w.acceleration, effort, {}, *scratch.own, [&](Index k, const LoopChange& change) {
+          sums[k] += by.q.dot(change.q) + by.v.dot(change.v) +
+                     by.acceleration.dot(change.acceleration) + multiplier(own).dot(change.needed);
+        });
+  }
+  each_differenced([&](const Parameter& p, Index k) {
+    if (swept_[static_cast<std::size_t>(k)] != 0) return;
+    const Index n = m_.freedoms(), size_of_own = static_cast<Index>(own.size());
+    const VectorXd found =
+        differences(p, state, w, [&](const Mechanism& m, const State& s, Workspace& d) {
+          const VectorXd needed = inverse_dynamics(m, s, w.acceleration, d);
+          VectorXd given = effort, stacked(3 * n + size_of_own);
+          d.reduce(given);
+          stacked << difference(m_, state.q, s.q), s.v,
+              Eigen::Map<const VectorXd>(d.all_accelerations().data(), n), needed(own) - given(own);
+          return stacked;
+        });
+    sums[k] += by.q.dot(found.head(n)) + by.v.dot(found.segment(n, n)) +
+               by.acceleration.dot(found.segment(2 * n, n)) +
+               multiplier(own).dot(found.tail(size_of_own));
+  });
 }
 
 }  // namespace catena

@@ -8,10 +8,12 @@
 //   hinge.NAME.damping .stiffness .rest .friction     of a freedom; .damping.2 of its second one
 //   hinge.NAME.rotor_inertia .gear_ratio              of its drive
 //   spring.NAME.stiffness .rest_length .damping
+//   spring.NAME.point_a.x .y .z  .point_b.x ...       its ends, along the axes of their bodies, m
 //   hinge.NAME.position.x .y .z        of the hinge on its parent, along the parent's axes, m
 //   hinge.NAME.rotation.x .y .z        of its frame on the parent, turned about its own axes, rad
 //   hinge.NAME.child_position.x ...    of the hinge on its child
-//   hinge.NAME.axis.x .y .z            of its (first) axis, which stays of unit length
+//   hinge.NAME.axis.x .y .z            of its axis, which stays of unit length
+//   hinge.NAME.axis.2.x .y .z          of the second (of .1, .2, .3) of a universal or gimbal hinge
 //   hinge.NAME.pitch                   of a screw
 //   rod.NAME.length
 //   coupling.NAME.ratio .offset        of a gear, q = ratio · q_other + offset
@@ -20,12 +22,12 @@
 //
 // Everything down to the springs costs a few dot products for each freedom inboard: effort is
 // linear in inertial parameters, gravity, constants of elements and (reflected) rotor inertia. The
-// geometry of hinges is exact too, by probes (geometry_probe.h). Only the length of a rod, and the
-// frame of a hinge whose rotor rides on a distant body, are differenced: the mechanism is made
-// again with the parameter changed, in steps extrapolated to order eight, which is right to about
-// eleven digits. In a closed mechanism the independent freedoms stay where they are. A parameter
-// whose change opens a loop (a hinge of a planar loop moved out of its plane) has no derivative:
-// NumericalError.
+// geometry of hinges is exact too, by probes (geometry_probe.h), and the length of a rod. Only the
+// axes of a universal or gimbal hinge, and the frame of a hinge whose rotor rides on a distant
+// body, are differenced: the mechanism is made again with the parameter changed, in steps
+// extrapolated to order eight, which is right to about eleven digits. In a closed mechanism the
+// independent freedoms stay where they are. A parameter whose change opens a loop (a hinge of a
+// planar loop moved out of its plane) has no derivative: NumericalError.
 //
 // The regressor is the matrix of the linear dependence: effort = Y π + what the rest needs, π the
 // ten inertial parameters of each body about its own frame (mass, mass · centre, inertia about the
@@ -43,14 +45,20 @@
 
 namespace catena {
 
+class DynamicsProducts;
 class GeometryProbe;
 class ParameterAdjoint;
+struct LoopGradient;
 
 // Rows: freedoms (independent ones of a closed mechanism), columns: parameters. Zero where the
 // freedom's acceleration, or effort, is what is given.
 struct HybridParameterDerivatives {
   Eigen::MatrixXd acceleration;
   Eigen::MatrixXd effort;
+  // Of a closed mechanism: how positions (tangent directions) and velocities of all freedoms follow
+  // when it is closed again, the independent ones held.
+  Eigen::MatrixXd position;
+  Eigen::MatrixXd velocity;
 };
 
 class ParameterSet {
@@ -83,12 +91,25 @@ class ParameterSet {
   // with the multiplier of an adjoint product (products.h) the gradient by the parameters. Along a
   // motion sums are added up (they have adjoint_size() numbers, zero at first) and made a gradient
   // of at the end, so that it matters little how many parameters there are (parameter_adjoint.h).
-  // Only welds and locked hinges that are moved need probes, and what is differenced costs
-  // mechanisms made anew. What changes how loops close is refused.
+  // Only welds with springs or rotors beyond them need probes, and what is differenced costs
+  // mechanisms made anew.
   Eigen::Index adjoint_size() const;
   void add_adjoint(const State& state, const Eigen::VectorXd& multiplier,
                    const SensitivityWorkspace& workspace, Eigen::VectorXd& sums) const;
   Eigen::VectorXd gradient_of(const Eigen::VectorXd& sums) const;
+  // What changes how loops close is not in there: each such parameter has a probe of its own, about
+  // the cost of an adjoint product. Besides multiplierᵀ (efforts of the spanning tree less the
+  // given ones) the gradient `by` of anything else is carried to them: positions, velocities and
+  // accelerations of dependent freedoms follow from a parameter too, the independent ones held.
+  struct LoopScratch {
+    std::unique_ptr<DynamicsProducts> own;  // of rods' lengths
+    std::vector<std::unique_ptr<DynamicsProducts>> probes;
+    LoopScratch();
+    ~LoopScratch();
+  };
+  void add_loop_adjoint(const State& state, const Eigen::VectorXd& effort, const LoopGradient& by,
+                        const Eigen::VectorXd& multiplier, const SensitivityWorkspace& workspace,
+                        LoopScratch& scratch, Eigen::VectorXd& sums) const;
 
   // By differences of mechanisms made anew, for comparison: of efforts at this acceleration, or
   // (`forward`) of accelerations at this effort, rows the independent freedoms of the workspace. A
@@ -117,10 +138,13 @@ class ParameterSet {
     spring_stiffness,
     spring_rest,
     spring_damping,
+    spring_point_a,
+    spring_point_b,
     position,
     rotation,
     child_position,
     axis,
+    further_axis,  // entry: 3 · axis + component
     pitch,
     rod_length,
     coefficient,
@@ -154,6 +178,14 @@ class ParameterSet {
   Eigen::VectorXd differences(const Parameter& p, const State& state, const SensitivityWorkspace& w,
                               const Value& value, double part = 1.0) const;
   void make_probes();
+  bool shapes_loops(const Parameter& p) const;
+  bool has_rods() const;
+  // f(parameter, how the mechanism changes) for each length of a rod, at accelerations and efforts
+  // of all freedoms; `products` is of the mechanism and has the chart.
+  template <class F>
+  void each_rod(const State& state, const Eigen::VectorXd& acceleration,
+                const Eigen::VectorXd& effort, std::span<const ExternalWrench> external,
+                DynamicsProducts& products, F f) const;
 
   const Mechanism& m_;
   std::vector<std::string> names_;

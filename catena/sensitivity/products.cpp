@@ -75,7 +75,8 @@ const Eigen::VectorXd& DynamicsProducts::evaluate(const State& state, const Eige
 }
 
 void DynamicsProducts::evaluate_inverse(const State& state, const Eigen::VectorXd& acceleration,
-                                        std::span<const ExternalWrench> external) {
+                                        std::span<const ExternalWrench> external,
+                                        const Eigen::VectorXd* applied) {
   const Mechanism& m = w_.mechanism();
   check_vector(m.velocity_names(), acceleration, "acceleration");
   state_ = state;
@@ -88,7 +89,13 @@ void DynamicsProducts::evaluate_inverse(const State& state, const Eigen::VectorX
     w_.acceleration = acceleration;
   }
   z_.setZero(m.freedoms());
-  after_dynamics(z_);
+  after_dynamics(applied != nullptr ? *applied : z_);
+}
+
+Eigen::VectorXd DynamicsProducts::needed() const {
+  Eigen::VectorXd y = w_.effort;
+  w_.dynamics().reduce(y);
+  return y;
 }
 
 // Columns, and the variation of the closures, where no recursive sweep has been.
@@ -113,6 +120,38 @@ void DynamicsProducts::after_dynamics(const Eigen::VectorXd& applied) {
     compute_tree_matrices(state_, external_, w_);
     copy_matrix(w_, w_.mass(), dense_mass_);
   }
+}
+
+LoopChange DynamicsProducts::along(int loop, const Eigen::VectorXd& motion) {
+  const Workspace& d = w_.dynamics();
+  const SweepModel& model = d.model();
+  const Aggregate& a = model.aggregates[loop];
+  const int* order = model.order + a.first_order;
+  const int* freedom = model.freedom_of_column + a.first_order;
+  const LoopVariation found =
+      w_.closure_duals().along(loop, d.has_quaternion ? d.position.data() : state_.q.data(),
+                               state_.v.data(), motion.data(), d);
+  LoopChange out;
+  out.q = out.v = out.acceleration = Eigen::VectorXd::Zero(w_.mechanism().freedoms());
+  const auto each = [&](auto f) {
+    for (int i = 0; i < a.freedoms; ++i)
+      for (int l = 0; l < a.independents; ++l)
+        f(freedom[i], freedom[order[a.rank + l]],
+          found.map_by_q[static_cast<std::size_t>(i * a.independents + l)]);
+  };
+  for (int i = 0; i < a.freedoms; ++i) {
+    out.q[freedom[i]] = motion[i];
+    out.acceleration[freedom[i]] = found.bias_by_q[static_cast<std::size_t>(i)];
+  }
+  each([&](int row, int l, double change) {
+    out.v[row] += change * state_.v[l];
+    out.acceleration[row] += change * w_.acceleration[l];
+  });
+  tree_product(out.q, out.v, out.acceleration, y_);
+  d.reduce(y_);
+  each([&](int row, int l, double change) { y_[l] += change * w_.effort[row]; });
+  out.needed = y_(d.independent());
+  return out;
 }
 
 void DynamicsProducts::tree_product(const Eigen::VectorXd& q, const Eigen::VectorXd& v,

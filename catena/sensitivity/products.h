@@ -24,6 +24,13 @@
 
 namespace catena {
 
+// How a closed mechanism changes along something, its independent freedoms held: all freedoms, and
+// what is needed at the independent ones.
+struct LoopChange {
+  Eigen::VectorXd q, v, acceleration;
+  Eigen::VectorXd needed;
+};
+
 struct DynamicsGradient {
   Eigen::VectorXd q;
   Eigen::VectorXd v;
@@ -40,8 +47,15 @@ class DynamicsProducts {
                                   std::span<const ExternalWrench> external = {});
   // The point is that of given accelerations of all freedoms (of a closed mechanism: the
   // independent ones are read); the products below then belong to inverse dynamics.
+  // `applied` (null: none): efforts at all freedoms of a closed mechanism that need not be found.
   void evaluate_inverse(const State& state, const Eigen::VectorXd& acceleration,
-                        std::span<const ExternalWrench> external = {});
+                        std::span<const ExternalWrench> external = {},
+                        const Eigen::VectorXd* applied = nullptr);
+  // Of a closed mechanism at the point: what is needed at its independent freedoms beyond what is
+  // applied, at its places among all.
+  Eigen::VectorXd needed() const;
+  // When the columns of a loop (by place in the aggregate) move so, which need not keep it closed.
+  LoopChange along(int loop, const Eigen::VectorXd& motion);
 
   // Hybrid dynamics of a tree at this point, for hybrid_adjoint(). Throws NumericalError for closed
   // mechanisms and for drives on distant carriers.

@@ -104,10 +104,86 @@ ClosureDuals::ClosureDuals(const Workspace& w) : store_(std::make_unique<Store>(
   loops_.resize(t.aggregates.size());
 }
 
+// The motion of the members along direction `slot`; `speed`: of a column.
+template <class Speed>
+void ClosureDuals::set_position(const Workspace& w, int index, const double* q, int slot,
+                                Speed speed) {
+  const SweepModel& model = w.model();
+  const Aggregate& a = model.aggregates[index];
+  for (int i = 0; i < a.member_count; ++i) {
+    const AggregateMember& member = model.members[a.first_member + i];
+    const Node& node = model.nodes[member.node];
+    double speeds[kMaxFreedoms] = {}, rate[kMaxCoordinates];
+    for (int f = 0; f < node.freedoms; ++f) speeds[f] = speed(member.column + f);
+    node_position_rate(node, q + node.q_index, speeds, rate);
+    for (int c = 0; c < node.coordinates; ++c) {
+      Number& x = store_->q[static_cast<std::size_t>(node.q_index + c)];
+      if (slot == 0) x = constant(q[node.q_index + c]);
+      x.derivative[slot] = rate[c];
+    }
+  }
+}
+
+// X and γ with their changes, at the position, and the velocities, that the store holds.
+void ClosureDuals::evaluate(const Workspace& w, int index, bool with_v) {
+  const SweepModel& model = w.model();
+  const Aggregate& a = model.aggregates[index];
+  Store& store = *store_;
+  const Scratch<Number> s = store.scratch();
+  AggregateScratch<Number> g = store.aggregate();
+  for (int i = 0; i < a.member_count; ++i) {
+    const Node& node = model.nodes[model.members[a.first_member + i].node];
+    for (int c = node.q_index; c < node.q_index + node.coordinates; ++c) {
+      const SinCos<Number> sc = sincos(store.q[static_cast<std::size_t>(c)]);
+      store.sine[static_cast<std::size_t>(c)] = sc.sin;
+      store.cosine[static_cast<std::size_t>(c)] = sc.cos;
+    }
+  }
+  const Number still[kMaxFreedoms] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+  const Number* speeds = with_v ? store.v.data() : nullptr;
+  if (is_placed_early(model, a))
+    move_members(
+        model, a, speeds,
+        [&](const Node& node, int n) {
+          place_node(model, node, n, static_cast<const Number*>(store.q.data()),
+                     with_v ? speeds + node.v_index : still, s);
+        },
+        s, g);
+  solve_closure<Number, 0>(model, a, store.q.data(), speeds, g);
+}
+
+LoopVariation ClosureDuals::along(int index, const double* q, const double* v, const double* motion,
+                                  const Workspace& w) {
+  const SweepModel& model = w.model();
+  const Aggregate& a = model.aggregates[index];
+  Store& store = *store_;
+  const int size = a.freedoms, independents = a.independents;
+  const int* order = model.order + a.first_order;
+  const int* freedom = model.freedom_of_column + a.first_order;
+  LoopVariation loop;
+  loop.size = size;
+  loop.independents = independents;
+  for (int d = 0; d < kDirections; ++d)
+    set_position(w, index, q, d, [&](int column) { return d == 0 ? motion[column] : 0.0; });
+  evaluate(w, index, false);
+  for (int e = 0; e < size * independents; ++e)
+    loop.map_by_q.push_back(store.map[static_cast<std::size_t>(e)].derivative[0]);
+  for (int i = 0; i < size; ++i) {
+    Number& x = store.v[static_cast<std::size_t>(freedom[i])];
+    x = constant(v[freedom[i]]);
+    for (int l = 0; l < independents; ++l)
+      x.derivative[0] += loop.map_by_q[static_cast<std::size_t>(i * independents + l)] *
+                         v[freedom[order[a.rank + l]]];
+  }
+  evaluate(w, index, true);
+  for (int i = 0; i < size; ++i)
+    loop.bias_by_q.push_back(store.bias[static_cast<std::size_t>(i)].derivative[0]);
+  return loop;
+}
+
 void ClosureDuals::differentiate(const double* q, const double* v, const Workspace& w) {
   const SweepModel& model = w.model();
   Store& store = *store_;
-  const Scratch<Number> s = store.scratch();
   for (int index = 0; index < model.aggregate_count; ++index) {
     const Aggregate& a = model.aggregates[index];
     const AggregateScratch<double>& value = w.aggregate(index);
@@ -122,52 +198,19 @@ void ClosureDuals::differentiate(const double* q, const double* v, const Workspa
     if (a.constant) continue;
     const int* order = model.order + a.first_order;
     const int* freedom = model.freedom_of_column + a.first_order;
-    AggregateScratch<Number> g = store.aggregate();
-    // The motion along direction `slot`: columns of the map X, or nothing.
-    const auto set_position = [&](int slot, int k) {
-      for (int i = 0; i < a.member_count; ++i) {
-        const AggregateMember& member = model.members[a.first_member + i];
-        const Node& node = model.nodes[member.node];
-        double speed[kMaxFreedoms] = {}, rate[kMaxCoordinates];
-        if (k >= 0)
-          for (int f = 0; f < node.freedoms; ++f)
-            speed[f] = value.map[(member.column + f) * independents + k];
-        node_position_rate(node, q + node.q_index, speed, rate);
-        for (int c = 0; c < node.coordinates; ++c) {
-          Number& x = store.q[static_cast<std::size_t>(node.q_index + c)];
-          if (slot == 0) x = constant(q[node.q_index + c]);
-          x.derivative[slot] = rate[c];
-        }
-      }
-    };
-    const auto evaluate = [&](bool with_v) {
-      for (int i = 0; i < a.member_count; ++i) {
-        const Node& node = model.nodes[model.members[a.first_member + i].node];
-        for (int c = node.q_index; c < node.q_index + node.coordinates; ++c) {
-          const SinCos<Number> sc = sincos(store.q[static_cast<std::size_t>(c)]);
-          store.sine[static_cast<std::size_t>(c)] = sc.sin;
-          store.cosine[static_cast<std::size_t>(c)] = sc.cos;
-        }
-      }
-      const Number still[kMaxFreedoms] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-      const Number* speeds = with_v ? store.v.data() : nullptr;
-      if (is_placed_early(model, a))
-        move_members(
-            model, a, speeds,
-            [&](const Node& node, int n) {
-              place_node(model, node, n, static_cast<const Number*>(store.q.data()),
-                         with_v ? speeds + node.v_index : still, s);
-            },
-            s, g);
-      solve_closure<Number, 0>(model, a, store.q.data(), speeds, g);
+    // Along column k of the map X, or nothing.
+    const auto set = [&](int slot, int k) {
+      set_position(w, index, q, slot,
+                   [&](int column) { return k >= 0 ? value.map[column * independents + k] : 0.0; });
     };
     for (int first = 0; first < independents; first += kDirections) {
       const int count = std::min(kDirections, independents - first);
-      for (int d = 0; d < kDirections; ++d) set_position(d, d < count ? first + d : -1);
-      evaluate(false);
+      for (int d = 0; d < kDirections; ++d) set(d, d < count ? first + d : -1);
+      evaluate(w, index, false);
       for (int d = 0; d < count; ++d)
         for (std::size_t e = 0; e < entries; ++e)
-          loop.map_by_q[static_cast<std::size_t>(first + d) * entries + e] = g.map[e].derivative[d];
+          loop.map_by_q[static_cast<std::size_t>(first + d) * entries + e] =
+              store.map[e].derivative[d];
     }
     if (v == nullptr) continue;
     // Directions: k along q with what v does then, and after those k along v alone.
@@ -175,7 +218,7 @@ void ClosureDuals::differentiate(const double* q, const double* v, const Workspa
       const int count = std::min(kDirections, 2 * independents - first);
       for (int d = 0; d < kDirections; ++d) {
         const int k = first + d;
-        set_position(d, d < count && k < independents ? k : -1);
+        set(d, d < count && k < independents ? k : -1);
         for (int i = 0; i < size; ++i) {
           Number& x = store.v[static_cast<std::size_t>(freedom[i])];
           if (d == 0) x = constant(v[freedom[i]]);
@@ -190,13 +233,13 @@ void ClosureDuals::differentiate(const double* q, const double* v, const Workspa
           x.derivative[d] = change;
         }
       }
-      evaluate(true);
+      evaluate(w, index, true);
       for (int d = 0; d < count; ++d)
         for (int i = 0; i < size; ++i) {
           const int k = first + d;
           std::vector<double>& to = k < independents ? loop.bias_by_q : loop.bias_by_v;
           to[static_cast<std::size_t>((k < independents ? k : k - independents) * size + i)] =
-              g.bias[i].derivative[d];
+              store.bias[static_cast<std::size_t>(i)].derivative[d];
         }
     }
   }

@@ -16,8 +16,12 @@
 // state itself with it. Right to the tolerances.
 //
 // y is what the simulator integrates (simulation/coordinates.h): q and v of a tree, quaternions as
-// they are and brought back to length one; the independent coordinates of a closed mechanism, whose
-// chart stays that of the start. Loops with quaternions inside them are refused.
+// they are and brought back to length one; the independent coordinates of a closed mechanism
+// (local_coordinates.h), which may be others from step to step.
+//
+// Derivatives by parameters of the mechanism hold the initial positions and velocities: of a closed
+// mechanism those of the freedoms that are independent at the start. The others follow from closing
+// the loops with the parameter changed, at the start as everywhere else.
 #pragma once
 
 #include <functional>
@@ -50,15 +54,18 @@ struct TrajectoryGradient {
   Eigen::VectorXd input;                 // by the parameters of the input
   Eigen::VectorXd mechanism;             // by those of the mechanism
   Eigen::VectorXd initial_q, initial_v;  // by independent tangent directions and velocities
+  std::vector<int> independent;          // freedoms at the start that these are of
   State final_state;
   std::int64_t steps = 0;
 };
 
-// One column for each parameter of the input: how the final state changes (independent freedoms).
+// One column for each parameter: how the final state changes, at its independent freedoms.
 struct ForwardSensitivity {
   double cost = 0.0;
   State final_state;
-  Eigen::MatrixXd q, v;
+  std::vector<int> independent;  // at the end
+  Eigen::MatrixXd q, v;          // by the parameters of the input
+  Eigen::MatrixXd q_by_mechanism, v_by_mechanism;
   // By the initial independent positions and velocities.
   Eigen::MatrixXd q_by_initial, v_by_initial;
 };

@@ -83,11 +83,18 @@ void bind_batch_derivatives(py::module_& m) {
   using D = PythonBatchDerivatives;
   py::class_<D> type(
       m, "BatchDerivatives",
-      "Derivatives of the dynamics of many states at once, of trees; a closed mechanism raises "
-      "NumericalError. States that cannot be evaluated have NaN in their rows.\n\n"
+      "Derivatives of the dynamics of many states at once. States that cannot be evaluated have "
+      "NaN "
+      "in their rows. Of a closed mechanism, one state at a time: rows and columns of the "
+      "independent freedoms, zero at the others, but for columns of efforts.\n\n"
       "threads: 0: as many as the processor has.");
   type.def(py::init<MechanismPointer, int>(), py::arg("mechanism"), py::arg("threads") = 0)
       .def_property_readonly("mechanism", [](const D& d) { return d.mechanism; })
+      .def_property_readonly(
+          "independent", [](D& d) { return d.derivatives.workspace().independent(); },
+          "The independent freedoms: of a closed mechanism, those of the chart that its states "
+          "share, "
+          "chosen at the first call.")
       .def("inverse", &inverse, py::arg("q"), py::arg("v") = py::none(),
            py::arg("acceleration") = py::none(),
            "(∂τ/∂q, ∂τ/∂v, M), each (B, n, n): rows are efforts. q (B, coordinates), v and "

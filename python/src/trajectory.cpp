@@ -288,6 +288,10 @@ void bind_results(py::module_& m) {
       .def_property_readonly(
           "initial_v", [](const G& g) { return g.gradient.initial_v; },
           "(n,): by independent velocities at the start.")
+      .def_property_readonly(
+          "independent", [](const G& g) { return g.gradient.independent; },
+          "list of int: the freedoms that are independent at the start, which derivatives by "
+          "parameters of the mechanism hold.")
       .def_property_readonly("final_state",
                              [](const G& g) {
                                return NamedState{g.mechanism, g.gradient.final_state};
@@ -304,6 +308,15 @@ void bind_results(py::module_& m) {
           "q", [](const F& f) { return f.forward.q; }, "(n, parameters of the input).")
       .def_property_readonly(
           "v", [](const F& f) { return f.forward.v; }, "(n, parameters of the input).")
+      .def_property_readonly(
+          "q_by_mechanism", [](const F& f) { return f.forward.q_by_mechanism; },
+          "(n, parameters of the mechanism).")
+      .def_property_readonly(
+          "v_by_mechanism", [](const F& f) { return f.forward.v_by_mechanism; },
+          "(n, parameters of the mechanism).")
+      .def_property_readonly(
+          "independent", [](const F& f) { return f.forward.independent; },
+          "list of int: the freedoms that are independent at the end.")
       .def_property_readonly(
           "q_by_initial", [](const F& f) { return f.forward.q_by_initial; },
           "(n, 2n): by initial positions and velocities.")
@@ -374,7 +387,8 @@ void bind_sensitivities(py::module_& m) {
                                     })};
           },
           py::arg("initial"), py::arg("parameters"),
-          "The ForwardSensitivity: one column for each parameter of the input.");
+          "The ForwardSensitivity: one column for each parameter of the input, and of the "
+          "mechanism.");
 }
 
 struct NamedLyapunov {
