@@ -120,6 +120,8 @@ const Eigen::VectorXd& by_multipliers(const State& state, const Eigen::VectorXd&
 
 bool prefers_multipliers(const Mechanism& mechanism) {
   for (const LoopPlace& loop : mechanism.loops()) {
+    if (6 * static_cast<int>(loop.nodes.size()) < kLargeLoop)
+      continue;  // most loops, at every call
     int freedoms = 0;
     for (const int n : loop.nodes)
       freedoms += mechanism.nodes()[static_cast<std::size_t>(n)].freedoms;

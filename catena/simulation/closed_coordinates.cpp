@@ -25,10 +25,13 @@ constexpr double kSettled = 1e-14;
 // pivot of the block over the largest (of large loops: over what long chains have); velocities v
 // by v ε/σ²; accelerations a by a ε/σ² + v² ε/σ³. Near a singular position that is seen, and error
 // control must not ask for better. ε: a few roundings of an angle.
-constexpr double kRounding = 5e-16;
+constexpr double kRounding = 1e-15;
+// Accelerations that are as large as v²/σ are real: there a mechanism turns beside a singular
+// position, and too much doubt would lose what it does. A rounding, no more.
+constexpr double kTurns = 0.1, kRoundingInTurn = 2e-16;
 // Nearer than this to a singular position interpolation is better than what is found in place. How
 // far aside its first points are at first, and at most, in radians or metres.
-constexpr double kNearSingular = 3e-4;
+constexpr double kNearSingular = 1.5e-3;
 constexpr double kAside = 5e-3;
 constexpr double kMostAside = 0.1;
 // The cosine of what the velocities of a loop may turn by within a step.
@@ -236,7 +239,8 @@ void ClosedCoordinates::check_turn(const State& state) const {
 
 double ClosedCoordinates::noise(const State& state, const Eigen::VectorXd& acceleration) const {
   const double v = state.v.lpNorm<Eigen::Infinity>(), a = acceleration.lpNorm<Eigen::Infinity>();
-  const double rounding = kRounding * (1.0 + state.q.lpNorm<Eigen::Infinity>());
+  const double rounding = (a * ratio_ > kTurns * v * v ? kRoundingInTurn : kRounding) *
+                          (1.0 + state.q.lpNorm<Eigen::Infinity>());
   return rounding / (ratio_ * ratio_) * (a + v * v / ratio_) + std::pow(aside_, 4) * a;
 }
 
