@@ -43,10 +43,10 @@ constexpr double kSingular = 1e-6;
 constexpr double kMeet = 1e-9;
 // How far from a crossing the points are between which it is looked at.
 constexpr double kBeside = 1e-2;
-// The value at 0 of the cubic through four points: their places, in units of the distance, and
-// weights. Its error is a sixth of the fourth derivative times the fourth power of the distance.
-constexpr std::array<double, 4> kPlace = {-2.0, -1.0, 1.0, 2.0};
-constexpr std::array<double, 4> kWeight = {-1.0 / 6.0, 4.0 / 6.0, 4.0 / 6.0, -1.0 / 6.0};
+// The value at 0 of the quintic through six points: their places, in units of the distance, and
+// weights. Its error is a twentieth of the sixth derivative times the sixth power of the distance.
+constexpr std::array<double, 6> kPlace = {-3.0, -2.0, -1.0, 1.0, 2.0, 3.0};
+constexpr std::array<double, 6> kWeight = {0.05, -0.3, 0.75, 0.75, -0.3, 0.05};
 
 double pivot_ratio(const Eigen::PartialPivLU<Eigen::MatrixXd>& block) {
   if (block.matrixLU().rows() == 0) return 1.0;
@@ -241,7 +241,7 @@ double ClosedCoordinates::noise(const State& state, const Eigen::VectorXd& accel
   const double v = state.v.lpNorm<Eigen::Infinity>(), a = acceleration.lpNorm<Eigen::Infinity>();
   const double rounding = (a * ratio_ > kTurns * v * v ? kRoundingInTurn : kRounding) *
                           (1.0 + state.q.lpNorm<Eigen::Infinity>());
-  return rounding / (ratio_ * ratio_) * (a + v * v / ratio_) + std::pow(aside_, 4) * a;
+  return rounding / (ratio_ * ratio_) * (a + v * v / ratio_) + std::pow(aside_, 6) * a;
 }
 
 bool ClosedCoordinates::interpolate(std::span<const double> y, State& state) {

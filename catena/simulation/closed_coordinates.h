@@ -13,8 +13,8 @@
 //
 // In a singular position the rank of the closure drops and neither X nor an acceleration can be
 // found, though both are smooth along the motion; near it rounding spoils them. There unpack() goes
-// to four positions before and behind it along the velocity and interpolates (digest, section 3.13,
-// with two more points). The rank itself never drops: that would be another mechanism.
+// to six positions before and behind it along the velocity and interpolates (digest, section 3.13,
+// with four more points). The rank itself never drops: that would be another mechanism.
 //
 // A mechanism that passes close by a singular position, and not through it, turns there within a
 // short way: the branches do not meet. From afar Newton's method would go straight on to the other
@@ -105,7 +105,7 @@ class ClosedCoordinates final : public Coordinates {
   std::vector<int> positions_;   // of the entries of y in q
   std::vector<int> velocities_;  // of the entries of y in v
   State anchor_;                 // last accepted
-  std::array<Side, 4> sides_;
+  std::array<Side, 6> sides_;
   bool near_singular_ = false;  // in the last unpack()
   double ratio_ = 1.0;  // of pivots: of the last unpack(), or of the sides it is interpolated from
   double aside_ = 0.0;  // and how far these are aside
