@@ -70,6 +70,9 @@ install(FILES ${PROJECT_BINARY_DIR}/catenaConfig.cmake ${PROJECT_BINARY_DIR}/cat
               cmake/catenaPackages.cmake
         DESTINATION ${package_dir})
 
+# The tutorials where the links of docs/python.md look for them.
+install(DIRECTORY python/tutorials DESTINATION ${CMAKE_INSTALL_DATADIR}/catena/python
+        FILES_MATCHING PATTERN "*.py")
 foreach(data models verification docs)
   if(EXISTS ${PROJECT_SOURCE_DIR}/${data})
     install(DIRECTORY ${data} DESTINATION ${CMAKE_INSTALL_DATADIR}/catena

@@ -13,7 +13,7 @@
 #include "catena/dynamics/energy.h"
 #include "catena/dynamics/forces.h"
 #include "catena/dynamics/forward.h"
-#include "catena/dynamics/inverse.h"
+#include "catena/dynamics/given_acceleration.h"
 #include "catena/dynamics/mass_matrix.h"
 #include "catena/dynamics/momentum.h"
 #include "catena/loops/chains_on_body.h"
@@ -123,10 +123,8 @@ Result forward(const Mechanism& m, const StateInput& in, const std::string& rout
 // choice) are independent: their efforts are found, and the other accelerations follow.
 Result inverse(const Mechanism& m, const StateInput& in) {
   Workspace w(m);
-  if (!m.loops().empty() && std::any_of(in.given_acceleration.begin(), in.given_acceleration.end(),
-                                        [](std::uint8_t x) { return x != 0; }))
-    w.set_chart(choose_chart(m, in.state.q, {.pinned = in.given_acceleration}), true);
-  const Eigen::VectorXd effort = inverse_dynamics(m, in.state, in.acceleration, w, in.external);
+  const Eigen::VectorXd effort =
+      inverse_dynamics_given(m, in.state, in.acceleration, in.given_acceleration, w, in.external);
   if (m.loops().empty()) return motion(m, in.acceleration, effort);
   const Eigen::VectorXd all =
       Eigen::Map<const Eigen::VectorXd>(w.all_accelerations().data(), m.freedoms());

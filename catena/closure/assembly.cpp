@@ -234,10 +234,15 @@ Closing close_from_around(const LoopClosure& loop, const Eigen::VectorXd& guess,
 
 Assembly find_assembly(const Mechanism& mechanism, const Eigen::VectorXd& guess,
                        const AssemblySettings& settings) {
-  if (guess.size() != mechanism.coordinates() || !guess.allFinite())
+  if (guess.size() != mechanism.coordinates())
     throw NumericalError("a position of '" + mechanism.name() + "' has " +
-                         std::to_string(mechanism.coordinates()) + " finite coordinates, not " +
+                         std::to_string(mechanism.coordinates()) + " coordinates, not " +
                          std::to_string(guess.size()));
+  for (Eigen::Index i = 0; i < guess.size(); ++i)
+    if (!std::isfinite(guess[i]))
+      throw NumericalError("the guess has no position of '" +
+                           mechanism.position_names()[static_cast<std::size_t>(i)] + "': it is " +
+                           number(guess[i]));
   const AggregateTables tables = make_aggregate_tables(mechanism);
   Assembly result;
   result.q = guess;

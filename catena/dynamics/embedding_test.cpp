@@ -9,7 +9,7 @@
 #include "catena/dynamics/closed_cases.h"
 #include "catena/dynamics/energy.h"
 #include "catena/dynamics/forward.h"
-#include "catena/dynamics/inverse.h"
+#include "catena/dynamics/given_acceleration.h"
 #include "catena/dynamics/mass_matrix.h"
 
 namespace catena {
@@ -113,6 +113,43 @@ TEST(Embedding, FourBarInverseDynamics) {
     w.set_chart(choose_chart(m, s.q, {.pinned = {1, 0, 0}}), true);
     expect_near(inverse_dynamics(m, s, vector({1.5, 0.0, 0.0}), w), {c.effort, 0.0, 0.0}, kDigits);
   }
+}
+
+// The same point, its accelerations given at one freedom after the other: each is heard. The effort
+// at another freedom has the same power, e v = e_A v_A.
+TEST(Embedding, GivenAccelerationsAreHeardOrRefused) {
+  const Mechanism m = four_bar();
+  const State s = four_bar_state(m, kPi / 3.0, 2.0);
+  Workspace w(m);
+  const Eigen::VectorXd first =
+      inverse_dynamics_given(m, s, vector({1.5, 0.0, 0.0}), std::vector<std::uint8_t>{1, 0, 0}, w);
+  expect_near(first, {20.110682218866, 0.0, 0.0}, kDigits);
+  const std::vector<double> all(w.all_accelerations().begin(), w.all_accelerations().end());
+  for (int k = 1; k < 3; ++k) {
+    std::vector<std::uint8_t> given(3, 0);
+    given[static_cast<std::size_t>(k)] = 1;
+    Eigen::VectorXd a = Eigen::VectorXd::Zero(3);
+    a[k] = all[static_cast<std::size_t>(k)];
+    const Eigen::VectorXd effort = inverse_dynamics_given(m, s, a, given, w);
+    EXPECT_THAT(w.independent(), ElementsAre(k));
+    EXPECT_NEAR(effort[k] * s.v[k], first[0] * s.v[0], 1e-10);
+    EXPECT_NEAR(w.all_accelerations()[0], 1.5, 1e-11);
+  }
+  const std::vector<std::uint8_t> every(3, 1);
+  Eigen::VectorXd a = vector({all[0], all[1], all[2]});
+  EXPECT_NO_THROW(inverse_dynamics_given(m, s, a, every, w));
+  a[1] += 1e-3;
+  try {
+    inverse_dynamics_given(m, s, a, every, w);
+    FAIL();
+  } catch (const NumericalError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("is given as"));
+    EXPECT_THAT(e.what(), HasSubstr("by name"));
+  }
+  w.set_chart(choose_chart(m, s.q, {.pinned = {1, 0, 0}}), true);
+  EXPECT_THROW(
+      inverse_dynamics_given(m, s, vector({0.0, 1.0, 0.0}), std::vector<std::uint8_t>{0, 1, 0}, w),
+      NumericalError);
 }
 
 // V4 table, open branch, rate 2, effort 3: absolute accelerations of driver, coupler and rocker.

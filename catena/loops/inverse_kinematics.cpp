@@ -186,6 +186,8 @@ InverseKinematics inverse_kinematics(const Mechanism& mechanism, const Eigen::Ve
   normalize_quaternions(mechanism, start);
   InverseKinematics best = solve_from(start);
   for (int i = 0; i < settings.restarts && !best.reached && solver.size() > 0; ++i) {
+    if (settings.goes_on && !settings.goes_on())
+      throw NumericalError("inverse kinematics was stopped");
     const double size = 0.2 + 2.8 * static_cast<double>(i) / settings.restarts;
     Eigen::VectorXd shift = size * random_vector(solver.size(), static_cast<std::uint64_t>(i) + 1);
     const InverseKinematics other = solve_from(solver.moved(start, shift));

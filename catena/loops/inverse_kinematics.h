@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "catena/model/mechanism.h"
@@ -38,6 +39,8 @@ struct InverseKinematicsSettings {
   bool keep_limits = true;
   int restarts =
       20;  // positions around the guess that are tried if the goal is not reached from it
+  // Asked before each of them; false: stop, with a NumericalError.
+  std::function<bool()> goes_on = {};
 };
 
 struct InverseKinematics {

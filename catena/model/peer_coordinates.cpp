@@ -16,8 +16,17 @@ using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
+// Of any length but zero.
+Quaterniond unit_quaternion(const double* q) {
+  const Quaterniond quaternion{q[0], q[1], q[2], q[3]};
+  if (!(quaternion.squared_norm() > 0.0) || !std::isfinite(quaternion.squared_norm()))
+    throw NumericalError("(" + number(q[0]) + ", " + number(q[1]) + ", " + number(q[2]) + ", " +
+                         number(q[3]) + ") is no quaternion of a rotation");
+  return normalized(quaternion);
+}
+
 Matrix3d rotation_of(const double* q) {
-  const Quaterniond quaternion = normalized(Quaterniond{q[0], q[1], q[2], q[3]});
+  const Quaterniond quaternion = unit_quaternion(q);
   return to_eigen(Rotationd::from_quaternion(quaternion));
 }
 
@@ -25,6 +34,17 @@ void check_size(Eigen::Index size, int expected, const char* what) {
   if (size != expected)
     throw NumericalError(std::string(what) + " has " + std::to_string(size) + " entries, but " +
                          std::to_string(expected) + " are needed");
+}
+
+// In place, if it is further from length one than rounding: dynamics refuse such.
+void make_unit(double* q) {
+  const Quaterniond unit = unit_quaternion(q);
+  const double squared_norm = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+  if (std::abs(squared_norm - 1.0) <= 1e-12) return;
+  q[0] = unit.w;
+  q[1] = unit.x;
+  q[2] = unit.y;
+  q[3] = unit.z;
 }
 
 // Roll, pitch and yaw of R = Rz(yaw) Ry(pitch) Rx(roll).
@@ -221,6 +241,7 @@ VectorXd PeerCoordinates::position_from_peer(const VectorXd& peer_q) const {
         break;
       }
     }
+    if (j.kind == Kind::spherical || j.kind == Kind::free) make_unit(own);
   }
   return result;
 }

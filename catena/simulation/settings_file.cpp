@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "catena/base/text.h"
 #include "catena/io/text_file.h"
 #include "catena/model/validation.h"
 #include "catena/simulation/constraint_values.h"
@@ -35,9 +36,17 @@ class SettingsReader {
         "duration",      "interval",    "checkpoint", "outputs",     "method",       "rtol",
         "atol",          "step",        "max_step",   "state",       "inputs",       "controllers",
         "motions",       "events",      "stops",      "restitution", "restitutions", "friction",
-        "limit_efforts", "constraints", "switches",   "loops"};
+        "limit_efforts", "constraints", "switches",   "loops",       "code"};
     if (!values_.map(node, "a map of settings")) return;
     values_.unknown_keys(node, kKeys);
+    // Of settings_json(): what it could not write.
+    values_.with(node, "code", [&](const Entry& e) {
+      std::vector<std::string> names;
+      texts(*e.value, names);
+      values_.error(e.value->line,
+                    "these settings need functions of the program that wrote them (" +
+                        listed(names) + "), which are not in the file; that program can go on");
+    });
     number(node, "duration", s.duration);
     number(node, "interval", s.output_interval);
     number(node, "checkpoint", s.checkpoint_interval);
@@ -237,15 +246,29 @@ std::string settings_json(const SimulationSettings& s, const Mechanism& mechanis
   };
   Json inputs = Json::object(), controllers = Json::object(), motions = Json::object(),
        events = Json::object(), restitutions = Json::object(), external = Json::array();
+  Json code = Json::array();  // what is code of a program, and so not here
   for (const InputSettings& input : a.inputs)
-    if (!in_code(input.signal)) inputs[input.freedom].push_back(to_json(input.signal));
+    if (in_code(input.signal))
+      code.push_back("inputs." + input.freedom);
+    else
+      inputs[input.freedom].push_back(to_json(input.signal));
   for (const ControllerSettings& c : a.controllers)
-    controllers[c.freedom] = {
-        {"kp", c.kp}, {"kd", c.kd}, {"ki", c.ki}, {"target", to_json(c.target)}};
+    if (in_code(c.target))
+      code.push_back("controllers." + c.freedom);
+    else
+      controllers[c.freedom] = {
+          {"kp", c.kp}, {"kd", c.kd}, {"ki", c.ki}, {"target", to_json(c.target)}};
   for (const MotionSettings& motion : a.motions)
-    if (!in_code(motion.signal)) motions[motion.freedom] = to_json(motion.signal);
+    if (in_code(motion.signal))
+      code.push_back("motions." + motion.freedom);
+    else
+      motions[motion.freedom] = to_json(motion.signal);
+  for (const ExtraOutput& extra : s.extra_outputs)
+    code.push_back("extra_outputs." + extra.column.name);
   for (const EventSettings& event : a.events)
-    if (!in_code(event.signal))
+    if (in_code(event.signal) || event.respond)
+      code.push_back("events." + event.name);
+    else
       events[event.name] = {
           {"when", to_json(event.signal)},
           {"direction", kDirections[static_cast<std::size_t>(event.direction + 1)]},
@@ -258,6 +281,7 @@ std::string settings_json(const SimulationSettings& s, const Mechanism& mechanis
          {"moment", to_json(e.wrench.moment)},
          {"point", to_json(e.point)},
          {"axes", e.axes == ExternalWrench::Axes::body ? "body" : "ground"}});
+  put("code", code);
   put("inputs", inputs);
   put("controllers", controllers);
   put("motions", motions);

@@ -436,6 +436,23 @@ state:
   EXPECT_EQ(settings_json(again, m), json);
 }
 
+TEST(SettingsFile, SaysWhatIsCodeAndNotInIt) {
+  const Mechanism m = model("double_pendulum");
+  SimulationSettings s;
+  s.actions.inputs.push_back({"elbow", {.function = [](double t, const State&) { return t; }}});
+  s.extra_outputs.push_back({{"mine", "m"}, [](double t, const State&) { return t; }});
+  const std::string json = settings_json(s, m);
+  SimulationSettings again;
+  StateInput input = default_input(m);
+  try {
+    read_settings_text(json, "settings", m, input, again);
+    FAIL();
+  } catch (const ModelError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("inputs.elbow"));
+    EXPECT_THAT(e.what(), HasSubstr("extra_outputs.mine"));
+  }
+}
+
 TEST(SettingsFile, NamesMistakesWithTheirLine) {
   const Mechanism m = model("double_pendulum");
   SimulationSettings s;

@@ -41,8 +41,10 @@ Eigen::MatrixXd selected(const Eigen::MatrixXd& whole, const VerificationCheck& 
 }
 
 // The state after the check's motion.
-StateInput moved(const Mechanism& mechanism, const VerificationCheck& check, StateInput input) {
+StateInput moved(const Mechanism& mechanism, const VerificationCheck& check, StateInput input,
+                 const std::function<bool()>& goes_on) {
   SimulationSettings settings = *check.after;
+  if (goes_on) settings.progress = [&goes_on](double) { return goes_on(); };
   settings.output_interval = settings.duration;
   add_actions(input, mechanism, settings.actions);
   MemoryRecorder record;
@@ -50,16 +52,18 @@ StateInput moved(const Mechanism& mechanism, const VerificationCheck& check, Sta
   return input;
 }
 
-Eigen::MatrixXd computed(const VerificationCase& one, const VerificationCheck& check) {
+Eigen::MatrixXd computed(const VerificationCase& one, const VerificationCheck& check,
+                         const std::function<bool()>& goes_on) {
   StateInput input = check.input;
   if (!check.quantity->of_guess) close_loops(*one.mechanism, input);
-  if (check.after) input = moved(*one.mechanism, check, input);
+  if (check.after) input = moved(*one.mechanism, check, input, goes_on);
   return selected(check.quantity->compute(
                       {*one.mechanism, input, check.of, check.other, check.axes, check.rows}),
                   check);
 }
 
-VerificationResult run_check(const VerificationCase& one, const VerificationCheck& check) {
+VerificationResult run_check(const VerificationCase& one, const VerificationCheck& check,
+                             const std::function<bool()>& goes_on) {
   VerificationResult r;
   r.name = one.name;
   r.title = one.title;
@@ -76,7 +80,7 @@ VerificationResult run_check(const VerificationCase& one, const VerificationChec
   r.tolerance = check.tolerance;
   r.error = std::numeric_limits<double>::infinity();
   try {
-    r.value = lq ? check.lq_quantity->compute(*one.lq, check.stage) : computed(one, check);
+    r.value = lq ? check.lq_quantity->compute(*one.lq, check.stage) : computed(one, check, goes_on);
     if (r.value.rows() != r.reference.rows() || r.value.cols() != r.reference.cols())
       throw Error("the reference does not have the size of the value");
   } catch (const Error& e) {
@@ -112,8 +116,11 @@ VerificationReport run_verification(const std::string& path, const VerificationS
       continue;
     }
     ++report.cases;
-    for (const VerificationCheck& check : one->checks)
-      report.results.push_back(run_check(*one, check));
+    for (const VerificationCheck& check : one->checks) {
+      if (settings.goes_on && !settings.goes_on())
+        throw NumericalError("the verification was stopped");
+      report.results.push_back(run_check(*one, check, settings.goes_on));
+    }
   }
   return report;
 }

@@ -5,6 +5,7 @@
 // Vectors and matrices are compared entry by entry, relative to the largest entry of the reference.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct VerificationResult {
 struct VerificationSettings {
   bool all = false;         // the slow cases too
   std::string filter = {};  // run the cases whose name contains this
+  // Asked before each check and while it moves a mechanism; false: stop, with a NumericalError.
+  std::function<bool()> goes_on = {};
 };
 
 struct VerificationReport {

@@ -17,6 +17,7 @@ from . import _catena
 from ._catena import *  # noqa: F401,F403
 from ._catena import __version__, rooms
 from . import adapt
+from ._linear import linearize_along
 from ._optimal import record_motion
 from ._regulator import recorded_motion, simulate_regulated, track
 from ._run import Run, compare_runs, open_run, resume_simulation, simulate, view
@@ -25,5 +26,5 @@ from ._run import Run, compare_runs, open_run, resume_simulation, simulate, view
 __all__ = sorted(
     {name for name in dir(_catena) if not name.startswith("_")}
     | {"Run", "adapt", "compare_runs", "open_run", "record_motion", "resume_simulation", "simulate"}
-    | {"recorded_motion", "simulate_regulated", "track", "view"}
+    | {"linearize_along", "recorded_motion", "simulate_regulated", "track", "view"}
 )

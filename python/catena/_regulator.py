@@ -19,6 +19,8 @@ def recorded_motion(
     mechanism: whose names the columns have; None: that of the run.
     efforts: whether the run must say which efforts acted; if not, those that are missing are zero.
     """
+    if not isinstance(run, Run):
+        raise TypeError(f"a Run is expected, not {type(run).__name__}")
     robot = run.mechanism if mechanism is None else mechanism
     return _catena._recorded_motion(robot, run.columns, run.values, efforts)
 

@@ -258,7 +258,7 @@ def simulate(
     external: Any = None,
     output: Optional[PathLike] = None,
     overwrite: bool = False,
-    outputs: Optional[Sequence[str]] = None,
+    outputs: Optional[Union[str, Sequence[str]]] = None,
     output_interval: Optional[float] = None,
     checkpoint_interval: Optional[float] = None,
     method: Optional[Union[str, _catena.Method]] = None,
@@ -271,9 +271,16 @@ def simulate(
     stop_settings: Optional[Mapping[str, float]] = None,
     friction: Optional[Union[str, _catena.FrictionLaw]] = None,
     limit_efforts: Optional[bool] = None,
+    extra_outputs: Optional[Mapping[str, Any]] = None,
     settings: Optional[Union[PathLike, Mapping[str, Any]]] = None,
     progress: Optional[Callable[[float], Optional[bool]]] = None,
     model_path: str = "",
+    interval: Optional[float] = None,
+    checkpoint: Optional[float] = None,
+    rtol: Optional[float] = None,
+    atol: Optional[float] = None,
+    max_step: Optional[float] = None,
+    restitutions: Optional[Mapping[str, float]] = None,
 ) -> Run:
     """Moves a mechanism through time; returns a Run.
 
@@ -291,16 +298,20 @@ def simulate(
     controllers: by name {"kp", "kd", "ki", "target"}; target is a function of t alone.
     motions: prescribed coordinates by name, functions of t alone.
     events: by name an expression or function whose zeros are recorded, or {"when": ...,
-        "direction": +1 or -1, "action": "record" or "stop", "respond": f(t, state)}; respond may
-        change the state.
+        "direction": "up" (1), "down" (-1) or "both" (0), "action": "record" or "stop",
+        "respond": f(t, state)}; respond may change the state.
     external: constant wrenches, as in forward_dynamics.
     output: a file for the run (HDF5, or a table if it ends in .csv); None: memory.
     outputs: what to record, a * standing for anything (default q.*, v.*, effort.*, energy.*).
+    extra_outputs: more columns by name: a function of (t, state), or (function, unit).
     output_interval, checkpoint_interval: s (default: about 1000 rows; a tenth of the duration).
     method: the integrator (default "dop853"); relative_tolerance (1e-8), absolute_tolerance
         (1e-10), step (of fixed-step methods, 1e-3 s), maximum_step.
-    stops, restitution, stop_settings (restitution by freedom), friction ("set_valued" or "smooth"),
-        limit_efforts: see docs/simulation.md.
+    stops, restitution, stop_settings (restitution by freedom), friction ("events", which is
+        "set_valued", or "smooth"), limit_efforts: see docs/simulation.md.
+    interval, checkpoint, rtol, atol, max_step, restitutions: the short names that settings files
+        have for output_interval, checkpoint_interval, relative_tolerance, absolute_tolerance,
+        maximum_step and stop_settings.
     settings: a YAML file with the settings of docs/simulation.md, or a dictionary of them; the
         arguments win. Constraints that are switched are given there: {"constraints": {...},
         "switches": {...}}, and how loops are treated: {"loops": "multipliers"}.
@@ -309,6 +320,14 @@ def simulate(
     Ctrl-C ends the run in good order and raises KeyboardInterrupt. When a run ends by an error, the
     exception's `run` has what was recorded until then.
     """
+    output_interval = _one_of(output_interval=output_interval, interval=interval)
+    checkpoint_interval = _one_of(checkpoint_interval=checkpoint_interval, checkpoint=checkpoint)
+    relative_tolerance = _one_of(relative_tolerance=relative_tolerance, rtol=rtol)
+    absolute_tolerance = _one_of(absolute_tolerance=absolute_tolerance, atol=atol)
+    maximum_step = _one_of(maximum_step=maximum_step, max_step=max_step)
+    stop_settings = _one_of(stop_settings=stop_settings, restitutions=restitutions)
+    if isinstance(outputs, str):
+        outputs = [outputs]
     record = _catena.MemoryRecorder()
     path = "" if output is None else os.fspath(output)
     try:
@@ -329,10 +348,11 @@ def simulate(
             motions,
             external,
             events,
+            extra_outputs,
             stops,
             restitution,
             stop_settings,
-            friction,
+            "set_valued" if friction == "events" else friction,
             limit_efforts,
             "" if settings is None or isinstance(settings, Mapping) else os.fspath(settings),
             json.dumps(dict(settings)) if isinstance(settings, Mapping) else "",
@@ -356,6 +376,14 @@ def simulate(
         settings_json=settings_json,
         model_path=model_path,
     )
+
+
+def _one_of(**names: Any) -> Any:
+    """The argument that is given of two that mean the same."""
+    given = [name for name, value in names.items() if value is not None]
+    if len(given) > 1:
+        raise TypeError(f"{given[0]} and {given[1]} are the same: give one of them")
+    return names[given[0]] if given else None
 
 
 def _recorded(record: _catena.MemoryRecorder, path: str, **about: Any) -> Run:
@@ -382,13 +410,53 @@ def resume_simulation(
     path: PathLike,
     *,
     duration: Optional[float] = None,
+    inputs: Optional[Mapping[str, Signal]] = None,
+    controllers: Optional[Mapping[str, Mapping[str, Any]]] = None,
+    motions: Optional[Mapping[str, Signal]] = None,
+    events: Optional[Mapping[str, Any]] = None,
+    extra_outputs: Optional[Mapping[str, Any]] = None,
     progress: Optional[Callable[[float], Optional[bool]]] = None,
 ) -> Run:
     """Goes on with an interrupted run from its last checkpoint, to the same bits as if it had never
-    been interrupted. duration: s, if another than before. Functions of the user are not in the
-    file: a run with such cannot be resumed."""
+    been interrupted.
+
+    duration: s, if another than before.
+    inputs, controllers, motions, events, extra_outputs: functions are not in the file; those that
+        the run had are given again, by the same names. The rest is in the file.
+    progress: as in simulate().
+    """
     name = os.fspath(path)
-    result = _catena._resume_simulation(name, duration, progress)
+    settings = json.loads(_catena.RunFile(name).settings_json or "{}")
+    needed = settings.pop("code", [])
+    code = {
+        "inputs": inputs,
+        "controllers": controllers,
+        "motions": motions,
+        "events": events,
+        "extra_outputs": extra_outputs,
+    }
+    given = [f"{kind}.{key}" for kind, entries in code.items() for key in entries or {}]
+    for missing in needed:
+        if missing not in given:
+            kind, _, key = missing.partition(".")
+            raise _catena.Error(
+                f"{name}: this run has a function that is not in the file: give it again, "
+                f"{kind}={{{key!r}: ...}}"
+            )
+    for known in given:
+        if known not in needed:
+            raise _catena.Error(f"{name}: the run has no function {known} to be given again")
+    result = _catena._resume_simulation(
+        name,
+        json.dumps(settings),
+        duration,
+        inputs,
+        controllers,
+        motions,
+        events,
+        extra_outputs,
+        progress,
+    )
     return Run(_catena.RunFile(name), result=result)
 
 

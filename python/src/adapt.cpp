@@ -58,7 +58,8 @@ void bind_adapt(py::module_& m) {
              return std::make_unique<P>(std::move(mechanism), library, order);
            }),
            py::arg("mechanism"), py::arg("library"), py::arg("order") = std::vector<PeerHinge>{})
-      .def_property_readonly("mechanism", [](const P& p) { return p.mechanism; })
+      .def_property_readonly(
+          "mechanism", [](const P& p) { return p.mechanism; }, "Ours.")
       .def_property_readonly(
           "coordinates", [](const P& p) { return p.peer.coordinates(); }, "Length of q there.")
       .def_property_readonly(
@@ -102,13 +103,13 @@ void bind_adapt(py::module_& m) {
           "acceleration_to_peer",
           [](const P& p, const NamedState& state, const FreedomVector& acceleration) {
             return p.peer.acceleration_to_peer(
-                state.state, read_freedoms(acceleration, *p.mechanism, "acceleration"));
+                state.of(*p.mechanism), read_freedoms(acceleration, *p.mechanism, "acceleration"));
           },
           py::arg("state"), py::arg("acceleration"), "Our v̇, at our state, to theirs.")
       .def(
           "acceleration_from_peer",
           [](const P& p, const NamedState& state, const Eigen::VectorXd& acceleration) {
-            return p.peer.acceleration_from_peer(state.state, acceleration);
+            return p.peer.acceleration_from_peer(state.of(*p.mechanism), acceleration);
           },
           py::arg("state"), py::arg("acceleration"), "Their v̇, at our state, to ours.")
       .def(
@@ -118,7 +119,7 @@ void bind_adapt(py::module_& m) {
       .def(
           "to_peer",
           [](const P& p, const NamedState& state) {
-            State theirs = p.peer.to_peer(state.state);
+            State theirs = p.peer.to_peer(state.of(*p.mechanism));
             return std::make_pair(std::move(theirs.q), std::move(theirs.v));
           },
           py::arg("state"), "(q, v) there, of our State.")

@@ -9,6 +9,30 @@ namespace catena::python {
 PythonWorkspace::PythonWorkspace(MechanismPointer of)
     : mechanism(std::move(of)), workspace(*mechanism), input(mechanism->freedoms()) {}
 
+void PythonWorkspace::throw_missing(unsigned what) {
+  throw Error(
+      std::string("this Workspace has no ") +
+      ((what & kDisplacements) != 0 ? "position yet: call update_kinematics() with it"
+       : (what & kPoses) != 0 ? "poses yet: call update_kinematics() with it, or update_poses()"
+       : (what & kVelocities) != 0 ? "velocities yet: call update_kinematics() with a State and it"
+       : (what & kAccelerations) != 0 ? "accelerations yet: call update_accelerations() or a "
+                                        "dynamics function with it"
+                                      : "factors yet: call articulate() with it") +
+      " first");
+}
+
+void NamedState::check_same_names(const Mechanism& other) const {
+  const auto same = [](std::span<const std::string> a, std::span<const std::string> b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  };
+  if (same(mechanism->position_names(), other.position_names()) &&
+      same(mechanism->velocity_names(), other.velocity_names()))
+    return;
+  throw Error("this State is one of another mechanism ('" + mechanism->name() +
+              "'), whose coordinates have other names than those of '" + other.name() +
+              "'; make one with State(mechanism, q, v)");
+}
+
 Working::Working(const Mechanism& mechanism, PythonWorkspace* given) : given_(given) {
   if (given_ == nullptr) {
     own_.emplace(mechanism);
@@ -71,6 +95,19 @@ int checked(int index, int least, std::size_t count, const char* what) {
   return index;
 }
 
+std::string dictionary_name(py::handle key, const char* what) {
+  if (!py::isinstance<py::str>(key))
+    throw py::type_error(std::string(what) + ": a dictionary by name has names as its keys, not " +
+                         py::cast<std::string>(py::repr(key)));
+  return py::cast<std::string>(key);
+}
+
+[[noreturn]] void throw_no_wrench(py::handle source) {
+  throw py::type_error(
+      "external wrenches are ExternalWrench or dictionaries {\"body\", \"force\", ...}, not " +
+      python_type(source));
+}
+
 template <class Find>
 int named(const py::object& from, int least, std::size_t count, const char* what, Find find) {
   if (py::isinstance<py::str>(from)) return find(py::cast<std::string>(from));
@@ -89,7 +126,7 @@ void read_freedoms(const FreedomVector& from, const Mechanism& mechanism, const 
   } else if (py::isinstance<py::dict>(from.value)) {
     to.setZero(n);
     for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(from.value)) {
-      const std::string name = py::cast<std::string>(key);
+      const std::string name = dictionary_name(key, what);
       if (mechanism.has_hinge(name)) {  // all freedoms of a hinge
         const HingePlace& hinge =
             mechanism.hinges()[static_cast<std::size_t>(mechanism.hinge_index(name))];
@@ -101,7 +138,12 @@ void read_freedoms(const FreedomVector& from, const Mechanism& mechanism, const 
         to.segment(hinge.v_index, hinge.freedoms) =
             Eigen::Map<const Eigen::VectorXd>(a.data(), a.size());
       } else {
-        to[mechanism.velocity_index(name)] = py::cast<double>(value);
+        const int index = mechanism.velocity_index(name);
+        const Array a = numbers(value);
+        if (a.size() != 1)
+          throw NumericalError(std::string(what) + " of '" + name + "' is one number, not " +
+                               std::to_string(a.size()));
+        to[index] = *a.data();
       }
     }
   } else {
@@ -116,9 +158,17 @@ Eigen::VectorXd read_freedoms(const FreedomVector& from, const Mechanism& mechan
   return to;
 }
 
+std::vector<std::uint8_t> given_freedoms(const FreedomVector& from, const Mechanism& mechanism) {
+  if (!from.given()) return {};
+  if (!py::isinstance<py::dict>(from.value))
+    return std::vector<std::uint8_t>(static_cast<std::size_t>(mechanism.freedoms()), 1);
+  return read_mask({from.value.attr("keys")()}, mechanism);
+}
+
 const Eigen::VectorXd& read_position(const PositionVector& from, const Mechanism& mechanism,
                                      Eigen::VectorXd& buffer) {
-  if (py::isinstance<NamedState>(from.value)) return py::cast<NamedState&>(from.value).state.q;
+  if (py::isinstance<NamedState>(from.value))
+    return py::cast<NamedState&>(from.value).of(mechanism).q;
   if (!from.given()) return mechanism.default_state().q;
   read_array(from.value, mechanism.coordinates(), "q", buffer);
   return buffer;
@@ -148,6 +198,16 @@ std::vector<std::uint8_t> read_mask(const Freedoms& from, const Mechanism& m) {
     for (std::size_t i = 0; i < n; ++i) mask[i] = a.at(static_cast<py::ssize_t>(i)) ? 1 : 0;
     return mask;
   }
+  if (py::isinstance<py::sequence>(from.value) && !py::isinstance<py::str>(from.value)) {
+    const auto list = py::reinterpret_borrow<py::sequence>(from.value);
+    std::size_t flags = 0;
+    for (const py::handle entry : list) flags += py::isinstance<py::bool_>(entry) ? 1 : 0;
+    if (flags > 0 && flags == list.size()) {
+      check_size(static_cast<py::ssize_t>(flags), static_cast<py::ssize_t>(n), "the mask");
+      for (std::size_t i = 0; i < n; ++i) mask[i] = py::cast<bool>(list[i]) ? 1 : 0;
+      return mask;
+    }
+  }
   const auto mark = [&](py::handle entry) {
     if (!py::isinstance<py::str>(entry)) {
       mask[static_cast<std::size_t>(named(py::reinterpret_borrow<py::object>(entry), 0, n,
@@ -162,10 +222,14 @@ std::vector<std::uint8_t> read_mask(const Freedoms& from, const Mechanism& m) {
       mask[static_cast<std::size_t>(m.velocity_index(name))] = 1;
     }
   };
-  if (py::isinstance<py::str>(from.value))
+  if (py::isinstance<py::str>(from.value)) {
     mark(from.value);
-  else
+  } else {
+    if (!py::isinstance<py::iterable>(from.value))
+      throw py::type_error("freedoms are names, indices or a mask of booleans, not " +
+                           python_type(from.value));
     for (const py::handle entry : py::iter(from.value)) mark(entry);
+  }
   return mask;
 }
 
@@ -174,13 +238,14 @@ std::vector<ExternalWrench> read_wrenches(const Wrenches& from, const Mechanism&
   if (!from.given()) return result;
   const auto add = [&](py::handle entry) {
     if (!py::isinstance<py::dict>(entry)) {
+      if (!py::isinstance<ExternalWrench>(entry)) throw_no_wrench(entry);
       result.push_back(py::cast<ExternalWrench>(entry));
       return;
     }
     ExternalWrench& wrench = result.emplace_back();
     bool has_body = false;
     for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(entry)) {
-      const std::string name = py::cast<std::string>(key);
+      const std::string name = dictionary_name(key, "an external wrench");
       if (name == "body") {
         wrench.body = read_body({py::reinterpret_borrow<py::object>(value)}, mechanism);
         has_body = true;
@@ -201,6 +266,8 @@ std::vector<ExternalWrench> read_wrenches(const Wrenches& from, const Mechanism&
   };
   if (py::isinstance<py::dict>(from.value) || py::isinstance<ExternalWrench>(from.value))
     add(from.value);
+  else if (!py::isinstance<py::iterable>(from.value) || py::isinstance<py::str>(from.value))
+    throw_no_wrench(from.value);
   else
     for (const py::handle entry : py::iter(from.value)) add(entry);
   return result;
@@ -222,17 +289,20 @@ namespace {
 py::array checked_out(const Out& out, std::vector<py::ssize_t> shape) {
   if (!py::isinstance<py::array>(out.value)) throw py::type_error("out must be a NumPy array");
   auto a = py::reinterpret_borrow<py::array>(out.value);
-  bool fits = a.ndim() == static_cast<py::ssize_t>(shape.size()) && a.dtype().kind() == 'f' &&
-              a.dtype().itemsize() == sizeof(double) && a.writeable();
+  if (a.dtype().kind() != 'f' || a.dtype().itemsize() != sizeof(double))
+    throw py::value_error("out must be an array of float64, not of " +
+                          py::cast<std::string>(py::str(a.dtype())));
+  bool fits = a.ndim() == static_cast<py::ssize_t>(shape.size());
   for (std::size_t i = 0; fits && i < shape.size(); ++i)
     fits = a.shape(static_cast<py::ssize_t>(i)) == shape[i];
   if (!fits) {
-    std::string expected = "(";
-    for (const py::ssize_t n : shape) expected += std::to_string(n) + ",";
-    throw py::value_error("out must be a writeable float64 array of shape " + expected +
-                          "), not one of shape " + shape_text(a) + " and type " +
-                          py::cast<std::string>(py::str(a.dtype())));
+    std::string expected;
+    for (const py::ssize_t n : shape)
+      expected += (expected.empty() ? "" : ", ") + std::to_string(n);
+    throw py::value_error("out must have the shape (" + expected +
+                          (shape.size() == 1 ? ",)" : ")") + ", not " + shape_text(a));
   }
+  if (!a.writeable()) throw py::value_error("out is read-only");
   return a;
 }
 

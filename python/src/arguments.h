@@ -26,16 +26,39 @@ using MechanismPointer = std::shared_ptr<Mechanism>;
 struct NamedState {
   MechanismPointer mechanism;
   State state;
+
+  // As an argument beside a mechanism: refuses states whose numbers mean something else there. The
+  // same names are enough: an edited or unpickled copy takes them.
+  const State& of(const Mechanism& other) const {
+    if (mechanism.get() != &other) check_same_names(other);
+    return state;
+  }
+
+ private:
+  void check_same_names(const Mechanism& other) const;
 };
+
+// What calls have left in a workspace; bits.
+inline constexpr unsigned kNothing = 0, kDisplacements = 1,          // at the hinges
+    kPoses = 2, kVelocities = 4, kAccelerations = 8, kFactors = 16;  // of the mass matrix
 
 // `Workspace` in Python. Its buffers take what Python gives without allocating.
 struct PythonWorkspace {
   explicit PythonWorkspace(MechanismPointer of);
 
+  // Throws Error, saying what to call first, unless calls have left all of this.
+  void need(unsigned what) const {
+    if ((left & what) != what) throw_missing(what & ~left);
+  }
+
   MechanismPointer mechanism;
   Workspace workspace;
   Eigen::VectorXd input;
+  unsigned left = kNothing;
   std::atomic<bool> busy{false};
+
+ private:
+  [[noreturn]] static void throw_missing(unsigned what);
 };
 
 // Holds a workspace for one call: the GIL may be released in it, and two threads must not share
@@ -60,6 +83,10 @@ class Working {
   Working(const Mechanism& mechanism, PythonWorkspace* given);
   Workspace& workspace() { return given_ != nullptr ? given_->workspace : *own_; }
   Eigen::VectorXd& input() { return given_ != nullptr ? given_->input : own_input_; }
+  // After a call: what it has left in the workspace.
+  void has(unsigned what) {
+    if (given_ != nullptr) given_->left |= what;
+  }
 
  private:
   PythonWorkspace* given_;
@@ -105,6 +132,8 @@ void read_freedoms(const FreedomVector& from, const Mechanism& mechanism, const 
                    Eigen::VectorXd& to);
 Eigen::VectorXd read_freedoms(const FreedomVector& from, const Mechanism& mechanism,
                               const char* what);
+// 1 for each freedom that `from` gives a number: those that a dictionary names, all by an array.
+std::vector<std::uint8_t> given_freedoms(const FreedomVector& from, const Mechanism& mechanism);
 const Eigen::VectorXd& read_position(const PositionVector& from, const Mechanism& mechanism,
                                      Eigen::VectorXd& buffer);
 int read_body(const BodyName& from, const Mechanism& mechanism);
@@ -127,6 +156,17 @@ py::array view_of(Eigen::VectorXd& x, py::handle owner);
 }  // namespace catena::python
 
 namespace pybind11::detail {
+
+// None is no mechanism: pybind11 would hand over a null pointer.
+template <>
+struct type_caster<catena::python::MechanismPointer>
+    : copyable_holder_caster<catena::Mechanism, catena::python::MechanismPointer> {
+  bool load(handle source, bool convert) {
+    return !source.is_none() &&
+           copyable_holder_caster<catena::Mechanism, catena::python::MechanismPointer>::load(
+               source, convert);
+  }
+};
 
 #define CATENA_PYTHON_ARGUMENT_CASTER(Name)                                          \
   template <>                                                                        \

@@ -5,6 +5,9 @@
 
 #include "batch_arguments.h"
 
+#include "catena/closure/chart.h"
+#include "catena/dynamics/given_acceleration.h"
+
 namespace catena::python {
 namespace {
 
@@ -111,6 +114,51 @@ const char* const kBatchExternal =
     "be "
     "(B, 3), a row for each state.";
 
+// Accelerations of a closed mechanism that somebody gave (dynamics/given_acceleration.h): those
+// that a dictionary names are made independent, and what was given must be what comes out, which
+// forward dynamics tells.
+void make_given_independent(const Mechanism& mechanism, const BatchVector& given, const RowsMap& q,
+                            BatchWorkspace& workspace) {
+  if (mechanism.loops().empty() || !py::isinstance<py::dict>(given.value) || q.rows() == 0) return;
+  const std::vector<std::uint8_t> mask = given_freedoms({given.value}, mechanism);
+  if (std::find(mask.begin(), mask.end(), 0) == mask.end()) return;  // all are given
+  if (!workspace.has_chart()) {
+    workspace.set_chart(choose_chart(mechanism, q.row(0).transpose(), {.pinned = mask}));
+    return;
+  }
+  for (const LoopChart& loop : workspace.chart().loops)
+    for (const int i : loop.dependent)
+      if (mask[static_cast<std::size_t>(i)] != 0)
+        throw NumericalError("the acceleration of '" +
+                             mechanism.velocity_names()[static_cast<std::size_t>(i)] +
+                             "' is given, but follows from others in the chart of this "
+                             "BatchWorkspace; take another, or set_chart(choose_chart(mechanism, "
+                             "q, pinned=[...]))");
+}
+
+void check_given(const Mechanism& mechanism, const BatchVector& given, const RowsMap& q,
+                 const RowsMap& v, const RowsMap& acceleration, const MutableRowsMap& effort,
+                 const BatchWorkspace& used, const BatchWrenches* external) {
+  if (mechanism.loops().empty() || !given.given() || !used.has_chart()) return;
+  const std::vector<std::uint8_t> mask = given_freedoms({given.value}, mechanism);
+  RowMatrix found(q.rows(), mechanism.freedoms());
+  {
+    const py::gil_scoped_release release;
+    BatchWorkspace workspace(mechanism, {.threads = used.threads()});
+    workspace.set_chart(used.chart());
+    batch_forward_dynamics(mechanism, q, v, effort, workspace, found, external);
+  }
+  for (Eigen::Index i = 0; i < found.rows(); ++i) {
+    if (!found.row(i).allFinite() || !effort.row(i).allFinite()) continue;  // failed before
+    try {
+      check_given(mechanism, acceleration.row(i).transpose(), mask,
+                  {found.row(i).data(), static_cast<std::size_t>(found.cols())});
+    } catch (const NumericalError& e) {
+      throw NumericalError("state " + std::to_string(i) + ": " + e.what());
+    }
+  }
+}
+
 using Call = void (*)(const Mechanism&, const BatchIn&, const BatchIn&, const BatchIn&,
                       BatchWorkspace&, BatchOut, const BatchWrenches*);
 
@@ -122,16 +170,21 @@ void bind_call(py::module_& m, const char* name, Call call, const char* input, c
                     const Wrenches& external) {
         const int n = mechanism->freedoms();
         const Rows positions(q, -1, mechanism->coordinates(), "q");
-        const Rows velocities(v, positions.states(), n, "v");
-        const Rows inputs(given, positions.states(), n, input);
+        const Rows velocities(v, positions.states(), *mechanism, "v");
+        const Rows inputs(given, positions.states(), *mechanism, input);
         const BatchLoads loads(external, *mechanism, positions.states());
         py::array_t<double> result = result_rows(out, positions.states(), n);
         BatchUse use(mechanism, workspace);
         {
           const RowsMap a = positions.map(), b = velocities.map(), c = inputs.map();
           MutableRowsMap y = map_of(result);
-          const py::gil_scoped_release release;
-          call(*mechanism, a, b, c, use.workspace(), y, loads.get());
+          const bool inverse = call == batch_inverse_dynamics;
+          if (inverse) make_given_independent(*mechanism, given, a, use.workspace());
+          {
+            const py::gil_scoped_release release;
+            call(*mechanism, a, b, c, use.workspace(), y, loads.get());
+          }
+          if (inverse) check_given(*mechanism, given, a, b, c, y, use.workspace(), loads.get());
         }
         use.finish();
         return result;
@@ -149,8 +202,10 @@ void bind_batch(py::module_& m) {
                 "Scratch for batches of any size. After a call it tells which states failed: their "
                 "rows are NaN.\n\nthreads: 0: as many as the processor has.")
       .def(py::init<MechanismPointer, int>(), py::arg("mechanism"), py::arg("threads") = 0)
-      .def_property_readonly("mechanism", [](const W& w) { return w.mechanism; })
-      .def_property_readonly("threads", [](const W& w) { return w.workspace.threads(); })
+      .def_property_readonly(
+          "mechanism", [](const W& w) { return w.mechanism; }, "The Mechanism it was made for.")
+      .def_property_readonly(
+          "threads", [](const W& w) { return w.workspace.threads(); }, "How many it uses.")
       .def_property_readonly(
           "lanes", [](const W& w) { return w.workspace.lanes(); }, "States in a SIMD pack.")
       .def_property_readonly(
@@ -202,8 +257,9 @@ void bind_batch(py::module_& m) {
         const int n = mechanism->freedoms();
         const Rows positions(q, -1, mechanism->coordinates(), "q");
         const py::ssize_t states = positions.states();
-        const Rows velocities(v, states, n, "v"), efforts(effort, states, n, "effort"),
-            accelerations(acceleration, states, n, "acceleration");
+        const Rows velocities(v, states, *mechanism, "v"),
+            efforts(effort, states, *mechanism, "effort"),
+            accelerations(acceleration, states, *mechanism, "acceleration");
         std::vector<std::uint8_t> mask = read_mask(motion_driven, *mechanism);
         mask.resize(static_cast<std::size_t>(n), 0);
         const BatchLoads loads(external, *mechanism, states);
@@ -246,6 +302,7 @@ void bind_batch(py::module_& m) {
         while (triangle_size(n) < triangles.count()) ++n;
         py::array_t<double> result({states, n, n});
         double* y = result.mutable_data();
+        const py::gil_scoped_release release;
         for (py::ssize_t s = 0; s < states; ++s)
           for (py::ssize_t i = 0; i < n; ++i)
             for (py::ssize_t j = 0; j < n; ++j) *y++ = triangles(s, triangle_index(i, j));
@@ -260,7 +317,7 @@ void bind_batch(py::module_& m) {
          PythonBatchWorkspace* workspace) {
         const Rows positions(q, -1, mechanism->coordinates(), "q");
         const py::ssize_t states = positions.states();
-        const Rows velocities(v, states, mechanism->freedoms(), "v");
+        const Rows velocities(v, states, *mechanism, "v");
         const py::ssize_t bodies = static_cast<py::ssize_t>(mechanism->bodies().size());
         py::array_t<double> rows({states, bodies * 12}), twists({states, bodies * 6});
         BatchUse use(mechanism, workspace);
@@ -274,6 +331,7 @@ void bind_batch(py::module_& m) {
         py::array_t<double> poses({states, bodies, py::ssize_t{4}, py::ssize_t{4}});
         const double* from = rows.data();
         double* to = poses.mutable_data();
+        std::optional<py::gil_scoped_release> release(std::in_place);
         for (py::ssize_t k = 0; k < states * bodies; ++k, from += 12, to += 16) {
           for (int i = 0; i < 3; ++i) {
             std::copy(from + 3 * i, from + 3 * i + 3, to + 4 * i);
@@ -282,6 +340,7 @@ void bind_batch(py::module_& m) {
           }
           to[15] = 1.0;
         }
+        release.reset();
         return std::make_pair(
             poses, py::array_t<double>(twists.reshape({states, bodies, py::ssize_t{6}})));
       },

@@ -44,8 +44,8 @@ py::tuple inverse(PythonBatchDerivatives& self, const BatchVector& q, const Batc
   const Mechanism& m = *self.mechanism;
   const int n = m.freedoms();
   const Rows positions(q, -1, m.coordinates(), "q");
-  const Rows velocities(v, positions.states(), n, "v");
-  const Rows accelerations(acceleration, positions.states(), n, "acceleration");
+  const Rows velocities(v, positions.states(), m, "v");
+  const Rows accelerations(acceleration, positions.states(), m, "acceleration");
   py::array_t<double> rows({positions.states(), py::ssize_t{3} * n * n});
   {
     const DerivativesUse use(self);
@@ -62,8 +62,8 @@ py::tuple forward(PythonBatchDerivatives& self, const BatchVector& q, const Batc
   const Mechanism& m = *self.mechanism;
   const int n = m.freedoms();
   const Rows positions(q, -1, m.coordinates(), "q");
-  const Rows velocities(v, positions.states(), n, "v");
-  const Rows efforts(effort, positions.states(), n, "effort");
+  const Rows velocities(v, positions.states(), m, "v");
+  const Rows efforts(effort, positions.states(), m, "effort");
   py::array_t<double> rows({positions.states(), py::ssize_t{3} * n * n});
   py::array_t<double> acceleration({positions.states(), static_cast<py::ssize_t>(n)});
   {
@@ -89,7 +89,8 @@ void bind_batch_derivatives(py::module_& m) {
       "independent freedoms, zero at the others, but for columns of efforts.\n\n"
       "threads: 0: as many as the processor has.");
   type.def(py::init<MechanismPointer, int>(), py::arg("mechanism"), py::arg("threads") = 0)
-      .def_property_readonly("mechanism", [](const D& d) { return d.mechanism; })
+      .def_property_readonly(
+          "mechanism", [](const D& d) { return d.mechanism; }, "The Mechanism it was made for.")
       .def_property_readonly(
           "independent", [](D& d) { return d.derivatives.workspace().independent(); },
           "The independent freedoms: of a closed mechanism, those of the chart that its states "

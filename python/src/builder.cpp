@@ -115,20 +115,24 @@ void bind_builder(py::module_& m) {
           },
           py::arg("hinge"), py::arg("q") = py::none(), self,
           "Makes a hinge rigid at these coordinates (default: its zero).")
-      .def("unlock", &B::unlock, py::arg("hinge"), self)
+      .def("unlock", &B::unlock, py::arg("hinge"), self, "Undoes lock().")
       .def("remove_body", &B::remove_body, py::arg("name"), self,
            "With everything that names it; bodies that hung on it must be attached anew.")
-      .def("remove_hinge", &B::remove_hinge, py::arg("name"), self)
+      .def("remove_hinge", &B::remove_hinge, py::arg("name"), self,
+           "With what names it; its child must be attached anew.")
       .def(
           "attach",
-          [](B& b, const Description& other, const std::string& prefix, const std::string& onto,
-             const Pose& pose) -> B& {
-            return b.attach(other, prefix, onto,
-                            pose.given() ? to_transform(pose.value) : Transformd{});
+          [](B& b, const std::variant<Description, MechanismPointer>& other,
+             const std::string& prefix, const std::string& onto, const Pose& pose) -> B& {
+            const auto* mechanism = std::get_if<MechanismPointer>(&other);
+            return b.attach(
+                mechanism != nullptr ? (*mechanism)->description() : std::get<Description>(other),
+                prefix, onto, pose.given() ? to_transform(pose.value) : Transformd{});
           },
           py::arg("other"), py::arg("prefix"), py::arg("onto") = kWorld,
           py::arg("pose") = py::none(), self,
-          "Adds all of another mechanism with its names prefixed; its hinges to the world go to "
+          "Adds all of another Mechanism or Description with its names prefixed; its hinges to the "
+          "world go to "
           "`onto` instead, placed at `pose` on it.")
       .def(
           "connect_roots", [](B& b, Choice<HingeType> type) -> B& { return b.connect_roots(type); },

@@ -14,7 +14,12 @@ Seen::Seen(const MechanismPointer& mechanism)
       object_(keep(py::cast(NamedState{mechanism, mechanism->default_state()}))),
       state_(&py::cast<NamedState&>(*object_)) {}
 
-const py::object& Seen::show(const State& state) const {
+const py::object& Seen::show(const State& state) {
+  if (object_->ref_count() > 1) {
+    object_ = keep(py::cast(NamedState{state_->mechanism, state}));
+    state_ = &py::cast<NamedState&>(*object_);
+    return *object_;
+  }
   state_->state.q = state.q;  // the same sizes: views of Python stay valid
   state_->state.v = state.v;
   return *object_;
@@ -29,15 +34,6 @@ double number_from(const py::object& answer, const std::string& what) {
     throw py::type_error("the function of " + what + " gave " +
                          py::cast<std::string>(py::repr(answer)) + ", which is no number");
   }
-}
-
-std::function<double(double, const State&)> python_function(py::handle f,
-                                                            const std::shared_ptr<Seen>& seen,
-                                                            const std::string& what) {
-  return [f = keep(f), seen, what](double t, const State& state) {
-    const py::gil_scoped_acquire gil;
-    return seen->failure->guard([&] { return number_from((*f)(t, seen->show(state)), what); });
-  };
 }
 
 // An expression, a number, a function, which `function` puts into the settings, or a dictionary of
@@ -78,6 +74,15 @@ SignalSettings signal_from(py::handle source, const std::string& what, const cha
 }
 
 }  // namespace
+
+std::function<double(double, const State&)> python_function(py::handle f,
+                                                            const std::shared_ptr<Seen>& seen,
+                                                            const std::string& what) {
+  return [f = keep(f), seen, what](double t, const State& state) {
+    const py::gil_scoped_acquire gil;
+    return seen->failure->guard([&] { return number_from((*f)(t, seen->show(state)), what); });
+  };
+}
 
 SignalSettings read_signal(py::handle source, const std::shared_ptr<Seen>& seen,
                            const std::string& what) {

@@ -85,12 +85,12 @@ class Interrupts {
   std::shared_ptr<Failure> failure_;
 };
 
-// The State that functions of the user see: one object for the whole run, its numbers set before
-// each call.
+// The State that functions of the user see: its numbers are set before each call. It is the same
+// object as long as nobody keeps it; what was kept stays as it was.
 class Seen {
  public:
   explicit Seen(const MechanismPointer& mechanism);
-  const py::object& show(const State& state) const;
+  const py::object& show(const State& state);
   const State& state() const { return state_->state; }
   const std::shared_ptr<Failure> failure;
 
@@ -98,6 +98,11 @@ class Seen {
   std::shared_ptr<py::object> object_;
   NamedState* state_;
 };
+
+// A function f(t, state) -> number of the user; `what` names it in messages.
+std::function<double(double, const State&)> python_function(py::handle f,
+                                                            const std::shared_ptr<Seen>& seen,
+                                                            const std::string& what);
 
 // An expression, a number, a function f(t, state), or a dictionary of a table.
 SignalSettings read_signal(py::handle source, const std::shared_ptr<Seen>& seen,

@@ -27,13 +27,21 @@ using Array = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
 // Numbers from anything that NumPy can read; a TypeError otherwise.
 inline Array numbers(py::handle source) {
-  Array array = Array::ensure(source);
-  if (!array) {
-    PyErr_Clear();
-    throw py::type_error("numbers are expected, not " +
-                         py::cast<std::string>(py::repr(source)).substr(0, 80));
+  // Made doubles by force, complex numbers would lose their imaginary parts, text would be read and
+  // None be NaN.
+  const py::array any = py::array::ensure(source);
+  bool real = static_cast<bool>(any);
+  if (real) {
+    const char kind = any.dtype().kind();
+    real = kind != 'c' && kind != 'U' && kind != 'S';
+    if (kind == 'O')
+      for (const py::handle entry : any.attr("flat")) real = real && !entry.is_none();
   }
-  return array;
+  if (real)
+    if (Array array = Array::ensure(any)) return array;
+  PyErr_Clear();
+  throw py::type_error("numbers are expected, not " +
+                       py::cast<std::string>(py::repr(source)).substr(0, 80));
 }
 
 inline std::string shape_text(const py::array& array) {

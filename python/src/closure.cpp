@@ -22,16 +22,20 @@ const char* const kSettings =
 std::string doc(const char* text) { return std::string(text) + kSettings; }
 
 void bind_assembly(py::module_& m) {
-  py::class_<LoopAssembly>(m, "LoopAssembly", "Gaps are radians, or fractions of the loop's size.")
-      .def_readonly("given_gap", &LoopAssembly::given_gap)
-      .def_readonly("gap", &LoopAssembly::gap)
-      .def_readonly("closed", &LoopAssembly::closed)
+  using L = LoopAssembly;
+  py::class_<L> loop(m, "LoopAssembly",
+                     "One loop of an Assembly. Gaps are radians, or fractions of its size.");
+  loop.def_readonly("given_gap", &LoopAssembly::given_gap, "Of the guess.")
+      .def_readonly("gap", &LoopAssembly::gap, "Of what was found.")
+      .def_readonly("closed", &LoopAssembly::closed, "Whether the gap is closed.")
       .def_readonly("remains", &LoopAssembly::remains, "What is open, in words.");
-  py::class_<Assembly>(m, "Assembly", "What find_assembly() found.")
-      .def_readonly("q", &Assembly::q, "(coordinates,): the best position found.")
-      .def_readonly("closed", &Assembly::closed)
+  picklable(loop, &L::given_gap, &L::gap, &L::closed, &L::remains);
+  py::class_<Assembly> assembly(m, "Assembly", "What find_assembly() found.");
+  assembly.def_readonly("q", &Assembly::q, "(coordinates,): the best position found.")
+      .def_readonly("closed", &Assembly::closed, "Whether all loops are.")
       .def_readonly("loops", &Assembly::loops, "list of LoopAssembly, as mechanism.loops.")
       .def_property_readonly("gap", &Assembly::gap, "The largest.");
+  picklable(assembly, &Assembly::q, &Assembly::closed, &Assembly::loops);
   m.def(
       "find_assembly",
       [](const Mechanism& x, const PositionVector& guess, const Freedoms& fixed, bool keep_limits,
@@ -51,7 +55,7 @@ void bind_assembly(py::module_& m) {
          bool keep_limits, bool closest) {
         const AssemblySettings s = settings(*x, fixed, keep_limits, closest);
         const py::gil_scoped_release release;
-        return NamedState{x, assemble(*x, guess.state, s)};
+        return NamedState{x, assemble(*x, guess.of(*x), s)};
       },
       py::arg("mechanism"), py::arg("guess"), py::kw_only(), py::arg("fixed") = py::none(),
       py::arg("keep_limits") = true, py::arg("closest") = false,
@@ -75,11 +79,11 @@ void bind_assembly(py::module_& m) {
       "assemble_near",
       [](const MechanismPointer& x, const NamedState& guess, const Freedoms& position,
          const Freedoms& velocity) {
-        GivenFreedoms given = given_by_state(*x, guess.state);
+        GivenFreedoms given = given_by_state(*x, guess.of(*x));
         if (position.given()) given.position = read_mask(position, *x);
         if (velocity.given()) given.velocity = read_mask(velocity, *x);
         const py::gil_scoped_release release;
-        return NamedState{x, assemble_near(*x, guess.state, given)};
+        return NamedState{x, assemble_near(*x, guess.of(*x), given)};
       },
       py::arg("mechanism"), py::arg("guess"), py::arg("position") = py::none(),
       py::arg("velocity") = py::none(),
@@ -108,7 +112,7 @@ void bind_assembly(py::module_& m) {
   m.def(
       "closure_rate",
       [](const Mechanism& x, const NamedState& state) {
-        return closure_rate(x, make_aggregate_tables(x), state.state);
+        return closure_rate(x, make_aggregate_tables(x), state.of(x));
       },
       py::arg("mechanism"), py::arg("state"), "The largest residual of the velocities.");
 }
@@ -117,14 +121,15 @@ void bind_chart(py::module_& m) {
   py::class_<LoopChart>(m, "LoopChart", "The independent freedoms of one loop.")
       .def_readonly("independent", &LoopChart::independent, "list of int, indices into v.")
       .def_readonly("dependent", &LoopChart::dependent, "list of int, in the order of the pivots.")
-      .def_readonly("rank", &LoopChart::rank)
+      .def_readonly("rank", &LoopChart::rank, "Of the closure: how many freedoms follow.")
       .def_readonly("redundant", &LoopChart::redundant, "Rows that say nothing new.")
       .def_readonly("quality", &LoopChart::quality, "1 is best.");
   py::class_<Chart>(m, "Chart", "Which freedoms of closed loops are independent.")
       .def_readonly("loops", &Chart::loops, "list of LoopChart, as mechanism.loops.")
       .def("independent", &Chart::independent, py::arg("freedoms"),
            "All independent freedoms of the mechanism, indices into v.")
-      .def("is_independent", &Chart::is_independent, py::arg("freedom"));
+      .def("is_independent", &Chart::is_independent, py::arg("freedom"),
+           "Whether this freedom, an index into v, is independent.");
   m.def(
       "choose_chart",
       [](const Mechanism& x, const PositionVector& q, const Freedoms& pinned,
@@ -150,16 +155,18 @@ void bind_chart(py::module_& m) {
 }
 
 void bind_mobility(py::module_& m) {
-  py::class_<LoopMobility>(m, "LoopMobility")
+  py::class_<LoopMobility>(m, "LoopMobility", "One loop of a MobilityReport.")
       .def_readonly("freedoms", &LoopMobility::freedoms, "Of the spanning tree inside the loop.")
-      .def_readonly("constraints", &LoopMobility::constraints)
+      .def_readonly("constraints", &LoopMobility::constraints, "Scalar rows of its closure.")
       .def_readonly("gruebler", &LoopMobility::gruebler, "freedoms - constraints.")
-      .def_readonly("given_gap", &LoopMobility::given_gap)
-      .def_readonly("closed_gap", &LoopMobility::closed_gap)
-      .def_readonly("closed", &LoopMobility::closed)
-      .def_readonly("mobility", &LoopMobility::mobility)
-      .def_readonly("redundant", &LoopMobility::redundant)
-      .def_readonly("singular", &LoopMobility::singular)
+      .def_readonly("given_gap", &LoopMobility::given_gap,
+                    "Where it began; radians, or fractions of the loop's size.")
+      .def_readonly("closed_gap", &LoopMobility::closed_gap, "Where it was closed.")
+      .def_readonly("closed", &LoopMobility::closed, "Whether it can be closed.")
+      .def_readonly("mobility", &LoopMobility::mobility, "The freedoms that it really has.")
+      .def_readonly("redundant", &LoopMobility::redundant, "Rows that say nothing new.")
+      .def_readonly("singular", &LoopMobility::singular,
+                    "Whether the closed position has more freedoms than those near it.")
       .def_readonly("instantaneous", &LoopMobility::instantaneous,
                     "Freedoms less the rank at the closed position itself.")
       .def_readonly("shaky", &LoopMobility::shaky,
@@ -168,7 +175,7 @@ void bind_mobility(py::module_& m) {
                     "Rows that would be redundant if what should be parallel or equal were off by "
                     "less.")
       .def_readonly("off", &LoopMobility::off, "By how much; rad or lengths of the loop.");
-  py::class_<MobilityReport>(m, "MobilityReport")
+  py::class_<MobilityReport>(m, "MobilityReport", "What analyse_mobility() found.")
       .def_readonly("mobility", &MobilityReport::mobility,
                     "Of the whole mechanism; None if some loop cannot be closed.")
       .def_readonly("loops", &MobilityReport::loops, "list of LoopMobility, as mechanism.loops.")

@@ -15,6 +15,9 @@ struct PythonConstraints {
   // By name or number.
   int find(const py::object& which) const {
     if (py::isinstance<py::str>(which)) return set.find(py::cast<std::string>(which));
+    if (PyIndex_Check(which.ptr()) == 0)
+      throw py::type_error("a constraint is named, or given by its number, not by " +
+                           py::cast<std::string>(py::repr(which)));
     const int i = py::cast<int>(which);
     if (i < 0 || i >= set.count())
       throw NameError("there is no constraint " + std::to_string(i) + " in this set of " +
@@ -119,7 +122,7 @@ void switch_constraints(py::class_<PythonConstraints>& type) {
   type.def(
           "activate",
           [](C& c, const py::object& which, const NamedState& state) {
-            c.set.activate(c.find(which), state.state);
+            c.set.activate(c.find(which), state.of(*c.mechanism));
           },
           py::arg("which"), py::arg("state"), "By name or number. The state is not touched.")
       .def(
@@ -170,14 +173,16 @@ void ask_constraints(py::class_<PythonConstraints>& type) {
   type.def(
           "forward",
           [](C& c, const NamedState& state, const FreedomVector& effort, const Wrenches& external) {
-            return c.set.forward(state.state, read_freedoms(effort, *c.mechanism, "effort"),
+            return c.set.forward(state.of(*c.mechanism),
+                                 read_freedoms(effort, *c.mechanism, "effort"),
                                  read_wrenches(external, *c.mechanism));
           },
           py::arg("state"), py::arg("effort") = py::none(), py::arg("external") = py::none(),
           "Accelerations (freedoms,) with the active constraints and the mechanism's loops. "
           "NumericalError names those that contradict each other.")
       .def(
-          "impulse", [](C& c, const NamedState& state) { return c.set.impulse(state.state); },
+          "impulse",
+          [](C& c, const NamedState& state) { return c.set.impulse(state.of(*c.mechanism)); },
           py::arg("state"), "Velocities that satisfy everything active, and the energy lost.")
       .def(
           "collide",
@@ -190,17 +195,21 @@ void ask_constraints(py::class_<PythonConstraints>& type) {
             for (const py::object& contact : contacts)
               which.push_back(c.find(contact, Kind::contact, "contact"));
             return c.set.collide(
-                state.state, which,
+                state.of(*c.mechanism), which,
                 restitution.empty() ? std::vector<double>(which.size(), 0.0) : restitution);
           },
           py::arg("state"), py::arg("contacts"), py::arg("restitution") = std::vector<double>{},
           "An impact of contacts that touch: Newton's and Coulomb's laws for all at once.")
       .def(
-          "close", [](C& c, NamedState& state) { return c.set.close(state.state); },
+          "close",
+          [](C& c, NamedState& state) {
+            state.of(*c.mechanism);
+            return c.set.close(state.state);
+          },
           py::arg("state"),
           "Brings the state back onto the constraints, in place; returns the largest gap left.")
       .def(
-          "gap", [](C& c, const NamedState& state) { return c.set.gap(state.state); },
+          "gap", [](C& c, const NamedState& state) { return c.set.gap(state.of(*c.mechanism)); },
           py::arg("state"), "The largest of the active constraints.")
       .def(
           "wrench",
@@ -230,8 +239,8 @@ void ask_constraints(py::class_<PythonConstraints>& type) {
           },
           py::arg("contact"), "(normal force, friction (3,) on the body in the plane's frame), N.")
       .def(
-          "look", [](C& c, const NamedState& state) { c.set.look(state.state); }, py::arg("state"),
-          "Before contact_gap(), approach_speed() and slip().")
+          "look", [](C& c, const NamedState& state) { c.set.look(state.of(*c.mechanism)); },
+          py::arg("state"), "Before contact_gap(), approach_speed() and slip().")
       .def(
           "contact_gap",
           [](const C& c, const py::object& which) {
@@ -283,9 +292,9 @@ void bind_chains(py::module_& m) {
            py::arg("mechanism"), py::arg("name"), py::arg("body"), py::arg("against"),
            py::kw_only(), py::arg("frame") = py::none(), py::arg("on_other") = py::none(),
            py::arg("type") = Choice<HingeType>{HingeType::weld})
-      .def_readonly("name", &ChainContact::name);
+      .def_readonly("name", &ChainContact::name, "In messages and for set_active().");
   using R = ChainsResult;
-  py::class_<R>(m, "ChainsResult")
+  py::class_<R>(m, "ChainsResult", "What forward() of ChainsOnBody found.")
       .def_readonly("acceleration", &R::acceleration, "(freedoms,).")
       .def_readonly("hub_acceleration", &R::hub_acceleration, "(6,), in the hub's frame.")
       .def_readonly("wrenches", &R::wrenches,
@@ -295,8 +304,8 @@ void bind_chains(py::module_& m) {
       .def_property_readonly(
           "effective_inertia", [](const R& r) { return matrix_to_numpy(r.effective_inertia); },
           "(6, 6).")
-      .def_readonly("by_blocks", &R::by_blocks)
-      .def_readonly("rank", &R::rank);
+      .def_readonly("by_blocks", &R::by_blocks, "Chain by chain; else all equations at once.")
+      .def_readonly("rank", &R::rank, "Of the contacts' equations.");
   using P = PythonChains;
   py::class_<P>(
       m, "ChainsOnBody",
@@ -317,7 +326,8 @@ void bind_chains(py::module_& m) {
       .def(
           "forward",
           [](P& p, const NamedState& state, const FreedomVector& effort, const Wrenches& external) {
-            return p.chains.forward(state.state, read_freedoms(effort, *p.mechanism, "effort"),
+            return p.chains.forward(state.of(*p.mechanism),
+                                    read_freedoms(effort, *p.mechanism, "effort"),
                                     read_wrenches(external, *p.mechanism));
           },
           py::arg("state"), py::arg("effort") = py::none(), py::arg("external") = py::none(),

@@ -8,7 +8,7 @@ namespace catena::python {
 void bind_cpu(py::module_& m) {
   py::class_<CpuReport>(m, "CpuReport", "What this processor and this build can do.")
       .def_readonly("processor", &CpuReport::processor, "As it names itself.")
-      .def_readonly("hardware_threads", &CpuReport::hardware_threads)
+      .def_readonly("hardware_threads", &CpuReport::hardware_threads, "Of the processor.")
       .def_readonly("available", &CpuReport::available, "Instruction sets usable here.")
       .def_readonly("built", &CpuReport::built, "Variants of the kernels in this build.")
       .def_readonly("used", &CpuReport::used, "The one in use.")

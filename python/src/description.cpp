@@ -244,7 +244,8 @@ void bind_description(py::module_& m) {
   Struct<Body> body(m, "Body", "A body of a Description.");
   body.field("name", &Body::name);
   add_body_fields(body);
-  body.done().def_property_readonly("source", [](const Body& b) { return b.source; });
+  body.done().def_property_readonly(
+      "source", [](const Body& b) { return b.source; }, "Source: where it was said.");
 
   Struct<HingeSettings> hinge_settings(
       m, "HingeSettings", "A hinge between two bodies: its type, frames and freedoms.");
@@ -253,7 +254,8 @@ void bind_description(py::module_& m) {
   Struct<Hinge> hinge(m, "Hinge", "A hinge of a Description.");
   hinge.field("name", &Hinge::name).field("parent", &Hinge::parent).field("child", &Hinge::child);
   add_hinge_fields(hinge);
-  hinge.done().def_property_readonly("source", [](const Hinge& h) { return h.source; });
+  hinge.done().def_property_readonly(
+      "source", [](const Hinge& h) { return h.source; }, "Source: where it was said.");
 
   Struct<Frame>(m, "Frame", "A frame fixed on a body.")
       .field("name", &Frame::name)

@@ -6,6 +6,7 @@
 #include "catena/dynamics/energy.h"
 #include "catena/dynamics/forward.h"
 #include "catena/dynamics/gibbs.h"
+#include "catena/dynamics/given_acceleration.h"
 #include "catena/dynamics/impulses.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/mass_matrix.h"
@@ -30,7 +31,9 @@ void bind_workspace(py::module_& m) {
       "Scratch memory for the dynamics of one mechanism: with one, calls do not allocate. One for "
       "each thread.")
       .def(py::init<MechanismPointer>(), py::arg("mechanism"))
-      .def_property_readonly("mechanism", [](const PythonWorkspace& w) { return w.mechanism; })
+      .def_property_readonly(
+          "mechanism", [](const PythonWorkspace& w) { return w.mechanism; },
+          "The Mechanism it was made for.")
       .def_property_readonly(
           "has_chart", [](const PythonWorkspace& w) { return w.workspace.has_chart(); },
           "Whether independent freedoms of the closed loops have been chosen.")
@@ -52,27 +55,35 @@ void bind_workspace(py::module_& m) {
   bind_enum<ExternalWrench::Axes>(
       m, "Axes", "Along whose axes components are.",
       {{"body", ExternalWrench::Axes::body}, {"ground", ExternalWrench::Axes::ground}});
-  py::class_<ExternalWrench>(
+  py::class_<ExternalWrench> wrench(
       m, "ExternalWrench",
       "A moment and a force on a body. The force acts at `point`, given in the body's frame; the "
-      "components are along the axes of the body or of the ground.")
+      "components are along the axes of the body or of the ground.");
+  wrench
       .def(py::init([](const Mechanism& mechanism, const BodyName& body, const Vec3d& force,
                        const Vec3d& moment, const Vec3d& point, Choice<ExternalWrench::Axes> axes) {
              return ExternalWrench{read_body(body, mechanism), {moment, force}, point, axes};
            }),
            py::arg("mechanism"), py::arg("body"), py::kw_only(), py::arg("force") = Vec3d::zero(),
            py::arg("moment") = Vec3d::zero(), py::arg("point") = Vec3d::zero(),
-           py::arg("axes") = Choice<ExternalWrench::Axes>{ExternalWrench::Axes::body})
+           py::arg("axes") = Choice<ExternalWrench::Axes>{ExternalWrench::Axes::body},
+           "force: N, moment: N m, point: m in the body's frame.")
       .def_readonly("body", &ExternalWrench::body, "Index.")
       .def_readonly("wrench", &ExternalWrench::wrench, "(6,): moment, force.")
       .def_readonly("point", &ExternalWrench::point, "(3,), m.")
-      .def_readonly("axes", &ExternalWrench::axes);
+      .def_readonly("axes", &ExternalWrench::axes, "Axes of the components.");
+  picklable(wrench, &ExternalWrench::body, &ExternalWrench::wrench, &ExternalWrench::point,
+            &ExternalWrench::axes);
 }
 
 void bind_hybrid(py::module_& m) {
-  py::class_<HybridResult>(m, "HybridResult")
-      .def_readonly("acceleration", &HybridResult::acceleration, "(freedoms,), of all freedoms.")
-      .def_readonly("effort", &HybridResult::effort, "(freedoms,), of the actuators.");
+  py::class_<HybridResult> hybrid(
+      m, "HybridResult", "What hybrid_dynamics() found: motion and efforts of all freedoms.");
+  hybrid
+      .def_readonly("acceleration", &HybridResult::acceleration,
+                    "(freedoms,), rad/s² or m/s², of all freedoms.")
+      .def_readonly("effort", &HybridResult::effort, "(freedoms,), N m or N, of the actuators.");
+  picklable(hybrid, &HybridResult::acceleration, &HybridResult::effort);
   m.def(
       "hybrid_dynamics",
       [](const Mechanism& mechanism, const NamedState& state, const Freedoms& motion_driven,
@@ -87,7 +98,8 @@ void bind_hybrid(py::module_& m) {
         Working working(mechanism, workspace);
         HybridResult result;
         const ReleaseForLong release(mechanism);
-        hybrid_dynamics(mechanism, state.state, input, working.workspace(), result, loads);
+        hybrid_dynamics(mechanism, state.of(mechanism), input, working.workspace(), result, loads);
+        working.has(kDisplacements | kVelocities | kAccelerations);
         return result;
       },
       py::arg("mechanism"), py::arg("state"), py::arg("motion_driven"),
@@ -102,12 +114,15 @@ void bind_hybrid(py::module_& m) {
 }
 
 void bind_impulses(py::module_& m) {
-  py::class_<ImpulseResult>(m, "ImpulseResult")
-      .def_readonly("velocity", &ImpulseResult::velocity, "(freedoms,), after.")
+  using I = ImpulseResult;
+  py::class_<I> blow(m, "ImpulseResult",
+                     "What an impulse, or locking, does to the velocities; apply_impulse().");
+  blow.def_readonly("velocity", &ImpulseResult::velocity, "(freedoms,), rad/s or m/s, after.")
       .def_readonly("jump", &ImpulseResult::jump, "(freedoms,), after - before.")
       .def_readonly("impulse", &ImpulseResult::impulse,
                     "(freedoms,), N m s or N s: as given, or what locking takes.")
       .def_readonly("energy_change", &ImpulseResult::energy_change, "J, kinetic.");
+  picklable(blow, &I::velocity, &I::jump, &I::impulse, &I::energy_change);
   m.def(
       "apply_impulse",
       [](const Mechanism& mechanism, const NamedState& state, const FreedomVector& impulse,
@@ -120,7 +135,7 @@ void bind_impulses(py::module_& m) {
         if (target.given()) input.target = read_freedoms(target, mechanism, "target");
         Working working(mechanism, workspace);
         ImpulseResult result;
-        apply_impulse(mechanism, state.state, input, working.workspace(), result);
+        apply_impulse(mechanism, state.of(mechanism), input, working.workspace(), result);
         return result;
       },
       py::arg("mechanism"), py::arg("state"), py::arg("impulse") = py::none(), py::kw_only(),
@@ -133,31 +148,36 @@ void bind_impulses(py::module_& m) {
   m.def(
       "lock_freedom",
       [](const Mechanism& mechanism, const NamedState& state, const std::string& freedom,
-         double velocity) { return lock_freedom(mechanism, state.state, freedom, velocity); },
+         double velocity) {
+        return lock_freedom(mechanism, state.of(mechanism), freedom, velocity);
+      },
       py::arg("mechanism"), py::arg("state"), py::arg("freedom"), py::arg("velocity") = 0.0,
       "Short for apply_impulse with one locked freedom.");
 }
 
 void bind_energy(py::module_& m) {
-  py::class_<Energy>(m, "Energy", "J.")
-      .def_readonly("kinetic", &Energy::kinetic)
-      .def_readonly("gravity", &Energy::gravity)
-      .def_readonly("hinge_springs", &Energy::hinge_springs)
-      .def_readonly("point_springs", &Energy::point_springs)
-      .def_property_readonly("springs", &Energy::springs)
-      .def_property_readonly("potential", &Energy::potential)
-      .def_property_readonly("total", &Energy::total)
+  py::class_<Energy> energies(m, "Energy", "Energy of a mechanism by its kinds, J.");
+  energies.def_readonly("kinetic", &Energy::kinetic, "J, rotors included.")
+      .def_readonly("gravity", &Energy::gravity,
+                    "J; zero with every mass centre in the plane through the ground's origin.")
+      .def_readonly("hinge_springs", &Energy::hinge_springs, "J, in the stiffness of hinges.")
+      .def_readonly("point_springs", &Energy::point_springs, "J, in springs between points.")
+      .def_property_readonly("springs", &Energy::springs, "J, in all springs.")
+      .def_property_readonly("potential", &Energy::potential, "J, of gravity and springs.")
+      .def_property_readonly("total", &Energy::total, "J, kinetic and potential.")
       .def("__repr__", [](const Energy& e) {
         return "Energy(kinetic=" + number(e.kinetic) + ", gravity=" + number(e.gravity) +
                ", springs=" + number(e.springs()) + ")";
       });
+  picklable(energies, &Energy::kinetic, &Energy::gravity, &Energy::hinge_springs,
+            &Energy::point_springs);
   m.def(
-      "energy", [](const Mechanism& x, const NamedState& s) { return energy(x, s.state); },
+      "energy", [](const Mechanism& x, const NamedState& s) { return energy(x, s.of(x)); },
       py::arg("mechanism"), py::arg("state"),
       "Kinetic and potential energy, J, by code that shares nothing with the dynamics.");
   m.def(
       "kinetic_energy",
-      [](const Mechanism& x, const NamedState& s) { return kinetic_energy(x, s.state); },
+      [](const Mechanism& x, const NamedState& s) { return kinetic_energy(x, s.of(x)); },
       py::arg("mechanism"), py::arg("state"), "J.");
   m.def(
       "potential_energy",
@@ -167,16 +187,20 @@ void bind_energy(py::module_& m) {
       },
       py::arg("mechanism"), py::arg("q"), "J.");
 
-  py::class_<GibbsFunction>(m, "GibbsFunction", "Three forms that differ by constants.")
-      .def_readonly("reduced", &GibbsFunction::reduced)
-      .def_readonly("components", &GibbsFunction::components)
-      .def_readonly("particles", &GibbsFunction::particles);
+  using G = GibbsFunction;
+  py::class_<G> gibbs(m, "GibbsFunction",
+                      "Gibbs' function in three forms that differ by constants, W/s.");
+  gibbs.def_readonly("reduced", &G::reduced, "½ v̇ᵀ M v̇ - (effort - bias_effort)ᵀ v̇: zero at v̇ = 0.")
+      .def_readonly("components", &G::components, "By the rates of the bodies' twists.")
+      .def_readonly("particles", &G::particles, "By the accelerations of the particles.");
+  picklable(gibbs, &G::reduced, &G::components, &G::particles);
   m.def(
       "gibbs_function",
       [](const Mechanism& mechanism, const NamedState& state, const FreedomVector& effort,
          const FreedomVector& acceleration, PythonWorkspace* workspace, const Wrenches& external) {
         Working working(mechanism, workspace);
-        return gibbs_function(mechanism, state.state, read_freedoms(effort, mechanism, "effort"),
+        return gibbs_function(mechanism, state.of(mechanism),
+                              read_freedoms(effort, mechanism, "effort"),
                               read_freedoms(acceleration, mechanism, "acceleration"),
                               working.workspace(), read_wrenches(external, mechanism));
       },
@@ -200,14 +224,21 @@ void bind_dynamics(py::module_& m) {
          PythonWorkspace* workspace, const Wrenches& external, Choice<Route> route,
          const Out& out) {
         Working working(mechanism, workspace);
+        const State& at = state.of(mechanism);
         read_freedoms(effort, mechanism, "effort", working.input());
         const std::vector<ExternalWrench> loads = read_wrenches(external, mechanism);
         const Eigen::VectorXd* result = nullptr;
         {
           const ReleaseForLong release(mechanism);
-          result = &forward_dynamics(mechanism, state.state, working.input(), working.workspace(),
-                                     loads, route);
+          result =
+              &forward_dynamics(mechanism, at, working.input(), working.workspace(), loads, route);
         }
+        const bool recursive =
+            route == Route::recursive ||
+            (route == Route::automatic && working.workspace().remote_drives().empty() &&
+             (mechanism.loops().empty() || !prefers_multipliers(mechanism)));
+        working.has(recursive ? kDisplacements | kVelocities | kAccelerations | kFactors
+                              : kDisplacements | kVelocities);
         return deliver(*result, out);
       },
       py::arg("mechanism"), py::arg("state"), py::arg("effort") = py::none(),
@@ -228,7 +259,7 @@ void bind_dynamics(py::module_& m) {
         double sum = 0.0;
         const auto start = std::chrono::steady_clock::now();
         for (int i = 0; i < calls; ++i)
-          sum += forward_dynamics(mechanism, state.state, effort, working.workspace())[0];
+          sum += forward_dynamics(mechanism, state.of(mechanism), effort, working.workspace())[0];
         const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
         return std::make_pair(time.count() / calls, sum);
       },
@@ -239,14 +270,19 @@ void bind_dynamics(py::module_& m) {
       [](const Mechanism& mechanism, const NamedState& state, const FreedomVector& acceleration,
          PythonWorkspace* workspace, const Wrenches& external, const Out& out) {
         Working working(mechanism, workspace);
+        const State& at = state.of(mechanism);
         read_freedoms(acceleration, mechanism, "acceleration", working.input());
+        const std::vector<std::uint8_t> given = mechanism.loops().empty()
+                                                    ? std::vector<std::uint8_t>{}
+                                                    : given_freedoms(acceleration, mechanism);
         const std::vector<ExternalWrench> loads = read_wrenches(external, mechanism);
         const Eigen::VectorXd* result = nullptr;
         {
           const ReleaseForLong release(mechanism);
-          result = &inverse_dynamics(mechanism, state.state, working.input(), working.workspace(),
-                                     loads);
+          result = &inverse_dynamics_given(mechanism, at, working.input(), given,
+                                           working.workspace(), loads);
         }
+        working.has(kDisplacements | kVelocities | kAccelerations);
         return deliver(*result, out);
       },
       py::arg("mechanism"), py::arg("state"), py::arg("acceleration") = py::none(),
@@ -254,8 +290,10 @@ void bind_dynamics(py::module_& m) {
       py::arg("out") = py::none(),
       doc("The actuators' efforts for given accelerations, (freedoms,), N m or N. O(N).\n\n"
           "acceleration: (freedoms,) or by name, rad/s² or m/s²; None: zero. Of a closed mechanism "
-          "those of the independent freedoms are read (workspace.independent), and the efforts "
-          "found act there.")
+          "the freedoms named become the independent ones, the other accelerations follow, and the "
+          "efforts found act at the independent freedoms (workspace.independent). An array must "
+          "keep the loops closed to 1e-6 (1 + its largest entry), as accelerations of "
+          "forward_dynamics do; otherwise NumericalError.")
           .c_str());
   m.def(
       "bias_effort",
@@ -263,7 +301,10 @@ void bind_dynamics(py::module_& m) {
          const Wrenches& external, const Out& out) {
         Working working(mechanism, workspace);
         const std::vector<ExternalWrench> loads = read_wrenches(external, mechanism);
-        return deliver(bias_effort(mechanism, state.state, working.workspace(), loads), out);
+        const Eigen::VectorXd& result =
+            bias_effort(mechanism, state.of(mechanism), working.workspace(), loads);
+        working.has(kDisplacements | kVelocities);
+        return deliver(result, out);
       },
       py::arg("mechanism"), py::arg("state"), py::arg("workspace") = py::none(),
       py::arg("external") = py::none(), py::arg("out") = py::none(),

@@ -24,6 +24,14 @@ struct PythonOperationalSpace {
   py::object workspace;
 };
 
+// A workspace that is kept: None would be one that ends with the call.
+PythonWorkspace* kept(const py::object& workspace) {
+  if (!py::isinstance<PythonWorkspace>(workspace))
+    throw py::type_error("a Workspace is needed here, not " +
+                         py::cast<std::string>(workspace.get_type().attr("__name__")));
+  return py::cast<PythonWorkspace*>(workspace);
+}
+
 void check_updated(const py::object& workspace, const char* call) {
   if (!workspace) throw Error(std::string("call ") + call + " first");
 }
@@ -80,6 +88,7 @@ void bind_hinge_force(py::module_& m) {
         const Use use(w);
         if (node < 0 || node >= static_cast<int>(w.mechanism->nodes().size()))
           throw NameError("there is no node " + std::to_string(node));
+        w.need(kAccelerations);
         return armstrong_form(w.workspace, node);
       },
       py::arg("workspace"), py::arg("node"),
@@ -100,11 +109,12 @@ void bind_interbody(py::module_& m) {
              const Wrenches& external, const FreedomVector& effort) {
             if (workspace.is_none())
               workspace = py::cast(std::make_unique<PythonWorkspace>(f.mechanism));
-            Working working(*f.mechanism, py::cast<PythonWorkspace*>(workspace));
+            Working working(*f.mechanism, kept(workspace));
             std::optional<Eigen::VectorXd> efforts;
             if (effort.given()) efforts = read_freedoms(effort, *f.mechanism, "effort");
             f.workspace = py::object();
-            f.forces.compute(state.state, read_freedoms(acceleration, *f.mechanism, "acceleration"),
+            f.forces.compute(state.of(*f.mechanism),
+                             read_freedoms(acceleration, *f.mechanism, "acceleration"),
                              working.workspace(), read_wrenches(external, *f.mechanism),
                              efforts ? &*efforts : nullptr);
             f.workspace = workspace;
@@ -118,9 +128,11 @@ void bind_interbody(py::module_& m) {
           "collect",
           [](F& f, const NamedState& state, const FreedomVector& acceleration, py::object workspace,
              const Wrenches& external) {
-            Working working(*f.mechanism, py::cast<PythonWorkspace*>(workspace));
+            Working working(*f.mechanism, kept(workspace));
+            kept(workspace)->need(kAccelerations);
             f.workspace = py::object();
-            f.forces.collect(state.state, read_freedoms(acceleration, *f.mechanism, "acceleration"),
+            f.forces.collect(state.of(*f.mechanism),
+                             read_freedoms(acceleration, *f.mechanism, "acceleration"),
                              working.workspace(), read_wrenches(external, *f.mechanism));
             f.workspace = workspace;
           },
@@ -231,7 +243,8 @@ void bind_operational_space(py::module_& m) {
       .def(
           "update",
           [](O& o, py::object workspace) {
-            Working working(*o.mechanism, py::cast<PythonWorkspace*>(workspace));
+            Working working(*o.mechanism, kept(workspace));
+            kept(workspace)->need(kFactors);
             o.space.update(working.workspace());
             o.workspace = workspace;
           },
@@ -255,7 +268,7 @@ void bind_operational_space(py::module_& m) {
         name,
         [call, to_task](O& o, const Eigen::VectorXd& x) {
           check_updated(o.workspace, "update()");
-          const Use use(*py::cast<PythonWorkspace*>(o.workspace));
+          const Use use(*kept(o.workspace));
           Eigen::VectorXd y(to_task ? o.space.rows() : o.mechanism->freedoms());
           (o.space.*call)(x, y);
           return y;

@@ -2,7 +2,10 @@
 #include "arguments.h"
 
 #include "catena/io/load.h"
+#include "catena/io/sdf.h"
+#include "catena/io/urdf.h"
 #include "catena/io/yaml.h"
+#include "catena/model/validation.h"
 
 namespace catena::python {
 
@@ -54,10 +57,39 @@ void bind_io(py::module_& m) {
       py::arg("text"), py::arg("file_name") = "text",
       "The Description in a text of Catena's YAML. file_name is used in messages, and its folder "
       "for the paths in the text.");
-  const auto described = [](const py::object& x) {
-    return py::isinstance<Mechanism>(x) ? py::cast<const Mechanism&>(x).description()
-                                        : py::cast<Description>(x);
+  const auto text_reader = [&](const char* name, auto read, const char* doc) {
+    m.def(
+        name,
+        [=](const std::string& text, const std::string& file_name, Choice<Base> base,
+            const std::optional<Vec3d>& gravity, bool strict) {
+          Reading r = read(text, file_name, settings(base, gravity, strict));
+          if (has_error(r.diagnostics)) throw ModelError(std::move(r.diagnostics));
+          return std::move(r.description);
+        },
+        py::arg("text"), py::arg("file_name") = "text", py::kw_only(),
+        py::arg("base") = Choice<Base>{Base::as_written}, py::arg("gravity") = py::none(),
+        py::arg("strict") = false, doc);
   };
+  text_reader(
+      "read_urdf_text", read_urdf_text,
+      "The Description in a text of URDF. file_name is used in messages, and its folder for "
+      "meshes; the rest as in load().");
+  text_reader("read_sdf_text", read_sdf_text,
+              "The Description in a text of SDF. file_name is used in messages, and its folder for "
+              "includes and meshes; the rest as in load().");
+  const auto described = [](const py::object& x) {
+    if (py::isinstance<Mechanism>(x)) return py::cast<const Mechanism&>(x).description();
+    if (!py::isinstance<Description>(x))
+      throw py::type_error("a Mechanism or a Description is expected, not " +
+                           py::cast<std::string>(x.get_type().attr("__name__")));
+    return py::cast<Description>(x);
+  };
+  m.def(
+      "validate",
+      [=](const py::object& x, bool strict) { return validate(described(x), {.strict = strict}); },
+      py::arg("description"), py::arg("strict") = true,
+      "list of Diagnostic: all problems of names and numbers of a Description or Mechanism. Paths "
+      "to the world and hinges without inertia are found by MechanismBuilder.finish().");
   m.def(
       "write_yaml", [=](const py::object& x) { return write_yaml(described(x)); },
       py::arg("mechanism"),

@@ -17,12 +17,14 @@ enum class Needs { position, velocity };
 template <class F>
 auto at_place(const Mechanism& mechanism, const Where& at, Needs needs, F f) {
   if (py::isinstance<PythonWorkspace>(at.value)) {
-    Working working(mechanism, py::cast<PythonWorkspace*>(at.value));
+    const auto given = py::cast<PythonWorkspace*>(at.value);
+    Working working(mechanism, given);
+    given->need(needs == Needs::velocity ? kPoses | kVelocities : kPoses);
     return f(working.workspace());
   }
   Workspace workspace(mechanism);
   if (py::isinstance<NamedState>(at.value)) {
-    const State& state = py::cast<NamedState&>(at.value).state;
+    const State& state = py::cast<NamedState&>(at.value).of(mechanism);
     update_kinematics(mechanism, state.q, state.v, workspace);
   } else {
     if (needs == Needs::velocity)
@@ -38,7 +40,9 @@ template <class F>
 auto at_acceleration(const Mechanism& mechanism, const Where& at, const FreedomVector& acceleration,
                      F f) {
   if (py::isinstance<PythonWorkspace>(at.value)) {
-    Working working(mechanism, py::cast<PythonWorkspace*>(at.value));
+    const auto given = py::cast<PythonWorkspace*>(at.value);
+    Working working(mechanism, given);
+    given->need(kAccelerations);
     return f(working.workspace());
   }
   if (!py::isinstance<NamedState>(at.value) || !acceleration.given())
@@ -46,7 +50,7 @@ auto at_acceleration(const Mechanism& mechanism, const Where& at, const FreedomV
         "accelerations need a State and `acceleration`, or a Workspace after "
         "update_accelerations() or a dynamics call");
   Workspace workspace(mechanism);
-  update_accelerations(mechanism, py::cast<NamedState&>(at.value).state,
+  update_accelerations(mechanism, py::cast<NamedState&>(at.value).of(mechanism),
                        read_freedoms(acceleration, mechanism, "acceleration"), workspace);
   return f(workspace);
 }
@@ -62,12 +66,14 @@ void bind_updates(py::module_& m) {
       [](const Mechanism& mechanism, const Where& at, PythonWorkspace& workspace) {
         Working working(mechanism, &workspace);
         if (py::isinstance<NamedState>(at.value)) {
-          const State& state = py::cast<NamedState&>(at.value).state;
+          const State& state = py::cast<NamedState&>(at.value).of(mechanism);
           update_kinematics(mechanism, state.q, state.v, working.workspace());
+          working.has(kDisplacements | kPoses | kVelocities);
         } else {
           Eigen::VectorXd buffer;
           update_kinematics(mechanism, read_position({at.value}, mechanism, buffer),
                             working.workspace());
+          working.has(kDisplacements | kPoses);
         }
       },
       py::arg("mechanism"), py::arg("at"), py::arg("workspace"),
@@ -78,9 +84,10 @@ void bind_updates(py::module_& m) {
       [](const Mechanism& mechanism, const NamedState& state, const FreedomVector& acceleration,
          PythonWorkspace& workspace) {
         Working working(mechanism, &workspace);
-        update_accelerations(mechanism, state.state,
+        update_accelerations(mechanism, state.of(mechanism),
                              read_freedoms(acceleration, mechanism, "acceleration"),
                              working.workspace());
+        working.has(kDisplacements | kPoses | kVelocities | kAccelerations);
       },
       py::arg("mechanism"), py::arg("state"), py::arg("acceleration"), py::arg("workspace"),
       "The same with accelerations, (freedoms,).");
@@ -88,7 +95,9 @@ void bind_updates(py::module_& m) {
       "update_poses",
       [](const Mechanism& mechanism, PythonWorkspace& workspace) {
         Working working(mechanism, &workspace);
+        workspace.need(kDisplacements);
         update_poses(mechanism, working.workspace());
+        working.has(kPoses);
       },
       py::arg("mechanism"), py::arg("workspace"),
       "Poses from what the last dynamics call left in the workspace.");
@@ -200,14 +209,17 @@ void bind_bodies(py::module_& m) {
 }
 
 void bind_momentum(py::module_& m) {
-  py::class_<MassProperties>(m, "MassProperties")
-      .def_readonly("mass", &MassProperties::mass, "kg.")
+  py::class_<MassProperties> mass(m, "MassProperties",
+                                  "Of the whole mechanism with all hinges locked.");
+  mass.def_readonly("mass", &MassProperties::mass, "kg.")
       .def_readonly("center_of_mass", &MassProperties::center_of_mass, "(3,), m, ground frame.")
       .def_readonly("inertia", &MassProperties::inertia,
                     "(3, 3), kg m², about the mass centre, ground axes.");
-  py::class_<Momentum>(m, "Momentum", "Of the whole mechanism, ground axes.")
-      .def_readonly("angular", &Momentum::angular, "(3,), N m s.")
+  picklable(mass, &MassProperties::mass, &MassProperties::center_of_mass, &MassProperties::inertia);
+  py::class_<Momentum> momenta(m, "Momentum", "Of the whole mechanism, ground axes.");
+  momenta.def_readonly("angular", &Momentum::angular, "(3,), N m s.")
       .def_readonly("linear", &Momentum::linear, "(3,), N s.");
+  picklable(momenta, &Momentum::angular, &Momentum::linear);
   m.def(
       "mass_properties",
       [](const Mechanism& x, const Where& at) {

@@ -47,8 +47,8 @@ void bind_solution(py::module_& m) {
       .def_readonly(
           "costate", &LqSolution::costate,
           "Slopes of the optimal cost, one more than stages; interbody forces of a chain.")
-      .def_readonly("cost", &LqSolution::cost)
-      .def_readonly("policy", &LqSolution::policy);
+      .def_readonly("cost", &LqSolution::cost, "The least.")
+      .def_readonly("policy", &LqSolution::policy, "LqPolicy: of any state.");
 }
 
 }  // namespace
@@ -67,7 +67,8 @@ void bind_lq(py::module_& m) {
       "chain_as_lq",
       [](const MechanismPointer& mechanism, const NamedState& state, const FreedomVector& effort,
          const Wrenches& external) {
-        return chain_as_lq(*mechanism, state.state, read_freedoms(effort, *mechanism, "effort"),
+        return chain_as_lq(*mechanism, state.of(*mechanism),
+                           read_freedoms(effort, *mechanism, "effort"),
                            read_wrenches(external, *mechanism));
       },
       py::arg("mechanism"), py::arg("state"), py::arg("effort") = py::none(),

@@ -45,13 +45,47 @@ Place find_place(NamedState& s, const std::string& name) {
                   : Place{&s.state.q, m.position_index(rest), 1};
 }
 
-void set_all(Eigen::VectorXd& to, const py::object& from, const char* what) {
+void set_place(NamedState& s, const std::string& name, py::handle value) {
+  const Place p = find_place(s, name);
+  const Array a = numbers(value);
+  if (a.ndim() > 1 || a.size() != p.count)
+    throw NumericalError("'" + name + "' has " + std::to_string(p.count) + " entries, not " +
+                         std::to_string(a.size()));
+  p.vector->segment(p.first, p.count) = Eigen::Map<const Eigen::VectorXd>(a.data(), a.size());
+}
+
+std::vector<std::string> entries(const NamedState& s) {
+  std::vector<std::string> names;
+  for (const std::string& name : s.mechanism->position_names()) names.push_back("q." + name);
+  for (const std::string& name : s.mechanism->velocity_names()) names.push_back("v." + name);
+  return names;
+}
+
+// From an array, or by name: what a dictionary does not name is as in the default state.
+void set_all(NamedState& s, const py::object& from, const char* what) {
+  Eigen::VectorXd& to = *what == 'q' ? s.state.q : s.state.v;
+  if (py::isinstance<py::dict>(from)) {
+    const State& usual = s.mechanism->default_state();
+    NamedState made{s.mechanism, usual};
+    for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(from)) {
+      if (!py::isinstance<py::str>(key))
+        throw py::type_error(std::string(what) +
+                             ": a dictionary by name has names as its keys, not " +
+                             py::cast<std::string>(py::repr(key)));
+      std::string name = py::cast<std::string>(key);
+      const std::string prefix = std::string(what) + ".";
+      if (!name.starts_with(prefix)) name = prefix + name;
+      set_place(made, name, value);
+    }
+    to.head(to.size()) = *what == 'q' ? made.state.q : made.state.v;  // views stay valid
+    return;
+  }
   const Array a = numbers(from);
   if (a.ndim() > 1 || a.size() != to.size())
     throw NumericalError(std::string(what) + " has " + std::to_string(a.size()) +
                          " entries, but this mechanism has " + std::to_string(to.size()) +
                          (*what == 'q' ? " coordinates" : " freedoms"));
-  to = Eigen::Map<const Eigen::VectorXd>(a.data(), a.size());
+  to.head(to.size()) = Eigen::Map<const Eigen::VectorXd>(a.data(), a.size());
 }
 
 std::string state_text(const NamedState& s) {
@@ -69,9 +103,9 @@ std::string state_text(const NamedState& s) {
 
 void bind_places(py::module_& m) {
   py::class_<BodyPlace>(m, "BodyPlace", "Where a body of the user is in the tree of nodes.")
-      .def_readonly("name", &BodyPlace::name)
+      .def_readonly("name", &BodyPlace::name, "As the user gave it.")
       .def_readonly("node", &BodyPlace::node, "-1: fixed to the ground.")
-      .def_readonly("X_node_body", &BodyPlace::X_node_body)
+      .def_readonly("X_node_body", &BodyPlace::X_node_body, "Transform: its frame on the node.")
       .def_property_readonly(
           "inertia", [](const BodyPlace& b) { return matrix_to_numpy(to_eigen(b.inertia)); },
           "(6, 6), angular first, about the origin of the body's frame.");
@@ -80,29 +114,29 @@ void bind_places(py::module_& m) {
                               {{"tree", HingePlace::Role::tree},
                                {"cut", HingePlace::Role::cut},
                                {"weld", HingePlace::Role::weld}});
-  hinge.def_readonly("name", &HingePlace::name)
-      .def_readonly("type", &HingePlace::type)
-      .def_readonly("role", &HingePlace::role)
+  hinge.def_readonly("name", &HingePlace::name, "As the user gave it.")
+      .def_readonly("type", &HingePlace::type, "HingeType.")
+      .def_readonly("role", &HingePlace::role, "HingePlace.Role.")
       .def_readonly("parent_body", &HingePlace::parent_body, "Index; -1: the world.")
-      .def_readonly("child_body", &HingePlace::child_body)
+      .def_readonly("child_body", &HingePlace::child_body, "Index; -1: the world.")
       .def_readonly("node", &HingePlace::node, "The node it moves; -1: none.")
-      .def_readonly("reversed", &HingePlace::reversed)
+      .def_readonly("reversed", &HingePlace::reversed, "In the tree its child is the parent.")
       .def_readonly("q_index", &HingePlace::q_index, "Of its first coordinate in q.")
-      .def_readonly("coordinates", &HingePlace::coordinates)
+      .def_readonly("coordinates", &HingePlace::coordinates, "How many in q.")
       .def_readonly("v_index", &HingePlace::v_index, "Of its first freedom in v.")
-      .def_readonly("freedoms", &HingePlace::freedoms)
+      .def_readonly("freedoms", &HingePlace::freedoms, "How many in v.")
       .def("__repr__", [](const HingePlace& h) { return "<HingePlace '" + h.name + "'>"; });
   py::class_<FramePlace>(m, "FramePlace", "A frame of interest.")
-      .def_readonly("name", &FramePlace::name)
-      .def_readonly("body", &FramePlace::body)
-      .def_readonly("node", &FramePlace::node)
-      .def_readonly("X_node_frame", &FramePlace::X_node_frame);
+      .def_readonly("name", &FramePlace::name, "As the user gave it.")
+      .def_readonly("body", &FramePlace::body, "Index; -1: the world.")
+      .def_readonly("node", &FramePlace::node, "-1: fixed to the ground.")
+      .def_readonly("X_node_frame", &FramePlace::X_node_frame, "Transform: the frame on the node.");
   py::class_<LoopPlace>(m, "LoopPlace", "A closed loop, or several that share bodies.")
-      .def_readonly("bodies", &LoopPlace::bodies)
-      .def_readonly("nodes", &LoopPlace::nodes)
-      .def_readonly("cut_hinges", &LoopPlace::cut_hinges)
-      .def_readonly("rods", &LoopPlace::rods)
-      .def_readonly("couplings", &LoopPlace::couplings)
+      .def_readonly("bodies", &LoopPlace::bodies, "list of int.")
+      .def_readonly("nodes", &LoopPlace::nodes, "list of int: that move in it.")
+      .def_readonly("cut_hinges", &LoopPlace::cut_hinges, "list of int: hinges that close it.")
+      .def_readonly("rods", &LoopPlace::rods, "list of int: rods that close it.")
+      .def_readonly("couplings", &LoopPlace::couplings, "list of int: couplings in it.")
       .def_readonly("constraints", &LoopPlace::constraints, "Scalar rows, redundant ones too.");
 }
 
@@ -121,27 +155,29 @@ void bind_state(py::module_& m) {
       .def(py::init([](MechanismPointer mechanism, const std::optional<py::object>& q,
                        const std::optional<py::object>& v) {
              NamedState s{mechanism, mechanism->default_state()};
-             if (q) set_all(s.state.q, *q, "q");
-             if (v) set_all(s.state.v, *v, "v");
+             if (q) set_all(s, *q, "q");
+             if (v) set_all(s, *v, "v");
              return s;
            }),
            py::arg("mechanism"), py::arg("q") = py::none(), py::arg("v") = py::none(),
-           "The default state, or one with these q and v.")
+           "The default state, or one with these q and v: arrays, or dictionaries by name; what "
+           "these do not name is as in the default state.")
       .def_property(
           "q",
           [](const py::object& self) -> py::array_t<double> {
             return view_of(py::cast<NamedState&>(self).state.q, self);
           },
-          [](NamedState& s, const py::object& q) { set_all(s.state.q, q, "q"); },
-          "A view of the position, (coordinates,).")
+          [](NamedState& s, const py::object& q) { set_all(s, q, "q"); },
+          "A view of the position, (coordinates,). Set by an array or by name.")
       .def_property(
           "v",
           [](const py::object& self) -> py::array_t<double> {
             return view_of(py::cast<NamedState&>(self).state.v, self);
           },
-          [](NamedState& s, const py::object& v) { set_all(s.state.v, v, "v"); },
-          "A view of the velocity, (freedoms,).")
-      .def_property_readonly("mechanism", [](const NamedState& s) { return s.mechanism; })
+          [](NamedState& s, const py::object& v) { set_all(s, v, "v"); },
+          "A view of the velocity, (freedoms,). Set by an array or by name.")
+      .def_property_readonly(
+          "mechanism", [](const NamedState& s) { return s.mechanism; }, "Whose state it is.")
       .def(
           "__getitem__",
           [](const py::object& self, const std::string& name) -> py::object {
@@ -151,19 +187,27 @@ void bind_state(py::module_& m) {
                                        {static_cast<py::ssize_t>(sizeof(double))},
                                        p.vector->data() + p.first, self);
           },
-          py::arg("name"))
+          py::arg("name"), "An entry, or all of a hinge, by name; a velocity as \"v.NAME\".")
       .def(
           "__setitem__",
           [](NamedState& s, const std::string& name, const py::object& value) {
-            const Place p = find_place(s, name);
-            const Array a = numbers(value);
-            if (a.ndim() > 1 || a.size() != p.count)
-              throw NumericalError("'" + name + "' has " + std::to_string(p.count) +
-                                   " entries, not " + std::to_string(a.size()));
-            p.vector->segment(p.first, p.count) =
-                Eigen::Map<const Eigen::VectorXd>(a.data(), a.size());
+            set_place(s, name, value);
           },
           py::arg("name"), py::arg("value"))
+      .def(
+          "__contains__",
+          [](NamedState& s, const py::object& name) {
+            if (!py::isinstance<py::str>(name)) return false;
+            try {
+              return find_place(s, py::cast<std::string>(name)).count > 0;
+            } catch (const NameError&) {
+              return false;
+            }
+          },
+          py::arg("name"), "Whether state[name] is something.")
+      .def(
+          "__iter__", [](const NamedState& s) { return py::iter(py::cast(entries(s))); },
+          "Over the names of all entries: \"q.NAME\", then \"v.NAME\".")
       .def(
           "copy", [](const NamedState& s) { return s; }, "Another state with the same numbers.")
       .def("__copy__", [](const NamedState& s) { return s; })
@@ -181,8 +225,8 @@ void bind_state(py::module_& m) {
           [](const py::tuple& t) {
             NamedState s{py::cast<MechanismPointer>(t[0]), {}};
             s.state = s.mechanism->default_state();
-            set_all(s.state.q, t[1], "q");
-            set_all(s.state.v, t[2], "v");
+            set_all(s, t[1], "q");
+            set_all(s, t[2], "v");
             return s;
           }));
 }
@@ -197,7 +241,7 @@ void bind_mechanism(py::module_& m) {
       "A finished, validated model that cannot be changed; edit() starts another from it. May be "
       "used by several threads. Made by load() or MechanismBuilder.finish(). Pickled as YAML.");
   bind_state(m);
-  mechanism.def_property_readonly("name", &M::name)
+  mechanism.def_property_readonly("name", &M::name, "As the model gave it.")
       .def_property_readonly("gravity", &M::gravity, "(3,), m/s², in the ground frame.")
       .def_property_readonly(
           "description", [](const M& x) { return x.description(); }, "What it was made from.")
@@ -224,15 +268,16 @@ void bind_mechanism(py::module_& m) {
       .def_property_readonly(
           "velocity_names", [](const M& x) { return copies(x.velocity_names()); },
           "list of str: names of the entries of v.")
-      .def_property_readonly("has_free_base", &M::has_free_base)
+      .def_property_readonly("has_free_base", &M::has_free_base,
+                             "Whether a body is free from the ground.")
       .def_property_readonly("total_mass", &M::total_mass, "kg.")
       .def("body_index", &M::body_index, py::arg("name"), "-1: the ground.")
-      .def("hinge_index", &M::hinge_index, py::arg("name"))
-      .def("frame_index", &M::frame_index, py::arg("name"))
+      .def("hinge_index", &M::hinge_index, py::arg("name"), "Into hinges.")
+      .def("frame_index", &M::frame_index, py::arg("name"), "Into frames.")
       .def("position_index", &M::position_index, py::arg("name"), "Into q.")
       .def("velocity_index", &M::velocity_index, py::arg("name"), "Into v.")
-      .def("has_body", &M::has_body, py::arg("name"))
-      .def("has_hinge", &M::has_hinge, py::arg("name"))
+      .def("has_body", &M::has_body, py::arg("name"), "Whether there is a body of this name.")
+      .def("has_hinge", &M::has_hinge, py::arg("name"), "Whether there is a hinge of this name.")
       .def(
           "default_state",
           [](const MechanismPointer& x) {

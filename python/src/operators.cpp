@@ -23,11 +23,13 @@ Eigen::VectorXd read_independent(const FreedomVector& from, const PythonWorkspac
 }
 
 // y = operator x, in the position of the last articulate().
-void bind_operator(py::module_& m, const char* name, Operator apply, const char* meaning) {
+void bind_operator(py::module_& m, const char* name, Operator apply, const char* meaning,
+                   unsigned needs = kFactors) {
   m.def(
       name,
-      [apply](PythonWorkspace& workspace, const FreedomVector& x, const Out& out) {
+      [apply, needs](PythonWorkspace& workspace, const FreedomVector& x, const Out& out) {
         Working working(*workspace.mechanism, &workspace);
+        workspace.need(needs);
         Eigen::VectorXd y = read_independent(x, workspace);
         apply(working.workspace(), y, y);
         return deliver(y, out);
@@ -115,6 +117,7 @@ void bind_influence(py::module_& m) {
       "dense_operators",
       [](PythonWorkspace& w) {
         const Use use(w);
+        w.need(kFactors);
         return dense_operators(w.workspace);
       },
       py::arg("workspace"), "After articulate().");
@@ -129,10 +132,11 @@ void bind_operators(py::module_& m) {
         Working working(mechanism, &workspace);
         Eigen::VectorXd buffer;
         articulate(mechanism, read_position(q, mechanism, buffer), working.workspace());
+        working.has(kDisplacements | kFactors);
       },
       py::arg("mechanism"), py::arg("q"), py::arg("workspace"),
       "Articulated inertias, hinge inertias and gains at a position, into the workspace.");
-  bind_operator(m, "apply_mass_matrix", apply_mass_matrix, "M x.");
+  bind_operator(m, "apply_mass_matrix", apply_mass_matrix, "M x.", kDisplacements);
   bind_prompt(m, "apply_mass_matrix", apply_mass_matrix);
   bind_operator(m, "apply_inverse_mass_matrix", apply_inverse_mass_matrix, "M⁻¹ x.");
   bind_prompt(m, "apply_inverse_mass_matrix", apply_inverse_mass_matrix);
@@ -152,6 +156,7 @@ void bind_operators(py::module_& m) {
       "inverse_mass_matrix",
       [](PythonWorkspace& workspace, const Out& out) {
         Working working(*workspace.mechanism, &workspace);
+        workspace.need(kFactors);
         Eigen::MatrixXd inverse;
         inverse_mass_matrix(working.workspace(), inverse);
         return deliver(inverse, out);
@@ -167,12 +172,18 @@ void bind_operators(py::module_& m) {
       py::arg("mechanism"), py::arg("q"), "The same at a prompt.");
   m.def(
       "log_determinant_mass_matrix",
-      [](PythonWorkspace& w) { return log_determinant_mass_matrix(w.workspace); },
+      [](PythonWorkspace& w) {
+        w.need(kFactors);
+        return log_determinant_mass_matrix(w.workspace);
+      },
       py::arg("workspace"), "log det M. After articulate().");
   m.def(
       "determinant_mass_matrix",
-      [](PythonWorkspace& w) { return determinant_mass_matrix(w.workspace); }, py::arg("workspace"),
-      "det M. After articulate().");
+      [](PythonWorkspace& w) {
+        w.need(kFactors);
+        return determinant_mass_matrix(w.workspace);
+      },
+      py::arg("workspace"), "det M. After articulate().");
   bind_influence(m);
 }
 

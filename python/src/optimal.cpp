@@ -120,7 +120,7 @@ void bind_settings(py::module_& m) {
       .def_readonly("guess", &D::guess, "s.")
       .def_readonly("lower", &D::lower, "s.")
       .def_readonly("upper", &D::upper, "s.")
-      .def_property_readonly("free", &D::free)
+      .def_property_readonly("free", &D::free, "Whether it is to be found.")
       .def("__repr__", [](const D& d) {
         return "DurationSettings(guess=" + number(d.guess) + ", lower=" + number(d.lower) +
                ", upper=" + number(d.upper) + ")";
@@ -258,7 +258,7 @@ void bind_problem(py::module_& m) {
   type.def(py::init([](const MechanismPointer& mechanism, const NamedState* start,
                        const py::object& duration) {
              P p(mechanism);
-             if (start != nullptr) p.start.state = start->state;
+             if (start != nullptr) p.start.state = start->of(*mechanism);
              p.problem.duration = read_duration(duration);
              return p;
            }),
@@ -269,7 +269,7 @@ void bind_problem(py::module_& m) {
       .def_readonly("model_path", &P::model_path, "The file of the model, if it was read from one.")
       .def_property(
           "start", [](P& p) -> NamedState& { return p.start; },
-          [](P& p, const NamedState& state) { p.start.state = state.state; },
+          [](P& p, const NamedState& state) { p.start.state = state.of(*p.mechanism); },
           "State: where and how fast the motion begins; closed. May be written into.")
       .def_property(
           "duration", [](const P& p) { return p.problem.duration; },
@@ -386,19 +386,19 @@ void bind_solver_settings(py::module_& m) {
   using G = SolverProgress;
   py::class_<G>(m, "SolverProgress", "What progress of solve() is called with.")
       .def_readonly("start", &G::start, "Of several, from 0.")
-      .def_readonly("iteration", &G::iteration)
-      .def_readonly("cost", &G::cost)
+      .def_readonly("iteration", &G::iteration, "How many were done.")
+      .def_readonly("cost", &G::cost, "Of the motion so far.")
       .def_readonly("violation", &G::violation, "Of bounds and conditions.")
       .def_readonly("stationarity", &G::stationarity, "Largest entry of the gradient.")
       .def_readonly("step", &G::step, "Length of the last.")
-      .def_readonly("evaluations", &G::evaluations);
+      .def_readonly("evaluations", &G::evaluations, "Of cost and conditions.");
 }
 
 void bind_motion(py::module_& m) {
-  py::class_<Minimum>(m, "Minimum")
-      .def_readonly("cost", &Minimum::cost)
+  py::class_<Minimum>(m, "Minimum", "Where starts of a search ended.")
+      .def_readonly("cost", &Minimum::cost, "At this minimum.")
       .def_readonly("starts", &Minimum::starts, "That ended there.")
-      .def_readonly("variables", &Minimum::variables);
+      .def_readonly("variables", &Minimum::variables, "Of the search, for solve(variables=...).");
   using N = NamedMotion;
   py::class_<N> type(m, "OptimalMotion", "What solve() found.");
   const auto add = [&type](const char* name, auto member, const char* doc = "") {
@@ -406,15 +406,15 @@ void bind_motion(py::module_& m) {
         name, [member](const N& n) { return n.motion.*member; }, doc);
   };
   using O = OptimalMotion;
-  add("converged", &O::converged);
-  add("feasible", &O::feasible);
-  add("end", &O::end);
+  add("converged", &O::converged, "To the tolerance that was asked for.");
+  add("feasible", &O::feasible, "Bounds and conditions are kept.");
+  add("end", &O::end, "SolverEnd: why the search ended.");
   add("message", &O::message, "How it ended, in words.");
   add("solver", &O::solver, "The one that was used.");
   add("variables", &O::variables, "The free coefficients, and the duration if it is free.");
   add("guess", &O::guess, "Where the search began.");
   add("duration", &O::duration, "s.");
-  add("cost", &O::cost);
+  add("cost", &O::cost, "The least that was found.");
   add("guess_cost", &O::guess_cost, "NaN: no motion could be computed from the guess.");
   add("refined_cost", &O::refined_cost, "On a grid twice as fine as");
   add("grid", &O::grid, "the one of the result.");
@@ -424,14 +424,16 @@ void bind_motion(py::module_& m) {
   add("violation", &O::violation, "Of bounds and conditions.");
   add("worst", &O::worst, "What is violated most.");
   add("stationarity", &O::stationarity, "Largest entry of the gradient.");
-  add("iterations", &O::iterations);
+  add("iterations", &O::iterations, "Of the solver.");
   add("evaluations", &O::evaluations, "Of the motion, with derivatives and without.");
   add("wall_time", &O::wall_time, "s.");
   add("minima", &O::minima, "list of Minimum: of several starts, least first.");
-  type.def_property_readonly("final_state",
-                             [](const N& n) {
-                               return NamedState{n.mechanism, n.motion.final_state};
-                             })
+  type.def_property_readonly(
+          "final_state",
+          [](const N& n) {
+            return NamedState{n.mechanism, n.motion.final_state};
+          },
+          "The State at the end of the motion.")
       .def("__repr__", [](const N& n) {
         return "<OptimalMotion: cost " + number(n.motion.cost) + ", " + n.motion.message + ">";
       });

@@ -8,8 +8,20 @@ namespace {
 
 struct PythonProducts {
   explicit PythonProducts(MechanismPointer of) : mechanism(std::move(of)), products(*mechanism) {}
+
+  // At which point the last evaluation was.
+  enum class Point { none, forward, inverse, hybrid };
+  void need(bool there, const char* call) const {
+    if (!there) throw Error(std::string("call ") + call + " of these DynamicsProducts first");
+  }
+  void need_forward() const { need(point == Point::forward, "evaluate()"); }
+  void need_inverse() const {
+    need(point == Point::forward || point == Point::inverse, "evaluate_inverse() or evaluate()");
+  }
+
   MechanismPointer mechanism;
   DynamicsProducts products;
+  Point point = Point::none;
 };
 
 }  // namespace
@@ -27,8 +39,12 @@ void bind_products(py::module_& m) {
       .def(
           "evaluate",
           [](P& p, const NamedState& state, const FreedomVector& effort, const Wrenches& external) {
-            return p.products.evaluate(state.state, read_freedoms(effort, *p.mechanism, "effort"),
-                                       read_wrenches(external, *p.mechanism));
+            p.point = P::Point::none;
+            Eigen::VectorXd result = p.products.evaluate(
+                state.of(*p.mechanism), read_freedoms(effort, *p.mechanism, "effort"),
+                read_wrenches(external, *p.mechanism));
+            p.point = P::Point::forward;
+            return result;
           },
           py::arg("state"), py::arg("effort") = py::none(), py::arg("external") = py::none(),
           "Forward dynamics at this point: accelerations (freedoms,).")
@@ -36,9 +52,11 @@ void bind_products(py::module_& m) {
           "evaluate_inverse",
           [](P& p, const NamedState& state, const FreedomVector& acceleration,
              const Wrenches& external) {
-            p.products.evaluate_inverse(state.state,
+            p.point = P::Point::none;
+            p.products.evaluate_inverse(state.of(*p.mechanism),
                                         read_freedoms(acceleration, *p.mechanism, "acceleration"),
                                         read_wrenches(external, *p.mechanism));
+            p.point = P::Point::inverse;
           },
           py::arg("state"), py::arg("acceleration") = py::none(), py::arg("external") = py::none(),
           "The point of given accelerations; the products are then those of inverse dynamics.")
@@ -46,12 +64,14 @@ void bind_products(py::module_& m) {
           "forward_product",
           [](P& p, const Eigen::VectorXd& dq, const Eigen::VectorXd& dv,
              const Eigen::VectorXd& deffort) {
+            p.need_forward();
             return p.products.forward_product(dq, dv, deffort);
           },
           py::arg("dq"), py::arg("dv"), py::arg("deffort"), "δv̇ along one direction, (n,).")
       .def(
           "forward_adjoint",
           [gradient](P& p, const Eigen::VectorXd& w) {
+            p.need_forward();
             return gradient(p.products.forward_adjoint(w));
           },
           py::arg("w"), "(by q, by v, by effort): the gradient of wᵀ v̇.")
@@ -59,12 +79,14 @@ void bind_products(py::module_& m) {
           "inverse_product",
           [](P& p, const Eigen::VectorXd& dq, const Eigen::VectorXd& dv,
              const Eigen::VectorXd& dacceleration) {
+            p.need_inverse();
             return p.products.inverse_product(dq, dv, dacceleration);
           },
           py::arg("dq"), py::arg("dv"), py::arg("dacceleration"), "δeffort, (n,).")
       .def(
           "inverse_adjoint",
           [gradient](P& p, const Eigen::VectorXd& w) {
+            p.need_inverse();
             return gradient(p.products.inverse_adjoint(w));
           },
           py::arg("w"), "(by q, by v, by acceleration): the gradient of wᵀ effort.")
@@ -78,8 +100,11 @@ void bind_products(py::module_& m) {
             input.motion_driven.resize(static_cast<std::size_t>(p.mechanism->freedoms()), 0);
             input.effort = read_freedoms(effort, *p.mechanism, "effort");
             input.acceleration = read_freedoms(acceleration, *p.mechanism, "acceleration");
-            return p.products.evaluate_hybrid(state.state, input,
-                                              read_wrenches(external, *p.mechanism));
+            p.point = P::Point::none;
+            HybridResult result = p.products.evaluate_hybrid(state.of(*p.mechanism), input,
+                                                             read_wrenches(external, *p.mechanism));
+            p.point = P::Point::hybrid;
+            return result;
           },
           py::arg("state"), py::arg("motion_driven"), py::arg("effort") = py::none(),
           py::arg("acceleration") = py::none(), py::arg("external") = py::none(),
@@ -88,6 +113,7 @@ void bind_products(py::module_& m) {
       .def(
           "hybrid_adjoint",
           [gradient](P& p, const Eigen::VectorXd& w, const Eigen::VectorXd& x) {
+            p.need(p.point == P::Point::hybrid, "evaluate_hybrid()");
             return gradient(p.products.hybrid_adjoint(w, x));
           },
           py::arg("w"), py::arg("x"),

@@ -32,7 +32,12 @@ void require_same(const MechanismPointer& mechanism, const MechanismPointer& oth
 NamedRecord record_from_arrays(const MechanismPointer& mechanism, std::vector<double> times,
                                const py::object& states, const py::object& efforts) {
   std::vector<State> x;
-  for (const py::handle state : states) x.push_back(py::cast<const NamedState&>(state).state);
+  for (const py::handle state : states) {
+    if (!py::isinstance<NamedState>(state))
+      throw py::type_error("states of a motion are State, not " +
+                           py::cast<std::string>(state.get_type().attr("__name__")));
+    x.push_back(py::cast<const NamedState&>(state).of(*mechanism));
+  }
   std::vector<Eigen::VectorXd> u;
   if (efforts.is_none())
     u.assign(x.size(), Eigen::VectorXd::Zero(mechanism->freedoms()));
@@ -68,11 +73,15 @@ void bind_record(py::module_& m) {
                 "recorded_motion(run) makes one of a Run.")
       .def(py::init(&record_from_arrays), py::arg("mechanism"), py::arg("times"), py::arg("states"),
            py::arg("efforts") = py::none())
-      .def_property_readonly("mechanism", [](const N& n) { return n.mechanism; })
-      .def_property_readonly("start", [](const N& n) { return n.motion.start(); })
-      .def_property_readonly("end", [](const N& n) { return n.motion.end(); })
-      .def_property_readonly("rows",
-                             [](const N& n) { return static_cast<std::int64_t>(n.motion.rows()); })
+      .def_property_readonly(
+          "mechanism", [](const N& n) { return n.mechanism; }, "The Mechanism that moves.")
+      .def_property_readonly(
+          "start", [](const N& n) { return n.motion.start(); }, "s, of the first row.")
+      .def_property_readonly(
+          "end", [](const N& n) { return n.motion.end(); }, "s, of the last row.")
+      .def_property_readonly(
+          "rows", [](const N& n) { return static_cast<std::int64_t>(n.motion.rows()); },
+          "How many.")
       .def(
           "state_at",
           [](const N& n, double t) {
@@ -104,7 +113,8 @@ void bind_regulators(py::module_& m) {
         name, [member](const N& n) { return n.regulator.*member; }, doc);
   };
   using R = Regulator;
-  type.def_property_readonly("mechanism", [](const N& n) { return n.mechanism; });
+  type.def_property_readonly(
+      "mechanism", [](const N& n) { return n.mechanism; }, "The Mechanism it regulates.");
   add("freedoms", &R::freedoms, "list of int: independent, x are their directions and velocities.");
   add("actuators", &R::actuators, "list of int: freedoms.");
   add("states", &R::states, "list of str: \"q.shoulder\", ..., \"v.elbow\".");
@@ -126,7 +136,8 @@ void bind_regulators(py::module_& m) {
       .def(
           "deviation",
           [](const N& n, const NamedState& nominal, const NamedState& state) {
-            return n.regulator.deviation(*n.mechanism, nominal.state, state.state);
+            return n.regulator.deviation(*n.mechanism, nominal.of(*n.mechanism),
+                                         state.of(*n.mechanism));
           },
           py::arg("nominal"), py::arg("state"), "x of a state against that of the motion.")
       .def(
@@ -166,9 +177,8 @@ void bind_regulators(py::module_& m) {
       [settings_of](const MechanismPointer& mechanism, const NamedState& state,
                     const FreedomVector& effort, const py::object& settings,
                     const Wrenches& external, const py::kwargs& fields) {
-        require_same(mechanism, state.mechanism, "the state");
         const Mechanism& x = *mechanism;
-        const OperatingPoint point{state.state, read_freedoms(effort, x, "effort"),
+        const OperatingPoint point{state.of(x), read_freedoms(effort, x, "effort"),
                                    Eigen::VectorXd::Zero(x.freedoms()), read_wrenches(external, x)};
         const RegulatorSettings s = settings_of(settings, fields);
         const py::gil_scoped_release release;
@@ -191,14 +201,14 @@ void bind_regulated_runs(py::module_& m) {
   };
   using R = RegulatedResult;
   add("departed", &R::departed, "It was ended: 10,000 times as far off as is allowed.");
-  add("first_deviation", &R::first_deviation);
-  add("final_deviation", &R::final_deviation);
-  add("largest_deviation", &R::largest_deviation);
+  add("first_deviation", &R::first_deviation, "(states,), at the start.");
+  add("final_deviation", &R::final_deviation, "(states,), at the end.");
+  add("largest_deviation", &R::largest_deviation, "(states,), of each during the run.");
   add("first_distance", &R::first_distance, "In units of what is allowed.");
-  add("final_distance", &R::final_distance);
-  add("largest_distance", &R::largest_distance);
-  add("largest_effort", &R::largest_effort);
-  add("rms_effort", &R::rms_effort);
+  add("final_distance", &R::final_distance, "The same at the end.");
+  add("largest_distance", &R::largest_distance, "The largest during the run.");
+  add("largest_effort", &R::largest_effort, "(inputs,), N m or N, of each actuator.");
+  add("rms_effort", &R::rms_effort, "(inputs,), N m or N, root mean square of each.");
   add("rms_feedback", &R::rms_feedback, "Of what was added to the motion's efforts.");
   add("saturated", &R::saturated, "Part of the rows with the effort at its limit.");
   m.def(

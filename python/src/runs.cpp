@@ -1,6 +1,8 @@
 // Runs: in memory and in files, their columns as arrays, reports, comparison.
 #include "runs.h"
 
+#include <filesystem>
+
 #include "apps/catena/report_data.h"
 #include "catena/io/csv.h"
 #include "catena/io/run_compare.h"
@@ -33,26 +35,35 @@ std::vector<std::string> units_of(std::span<const RunColumn> columns) {
 }
 
 void bind_records(py::module_& m) {
-  py::class_<RunEvent>(m, "RunEvent")
-      .def_readonly("time", &RunEvent::time, "s.")
+  py::class_<RunEvent> event(m, "RunEvent", "Something that happened in a run, at an instant.");
+  event.def_readonly("time", &RunEvent::time, "s.")
       .def_readonly("kind", &RunEvent::kind, "\"limit\", \"stick\", \"slip\", \"user\", ...")
-      .def_readonly("name", &RunEvent::name)
+      .def_readonly("name", &RunEvent::name, "Of the freedom, the constraint or the user's event.")
       .def_readonly("detail", &RunEvent::detail, "In words.")
       .def("__repr__", [](const RunEvent& e) {
         return "<RunEvent " + number(e.time) + " s: " + e.kind + " " + e.name + ">";
       });
+  picklable(event, &RunEvent::time, &RunEvent::kind, &RunEvent::name, &RunEvent::detail);
   using R = MemoryRecorder;
   py::class_<R, std::shared_ptr<R>>(m, "MemoryRecorder", "The record of a run in memory.")
       .def(py::init<>())
-      .def_property_readonly("columns", [](const R& r) { return names_of(r.columns()); })
-      .def_property_readonly("units", [](const R& r) { return units_of(r.columns()); })
-      .def_property_readonly("rows", [](const R& r) { return static_cast<std::int64_t>(r.rows()); })
+      .def_property_readonly(
+          "columns", [](const R& r) { return names_of(r.columns()); },
+          "list of str: names of the columns.")
+      .def_property_readonly(
+          "units", [](const R& r) { return units_of(r.columns()); }, "list of str: of the columns.")
+      .def_property_readonly(
+          "rows", [](const R& r) { return static_cast<std::int64_t>(r.rows()); },
+          "How many there are.")
       .def("column", &R::column, py::arg("name"), "(rows,).")
       .def_property_readonly("values", &record_values, "(rows, columns), a view.")
       .def_property_readonly(
           "events", [](const R& r) { return r.events(); }, "list of RunEvent.")
-      .def_property_readonly("audit_json", [](const R& r) { return r.audit_json(); })
-      .def_property_readonly("complete", &R::complete)
+      .def_property_readonly(
+          "audit_json", [](const R& r) { return r.audit_json(); },
+          "JSON of the audit; empty: none yet.")
+      .def_property_readonly("complete", &R::complete,
+                             "False for a run that was interrupted or still goes on.")
       .def(
           "save",
           [](const R& r, const std::string& path, const std::string& model_yaml,
@@ -68,7 +79,7 @@ void bind_records(py::module_& m) {
             const std::size_t columns = r.columns().size();
             for (std::int64_t i = 0; i < r.rows(); ++i)
               writer.append({r.values().data() + static_cast<std::size_t>(i) * columns, columns});
-            for (const RunEvent& event : r.events()) writer.add_event(event);
+            for (const RunEvent& e : r.events()) writer.add_event(e);
             writer.finish(r.audit_json(), r.complete());
           },
           py::arg("path"), py::arg("model_yaml"), py::arg("model_path"), py::arg("settings_json"),
@@ -80,18 +91,32 @@ void bind_files(py::module_& m) {
   using F = RunFile;
   py::class_<F>(m, "RunFile", "A run in an HDF5 file; open_run() gives it as a Run.")
       .def(py::init<std::string>(), py::arg("path"))
-      .def_property_readonly("path", &F::path)
-      .def_property_readonly("version", &F::version)
-      .def_property_readonly("kind", [](const F& f) { return f.header().kind; })
-      .def_property_readonly("model_yaml", [](const F& f) { return f.header().model_yaml; })
-      .def_property_readonly("model_path", [](const F& f) { return f.header().model_path; })
-      .def_property_readonly("settings_json", [](const F& f) { return f.header().settings_json; })
-      .def_property_readonly("columns", [](const F& f) { return names_of(f.header().columns); })
-      .def_property_readonly("units", [](const F& f) { return units_of(f.header().columns); })
-      .def_property_readonly("rows", &F::rows)
-      .def_property_readonly("complete", &F::complete)
-      .def_property_readonly("being_written", &F::being_written)
-      .def_property_readonly("audit_json", &F::audit_json)
+      .def_property_readonly("path", &F::path, "Of the file.")
+      .def_property_readonly("version", &F::version, "Of Catena that wrote it.")
+      .def_property_readonly(
+          "kind", [](const F& f) { return f.header().kind; },
+          "\"simulation\", \"optimization\" or \"regulation\".")
+      .def_property_readonly(
+          "model_yaml", [](const F& f) { return f.header().model_yaml; },
+          "The model, as Catena's YAML.")
+      .def_property_readonly(
+          "model_path", [](const F& f) { return f.header().model_path; },
+          "The file the model was read from; empty: none.")
+      .def_property_readonly(
+          "settings_json", [](const F& f) { return f.header().settings_json; },
+          "The settings, as JSON.")
+      .def_property_readonly(
+          "columns", [](const F& f) { return names_of(f.header().columns); },
+          "list of str: names of the columns.")
+      .def_property_readonly(
+          "units", [](const F& f) { return units_of(f.header().columns); },
+          "list of str: of the columns.")
+      .def_property_readonly("rows", &F::rows, "How many there are.")
+      .def_property_readonly("complete", &F::complete,
+                             "False for a run that was interrupted or still goes on.")
+      .def_property_readonly("being_written", &F::being_written,
+                             "Whether a program still writes it.")
+      .def_property_readonly("audit_json", &F::audit_json, "JSON of the audit; empty: none yet.")
       .def_property_readonly("events", &F::events, "list of RunEvent.")
       .def("column", &F::column, py::arg("name"), "(rows,).")
       .def(
@@ -135,29 +160,29 @@ void bind_files(py::module_& m) {
 }
 
 void bind_comparison(py::module_& m) {
-  py::class_<ColumnDifference>(m, "ColumnDifference")
-      .def_readonly("name", &ColumnDifference::name)
-      .def_readonly("unit", &ColumnDifference::unit)
+  py::class_<ColumnDifference>(m, "ColumnDifference", "How a column of two runs differs.")
+      .def_readonly("name", &ColumnDifference::name, "Of the column.")
+      .def_readonly("unit", &ColumnDifference::unit, "Of the column.")
       .def_readonly("largest", &ColumnDifference::largest, "Of |a - b|.")
       .def_readonly("time", &ColumnDifference::time, "s, when.")
       .def_readonly("relative", &ColumnDifference::relative, "To the largest |a| or |b|.");
-  py::class_<SettingDifference>(m, "SettingDifference")
-      .def_readonly("name", &SettingDifference::name)
+  py::class_<SettingDifference>(m, "SettingDifference", "A setting in which two runs differ.")
+      .def_readonly("name", &SettingDifference::name, "Of the setting.")
       .def_readonly("first", &SettingDifference::first, "JSON; empty: not there.")
       .def_readonly("second", &SettingDifference::second, "JSON; empty: not there.");
   using C = RunComparison;
   py::class_<C>(m, "RunComparison", "How two runs differ.")
-      .def_readonly("same_model", &C::same_model)
-      .def_readonly("first_version", &C::first_version)
-      .def_readonly("second_version", &C::second_version)
+      .def_readonly("same_model", &C::same_model, "Whether the models are the same text.")
+      .def_readonly("first_version", &C::first_version, "Of Catena.")
+      .def_readonly("second_version", &C::second_version, "Of Catena.")
       .def_readonly("settings", &C::settings, "list of SettingDifference.")
       .def_readonly("only_first", &C::only_first, "list of str: columns.")
       .def_readonly("only_second", &C::only_second, "list of str: columns.")
       .def_readonly("columns", &C::columns, "list of ColumnDifference.")
-      .def_readonly("same_times", &C::same_times)
+      .def_readonly("same_times", &C::same_times, "Whether the rows are at the same times.")
       .def_readonly("first_end", &C::first_end, "s.")
       .def_readonly("second_end", &C::second_end, "s.")
-      .def_readonly("compared_rows", &C::compared_rows)
+      .def_readonly("compared_rows", &C::compared_rows, "How many.")
       .def("agree", &C::agree, py::arg("tolerance"),
            "True if no column differs by more than this, relative to its largest value.");
   m.def(
@@ -173,7 +198,13 @@ void bind_comparison(py::module_& m) {
 std::unique_ptr<Recorder> file_recorder(const std::string& output, const Mechanism& mechanism,
                                         RunHeader header, bool overwrite) {
   if (output.empty()) return nullptr;
-  if (output.ends_with(".csv")) return std::make_unique<CsvRecorder>(output);
+  if (output.ends_with(".csv")) {
+    std::error_code ignored;
+    if (!overwrite && std::filesystem::exists(output, ignored))
+      throw Error("'" + output +
+                  "' exists already; remove it, or choose another name, or overwrite it");
+    return std::make_unique<CsvRecorder>(output);
+  }
   header.model_yaml = write_yaml(mechanism.description());
   return std::make_unique<RunRecorder>(output, std::move(header), overwrite);
 }

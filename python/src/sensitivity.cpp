@@ -5,6 +5,7 @@
 #include "interrupts.h"
 #include <pybind11/complex.h>
 
+#include "catena/dynamics/given_acceleration.h"
 #include "catena/sensitivity/derivative_check.h"
 #include "catena/sensitivity/equilibrium.h"
 #include "catena/sensitivity/forward_derivatives.h"
@@ -49,6 +50,28 @@ class SensitivityUse {
   PythonSensitivityWorkspace* given_;
 };
 
+// Accelerations of a closed mechanism that somebody gave (dynamics/given_acceleration.h).
+class Given {
+ public:
+  Given(const Mechanism& mechanism, const NamedState& state, const FreedomVector& acceleration,
+        SensitivityWorkspace& workspace)
+      : mechanism_(mechanism), workspace_(workspace) {
+    if (mechanism.loops().empty() || !acceleration.given()) return;
+    mask_ = given_freedoms(acceleration, mechanism);
+    make_given_independent(mechanism, state.of(mechanism).q, mask_, workspace.dynamics());
+  }
+  // After a call that found all accelerations.
+  void check(const Eigen::VectorXd& acceleration) const {
+    if (!mask_.empty())
+      check_given(mechanism_, acceleration, mask_, workspace_.dynamics().all_accelerations());
+  }
+
+ private:
+  const Mechanism& mechanism_;
+  const SensitivityWorkspace& workspace_;
+  std::vector<std::uint8_t> mask_;
+};
+
 // A Plant that knows its mechanism.
 struct NamedPlant {
   MechanismPointer mechanism;
@@ -58,7 +81,7 @@ struct NamedPlant {
 
 OperatingPoint point_of(const Mechanism& m, const NamedState& state, const FreedomVector& effort,
                         const FreedomVector& acceleration, const Wrenches& external) {
-  return {state.state, read_freedoms(effort, m, "effort"),
+  return {state.of(m), read_freedoms(effort, m, "effort"),
           read_freedoms(acceleration, m, "acceleration"), read_wrenches(external, m)};
 }
 
@@ -69,32 +92,43 @@ py::array_t<std::complex<double>> complex_vector(const Eigen::VectorXcd& x) {
 }
 
 void bind_derivatives(py::module_& m) {
-  py::class_<InverseDerivatives>(
+  py::class_<InverseDerivatives> by_inverse(
       m, "InverseDerivatives",
       "Of inverse dynamics; rows: efforts, columns: directions. Freedoms "
-      "of a tree, independent freedoms of a closed mechanism.")
-      .def_readonly("dq", &InverseDerivatives::dq, "(n, n), along tangent directions.")
+      "of a tree, independent freedoms of a closed mechanism.");
+  by_inverse.def_readonly("dq", &InverseDerivatives::dq, "(n, n), along tangent directions.")
       .def_readonly("dv", &InverseDerivatives::dv, "(n, n).")
       .def_readonly("da", &InverseDerivatives::da, "(n, n): the mass matrix.");
-  py::class_<ForwardDerivatives>(m, "ForwardDerivatives", "Of forward dynamics.")
-      .def_readonly("acceleration", &ForwardDerivatives::acceleration, "(freedoms,).")
+  picklable(by_inverse, &InverseDerivatives::dq, &InverseDerivatives::dv, &InverseDerivatives::da);
+  using F = ForwardDerivatives;
+  py::class_<F> by_forward(m, "ForwardDerivatives",
+                           "Of forward dynamics; rows: accelerations, columns: directions.");
+  by_forward.def_readonly("acceleration", &ForwardDerivatives::acceleration, "(freedoms,).")
       .def_readonly("dq", &ForwardDerivatives::dq, "(n, n), along tangent directions.")
       .def_readonly("dv", &ForwardDerivatives::dv, "(n, n).")
       .def_readonly("deffort", &ForwardDerivatives::deffort, "(n, freedoms).");
+  picklable(by_forward, &F::acceleration, &F::dq, &F::dv, &F::deffort);
   using H = HybridDerivatives;
-  py::class_<H>(m, "HybridDerivatives",
-                "Of hybrid dynamics; the input of a motion-driven freedom is its acceleration.")
-      .def_readonly("result", &H::result)
-      .def_readonly("acceleration_dq", &H::acceleration_dq)
-      .def_readonly("acceleration_dv", &H::acceleration_dv)
-      .def_readonly("acceleration_dinput", &H::acceleration_dinput)
-      .def_readonly("effort_dq", &H::effort_dq)
-      .def_readonly("effort_dv", &H::effort_dv)
-      .def_readonly("effort_dinput", &H::effort_dinput);
+  py::class_<H> by_hybrid(
+      m, "HybridDerivatives",
+      "Of hybrid dynamics; the input of a motion-driven freedom is its acceleration, that of "
+      "another its effort. Rows: what is found, columns: directions.");
+  by_hybrid.def_readonly("result", &H::result, "HybridResult at the point.")
+      .def_readonly("acceleration_dq", &H::acceleration_dq,
+                    "(n, n): of the accelerations, by tangent directions of q.")
+      .def_readonly("acceleration_dv", &H::acceleration_dv, "(n, n): by v.")
+      .def_readonly("acceleration_dinput", &H::acceleration_dinput, "(n, inputs).")
+      .def_readonly("effort_dq", &H::effort_dq,
+                    "(n, n): of the actuators' efforts, by tangent directions of q.")
+      .def_readonly("effort_dv", &H::effort_dv, "(n, n): by v.")
+      .def_readonly("effort_dinput", &H::effort_dinput, "(n, inputs).");
+  picklable(by_hybrid, &H::result, &H::acceleration_dq, &H::acceleration_dv,
+            &H::acceleration_dinput, &H::effort_dq, &H::effort_dv, &H::effort_dinput);
   using W = PythonSensitivityWorkspace;
   py::class_<W>(m, "SensitivityWorkspace", "Scratch for derivatives. One for each thread.")
       .def(py::init<MechanismPointer>(), py::arg("mechanism"))
-      .def_property_readonly("mechanism", [](const W& w) { return w.mechanism; })
+      .def_property_readonly(
+          "mechanism", [](const W& w) { return w.mechanism; }, "The Mechanism it was made for.")
       .def(
           "set_chart",
           [](W& w, const Chart& chart, bool pinned) {
@@ -111,9 +145,12 @@ void bind_derivatives(py::module_& m) {
         SensitivityUse use(x, workspace);
         const Eigen::VectorXd a = read_freedoms(acceleration, *x, "acceleration");
         const std::vector<ExternalWrench> loads = read_wrenches(external, *x);
+        const Given given(*x, state, acceleration, use.workspace());
         const ReleaseForLong release(*x);
-        return InverseDerivatives(
-            inverse_dynamics_derivatives(*x, state.state, a, use.workspace(), loads));
+        InverseDerivatives d =
+            inverse_dynamics_derivatives(*x, state.of(*x), a, use.workspace(), loads);
+        given.check(a);
+        return d;
       },
       py::arg("mechanism"), py::arg("state"), py::arg("acceleration") = py::none(),
       py::arg("workspace") = py::none(), py::arg("external") = py::none(),
@@ -128,7 +165,7 @@ void bind_derivatives(py::module_& m) {
         const std::vector<ExternalWrench> loads = read_wrenches(external, *x);
         const ReleaseForLong release(*x);
         return ForwardDerivatives(
-            forward_dynamics_derivatives(*x, state.state, e, use.workspace(), loads));
+            forward_dynamics_derivatives(*x, state.of(*x), e, use.workspace(), loads));
       },
       py::arg("mechanism"), py::arg("state"), py::arg("effort") = py::none(),
       py::arg("workspace") = py::none(), py::arg("external") = py::none(),
@@ -145,7 +182,7 @@ void bind_derivatives(py::module_& m) {
         input.effort = read_freedoms(effort, *x, "effort");
         input.acceleration = read_freedoms(acceleration, *x, "acceleration");
         return HybridDerivatives(hybrid_dynamics_derivatives(
-            *x, state.state, input, use.workspace(), read_wrenches(external, *x)));
+            *x, state.of(*x), input, use.workspace(), read_wrenches(external, *x)));
       },
       py::arg("mechanism"), py::arg("state"), py::arg("motion_driven"),
       py::arg("effort") = py::none(), py::arg("acceleration") = py::none(),
@@ -187,8 +224,9 @@ void bind_derivatives(py::module_& m) {
         SensitivityUse use(x, workspace);
         const Eigen::VectorXd a = read_freedoms(acceleration, *x, "acceleration");
         const std::vector<ExternalWrench> loads = read_wrenches(external, *x);
+        const Given given(*x, state, acceleration, use.workspace());
         const py::gil_scoped_release release;
-        return inverse_second_derivatives(*x, state.state, a, use.workspace(), loads);
+        return inverse_second_derivatives(*x, state.of(*x), a, use.workspace(), loads);
       },
       py::arg("mechanism"), py::arg("state"), py::arg("acceleration") = py::none(),
       py::arg("workspace") = py::none(), py::arg("external") = py::none(),
@@ -201,25 +239,25 @@ void bind_derivatives(py::module_& m) {
         const Eigen::VectorXd e = read_freedoms(effort, *x, "effort");
         const std::vector<ExternalWrench> loads = read_wrenches(external, *x);
         const py::gil_scoped_release release;
-        return forward_second_derivatives(*x, state.state, e, use.workspace(), loads);
+        return forward_second_derivatives(*x, state.of(*x), e, use.workspace(), loads);
       },
       py::arg("mechanism"), py::arg("state"), py::arg("effort") = py::none(),
       py::arg("workspace") = py::none(), py::arg("external") = py::none(),
       "Second derivatives of forward dynamics, along tangent directions.");
-  py::class_<DerivativeCheck>(m, "DerivativeCheck")
-      .def_readonly("quantity", &DerivativeCheck::quantity)
+  py::class_<DerivativeCheck>(m, "DerivativeCheck", "One derivative against differences.")
+      .def_readonly("quantity", &DerivativeCheck::quantity, "In words.")
       .def_readonly("error", &DerivativeCheck::error, "Where it is worst.")
       .def_readonly("allowed", &DerivativeCheck::allowed,
                     "How much of that the differences may be wrong by.")
-      .def_property_readonly("passes", &DerivativeCheck::passes)
-      .def_readonly("entry", &DerivativeCheck::entry)
-      .def_readonly("where", &DerivativeCheck::where);
-  py::class_<DerivativeReport>(m, "DerivativeReport")
+      .def_property_readonly("passes", &DerivativeCheck::passes, "error is within what is allowed.")
+      .def_readonly("entry", &DerivativeCheck::entry, "The worst entry, in words.")
+      .def_readonly("where", &DerivativeCheck::where, "The state of the worst entry.");
+  py::class_<DerivativeReport>(m, "DerivativeReport", "What check_derivatives() found.")
       .def_readonly("checks", &DerivativeReport::checks, "list of DerivativeCheck.")
-      .def_readonly("states", &DerivativeReport::states)
-      .def_readonly("skipped", &DerivativeReport::skipped)
-      .def_readonly("worst", &DerivativeReport::worst)
-      .def_property_readonly("passes", &DerivativeReport::passes);
+      .def_readonly("states", &DerivativeReport::states, "How many were looked at.")
+      .def_readonly("skipped", &DerivativeReport::skipped, "How many could not be.")
+      .def_readonly("worst", &DerivativeReport::worst, "The largest error over what is allowed.")
+      .def_property_readonly("passes", &DerivativeReport::passes, "Whether all checks do.");
   m.def(
       "check_derivatives",
       [](const Mechanism& x, int states, std::uint64_t seed) {
@@ -262,7 +300,8 @@ void bind_plants(py::module_& m) {
       .def_property_readonly(
           "freedoms", [](const P& p) { return p.plant.freedoms; },
           "list of int: the independent freedoms that the states are.")
-      .def_property_readonly("mechanism", [](const P& p) { return p.mechanism; })
+      .def_property_readonly(
+          "mechanism", [](const P& p) { return p.mechanism; }, "The Mechanism it is about.")
       .def_property_readonly(
           "state",
           [](const P& p) {
@@ -277,11 +316,41 @@ void bind_plants(py::module_& m) {
           "residual", [](const P& p) { return p.plant.residual; }, "The largest acceleration.")
       .def_property_readonly(
           "speed", [](const P& p) { return p.plant.speed; }, "The largest.")
-      .def("__repr__", [](const P& p) {
-        return "<Plant of '" + p.mechanism->name() + "': " + std::to_string(p.plant.A.rows()) +
-               " states, " + std::to_string(p.plant.B.cols()) + " inputs, " +
-               std::to_string(p.plant.C.rows()) + " outputs>";
-      });
+      .def("__repr__",
+           [](const P& p) {
+             return "<Plant of '" + p.mechanism->name() + "': " + std::to_string(p.plant.A.rows()) +
+                    " states, " + std::to_string(p.plant.B.cols()) + " inputs, " +
+                    std::to_string(p.plant.C.rows()) + " outputs>";
+           })
+      .def(py::pickle(
+          [](const P& p) {
+            const Plant& x = p.plant;
+            const OperatingPoint& o = x.point;
+            const LinearizeSettings& s = p.settings;
+            return py::make_tuple(
+                p.mechanism, py::make_tuple(x.A, x.B, x.C, x.D, x.M, x.P1, x.P2, x.P3),
+                py::make_tuple(x.states, x.inputs, x.outputs, x.freedoms, x.acceleration,
+                               x.residual, x.speed),
+                py::make_tuple(o.state.q, o.state.v, o.effort, o.acceleration, o.external),
+                py::make_tuple(s.inputs, s.outputs, s.motion_driven, s.independent));
+          },
+          [](const py::tuple& t) {
+            P p{py::cast<MechanismPointer>(t[0]), {}, {}};
+            const auto take = [](const py::handle& from, auto&... to) {
+              std::size_t k = 0;
+              const auto all = py::reinterpret_borrow<py::tuple>(from);
+              ((to = py::cast<std::decay_t<decltype(to)>>(all[k++])), ...);
+            };
+            Plant& x = p.plant;
+            OperatingPoint& o = x.point;
+            LinearizeSettings& s = p.settings;
+            take(t[1], x.A, x.B, x.C, x.D, x.M, x.P1, x.P2, x.P3);
+            take(t[2], x.states, x.inputs, x.outputs, x.freedoms, x.acceleration, x.residual,
+                 x.speed);
+            take(t[3], o.state.q, o.state.v, o.effort, o.acceleration, o.external);
+            take(t[4], s.inputs, s.outputs, s.motion_driven, s.independent);
+            return p;
+          }));
   using Names = std::variant<std::string, std::vector<std::string>>;
   const auto list_of = [](const Names& names) {
     const auto* one = std::get_if<std::string>(&names);
@@ -318,7 +387,7 @@ void bind_plants(py::module_& m) {
       "workspace: a SensitivityWorkspace; with the same one at every point of a motion the states "
       "stay the same.");
   m.def(
-      "linearize_along",
+      "_linearize_along",
       [list_of](const MechanismPointer& x, const py::iterable& states, const py::object& efforts,
                 const Names& inputs, const Names& outputs, const Freedoms& independent) {
         const LinearizeSettings settings{
@@ -334,7 +403,10 @@ void bind_plants(py::module_& m) {
             if (effort == end) throw py::value_error("there are fewer efforts than states");
             e = read_freedoms(py::cast<FreedomVector>(*effort++), *x, "effort");
           }
-          const State state = py::cast<const NamedState&>(entry).state;
+          if (!py::isinstance<NamedState>(entry))
+            throw py::type_error("a motion is a Run or a sequence of State, not of " +
+                                 py::cast<std::string>(entry.get_type().attr("__name__")));
+          const State state = py::cast<const NamedState&>(entry).of(*x);
           plants.push_back({x, linearize(*x, {state, e, none, {}}, settings, w), settings});
         }
         return plants;
@@ -342,8 +414,7 @@ void bind_plants(py::module_& m) {
       py::arg("mechanism"), py::arg("states"), py::arg("efforts") = py::none(), py::kw_only(),
       py::arg("inputs") = std::vector<std::string>{},
       py::arg("outputs") = std::vector<std::string>{}, py::arg("independent") = py::none(),
-      "list of Plant, at each of the states (and efforts) of a motion: a schedule. The independent "
-      "freedoms are those of the first state as long as they can be.");
+      "linearize_along() of the package.");
   m.def(
       "parameter_matrix",
       [](const P& p, const std::vector<std::string>& parameters) {
@@ -352,9 +423,9 @@ void bind_plants(py::module_& m) {
       },
       py::arg("plant"), py::arg("parameters"),
       "(2n, p): E of δẋ = A δx + B δu + E δp, by the names of parameters (ParameterSet).");
-  py::class_<Perturbation>(m, "Perturbation")
-      .def_readonly("A", &Perturbation::A)
-      .def_readonly("B", &Perturbation::B)
+  py::class_<Perturbation>(m, "Perturbation", "A and B of a Plant by differences.")
+      .def_readonly("A", &Perturbation::A, "(2n, 2n).")
+      .def_readonly("B", &Perturbation::B, "(2n, inputs).")
       .def_readonly("difference_A", &Perturbation::difference_A, "Relative, Frobenius.")
       .def_readonly("difference_B", &Perturbation::difference_B, "Relative, Frobenius.");
   m.def(
@@ -368,7 +439,7 @@ void bind_plants(py::module_& m) {
       "displaced",
       [](const MechanismPointer& x, const NamedState& state, const std::vector<int>& freedoms,
          const Eigen::VectorXd& dq, const Eigen::VectorXd& dv) {
-        return NamedState{x, displaced(*x, state.state, freedoms, dq, dv)};
+        return NamedState{x, displaced(*x, state.of(*x), freedoms, dq, dv)};
       },
       py::arg("mechanism"), py::arg("state"), py::arg("freedoms"), py::arg("dq"), py::arg("dv"),
       "The State moved by dq along the tangent directions of independent freedoms, and dv; a "
@@ -386,8 +457,8 @@ void bind_plants(py::module_& m) {
 }
 
 void bind_modes(py::module_& m) {
-  py::class_<Mode>(m, "Mode", "A real eigenvalue, or a conjugate pair.")
-      .def_readonly("eigenvalue", &Mode::eigenvalue, "1/s.")
+  py::class_<Mode> mode(m, "Mode", "A real eigenvalue, or a conjugate pair.");
+  mode.def_readonly("eigenvalue", &Mode::eigenvalue, "1/s.")
       .def_readonly("frequency", &Mode::frequency, "|λ|, rad/s.")
       .def_readonly("damping", &Mode::damping, "-Re λ / |λ|.")
       .def_readonly("multiplicity", &Mode::multiplicity, "2 for a pair.")
@@ -398,11 +469,30 @@ void bind_modes(py::module_& m) {
                        {{"stable", Stability::stable},
                         {"marginal", Stability::marginal},
                         {"unstable", Stability::unstable}});
-  py::class_<ModalAnalysis>(m, "ModalAnalysis")
-      .def_readonly("modes", &ModalAnalysis::modes, "list of Mode, by frequency.")
-      .def_readonly("stability", &ModalAnalysis::stability)
+  mode.def(py::pickle(
+      [](const Mode& x) {
+        return py::make_tuple(x.eigenvalue, x.frequency, x.damping, x.multiplicity,
+                              std::vector<std::complex<double>>(x.shape.begin(), x.shape.end()));
+      },
+      [](const py::tuple& t) {
+        Mode x{py::cast<std::complex<double>>(t[0]),
+               py::cast<double>(t[1]),
+               py::cast<double>(t[2]),
+               py::cast<int>(t[3]),
+               {}};
+        const auto shape = py::cast<std::vector<std::complex<double>>>(t[4]);
+        x.shape = Eigen::Map<const Eigen::VectorXcd>(shape.data(),
+                                                     static_cast<Eigen::Index>(shape.size()));
+        return x;
+      }));
+  using A = ModalAnalysis;
+  py::class_<A> analysis(m, "ModalAnalysis", "The modes of a linear model and its stability.");
+  analysis.def_readonly("modes", &ModalAnalysis::modes, "list of Mode, by frequency.")
+      .def_readonly("stability", &ModalAnalysis::stability, "Stability.")
       .def_readonly("growth", &ModalAnalysis::growth, "1/s, the largest real part.")
-      .def_readonly("tolerance", &ModalAnalysis::tolerance);
+      .def_readonly("tolerance", &ModalAnalysis::tolerance,
+                    "1/s: real parts within this of zero count as zero.");
+  picklable(analysis, &A::modes, &A::stability, &A::growth, &A::tolerance);
   m.def(
       "modes", [](const NamedPlant& p) { return modes(p.plant); }, py::arg("plant"),
       "Eigenvalues, frequencies, damping and shapes of a Plant, and its stability.");
@@ -412,19 +502,30 @@ void bind_modes(py::module_& m) {
   using E = std::pair<MechanismPointer, Equilibrium>;
   struct NamedEquilibrium : E {};
   py::class_<NamedEquilibrium>(m, "Equilibrium", "What find_equilibrium() found.")
-      .def_property_readonly("found", [](const NamedEquilibrium& e) { return e.second.found; })
-      .def_property_readonly("state",
-                             [](const NamedEquilibrium& e) {
-                               return NamedState{e.first, e.second.state};
-                             })
+      .def_property_readonly(
+          "found", [](const NamedEquilibrium& e) { return e.second.found; },
+          "Whether everything is balanced.")
+      .def_property_readonly(
+          "state",
+          [](const NamedEquilibrium& e) {
+            return NamedState{e.first, e.second.state};
+          },
+          "The State, or the nearest to one that was found.")
       .def_property_readonly(
           "effort", [](const NamedEquilibrium& e) { return e.second.effort; },
           "(freedoms,): the given ones, and those of held freedoms.")
       .def_property_readonly(
           "unbalanced", [](const NamedEquilibrium& e) { return e.second.unbalanced; },
           "(freedoms,): efforts that are missing.")
-      .def_property_readonly("residual",
-                             [](const NamedEquilibrium& e) { return e.second.residual; })
+      .def_property_readonly(
+          "residual", [](const NamedEquilibrium& e) { return e.second.residual; },
+          "The largest effort that is missing, N m or N.")
+      .def_property_readonly(
+          "acceleration", [](const NamedEquilibrium& e) { return e.second.acceleration; },
+          "The largest there is with these efforts, rad/s² or m/s².")
+      .def_property_readonly(
+          "iterations", [](const NamedEquilibrium& e) { return e.second.iterations; },
+          "How many it took.")
       .def_property_readonly(
           "modes", [](const NamedEquilibrium& e) { return e.second.modes; }, "ModalAnalysis there.")
       .def_property_readonly(
@@ -433,17 +534,20 @@ void bind_modes(py::module_& m) {
   m.def(
       "find_equilibrium",
       [](const MechanismPointer& x, const NamedState& guess, const FreedomVector& effort,
-         const Freedoms& held, const Wrenches& external) {
+         const Freedoms& held, const Wrenches& external, double tolerance, int iterations) {
         const OperatingPoint point = point_of(*x, guess, effort, {}, external);
-        EquilibriumSettings settings;
-        settings.held = read_mask(held, *x);
+        const EquilibriumSettings settings{read_mask(held, *x), tolerance, iterations};
         const py::gil_scoped_release release;
         return NamedEquilibrium{{x, find_equilibrium(*x, point, settings)}};
       },
       py::arg("mechanism"), py::arg("guess"), py::arg("effort") = py::none(), py::kw_only(),
       py::arg("held") = py::none(), py::arg("external") = py::none(),
-      "A position near a closed guess in which nothing accelerates. held: freedoms that keep their "
-      "position and take the effort they need.");
+      py::arg("tolerance") = EquilibriumSettings{}.tolerance,
+      py::arg("iterations") = EquilibriumSettings{}.iterations,
+      "A position near a closed guess in which nothing accelerates: an Equilibrium.\n\n"
+      "held: freedoms that keep their position and take the effort they need.\n"
+      "tolerance: on the unbalanced efforts, against the largest of their parts.\n"
+      "iterations: at most so many.");
 }
 
 struct PythonParameters {
@@ -473,9 +577,10 @@ void bind_parameters(py::module_& m) {
           "effort_derivatives",
           [](P& p, const NamedState& state, const FreedomVector& acceleration,
              const Wrenches& external) {
+            const Given given(*p.mechanism, state, acceleration, p.workspace);
             return p.parameters.effort_derivatives(
-                state.state, read_freedoms(acceleration, *p.mechanism, "acceleration"), p.workspace,
-                read_wrenches(external, *p.mechanism));
+                state.of(*p.mechanism), read_freedoms(acceleration, *p.mechanism, "acceleration"),
+                p.workspace, read_wrenches(external, *p.mechanism));
           },
           py::arg("state"), py::arg("acceleration") = py::none(), py::arg("external") = py::none(),
           "(n, p): ∂effort/∂p of inverse dynamics at this acceleration.")
@@ -483,7 +588,7 @@ void bind_parameters(py::module_& m) {
           "acceleration_derivatives",
           [](P& p, const NamedState& state, const FreedomVector& effort, const Wrenches& external) {
             return p.parameters.acceleration_derivatives(
-                state.state, read_freedoms(effort, *p.mechanism, "effort"), p.workspace,
+                state.of(*p.mechanism), read_freedoms(effort, *p.mechanism, "effort"), p.workspace,
                 read_wrenches(external, *p.mechanism));
           },
           py::arg("state"), py::arg("effort") = py::none(), py::arg("external") = py::none(),
@@ -499,7 +604,7 @@ void bind_parameters(py::module_& m) {
             input.effort = read_freedoms(effort, *p.mechanism, "effort");
             input.acceleration = read_freedoms(acceleration, *p.mechanism, "acceleration");
             HybridParameterDerivatives d = p.parameters.hybrid_derivatives(
-                state.state, input, p.workspace, read_wrenches(external, *p.mechanism));
+                state.of(*p.mechanism), input, p.workspace, read_wrenches(external, *p.mechanism));
             return std::make_pair(std::move(d.acceleration), std::move(d.effort));
           },
           py::arg("state"), py::arg("motion_driven"), py::arg("effort") = py::none(),
@@ -512,7 +617,8 @@ void bind_parameters(py::module_& m) {
       "regressor",
       [](const MechanismPointer& x, const NamedState& state, const FreedomVector& acceleration) {
         SensitivityWorkspace workspace(*x);
-        return regressor(*x, state.state, read_freedoms(acceleration, *x, "acceleration"),
+        const Given given(*x, state, acceleration, workspace);
+        return regressor(*x, state.of(*x), read_freedoms(acceleration, *x, "acceleration"),
                          workspace);
       },
       py::arg("mechanism"), py::arg("state"), py::arg("acceleration") = py::none(),

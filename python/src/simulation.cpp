@@ -46,6 +46,21 @@ std::function<void(double, State&)> python_response(py::handle f,
   };
 }
 
+// As in settings files (docs/simulation.md), or by its sign.
+int read_direction(py::handle value, const std::string& what) {
+  const std::vector<std::string> words{"down", "both", "up"};
+  if (py::isinstance<py::str>(value)) {
+    const auto at = std::find(words.begin(), words.end(), py::cast<std::string>(value));
+    if (at != words.end()) return static_cast<int>(at - words.begin()) - 1;
+  } else if (PyIndex_Check(value.ptr()) != 0) {
+    const int sign = py::cast<int>(value);
+    if (sign >= -1 && sign <= 1) return sign;
+  }
+  throw py::value_error("the direction of " + what +
+                        " is \"up\" (1), \"down\" (-1) or \"both\" (0), not " +
+                        py::cast<std::string>(py::repr(value)));
+}
+
 EventSettings read_event(const std::string& name, py::handle source,
                          const std::shared_ptr<Seen>& seen) {
   EventSettings event;
@@ -61,7 +76,7 @@ EventSettings read_event(const std::string& name, py::handle source,
         if (field == "when")
           event.signal = read_signal(value, seen, what);
         else if (field == "direction")
-          event.direction = py::cast<int>(value);
+          event.direction = read_direction(value, what);
         else if (field == "action")
           event.action = choice_from<EventSettings::Action>(value);
         else if (field == "respond")
@@ -72,6 +87,40 @@ EventSettings read_event(const std::string& name, py::handle source,
   return event;
 }
 
+// What code of the user does in a run: that is not in its file, and is given again to resume it.
+void read_actions(const py::object& inputs, const py::object& controllers,
+                  const py::object& motions, const py::object& events,
+                  const py::object& extra_outputs, const std::shared_ptr<Seen>& seen,
+                  SimulationSettings& s) {
+  ActionSettings& a = s.actions;
+  for_each(inputs, "inputs", [&](const std::string& name, py::handle value) {
+    a.inputs.push_back({name, read_signal(value, seen, "input of '" + name + "'")});
+  });
+  for_each(controllers, "controllers", [&](const std::string& name, py::handle value) {
+    a.controllers.push_back(read_controller(name, value, seen));
+  });
+  for_each(motions, "motions", [&](const std::string& name, py::handle value) {
+    a.motions.push_back({name, read_signal(value, seen, "motion of '" + name + "'")});
+  });
+  for_each(events, "events", [&](const std::string& name, py::handle value) {
+    a.events.push_back(read_event(name, value, seen));
+  });
+  for_each(extra_outputs, "extra_outputs", [&](const std::string& name, py::handle value) {
+    // A function, or (function, unit).
+    const bool pair = py::isinstance<py::tuple>(value) && py::len(value) == 2;
+    const auto parts = py::reinterpret_borrow<py::tuple>(value);
+    const py::object f = pair ? py::object(parts[0]) : py::reinterpret_borrow<py::object>(value);
+    if (PyCallable_Check(f.ptr()) == 0)
+      throw py::type_error("the extra output '" + name +
+                           "' must be a function of (t, state), or (function, unit)");
+    RunColumn column;
+    column.name = name;
+    if (pair) column.unit = py::cast<std::string>(py::str(parts[1]));
+    s.extra_outputs.push_back(
+        {column, python_function(f, seen, "the extra output '" + name + "'")});
+  });
+}
+
 // Sets what is given.
 template <class T, class V>
 void set(T& to, const std::optional<V>& from) {
@@ -79,20 +128,23 @@ void set(T& to, const std::optional<V>& from) {
 }
 
 void bind_results(py::module_& m) {
-  py::class_<ElementWork>(m, "ElementWork")
-      .def_readonly("element", &ElementWork::element)
-      .def_readonly("work", &ElementWork::work, "J.");
-  py::class_<Audit>(m, "Audit",
-                    "Whether energy changed by the work of the elements alone, and momentum was "
-                    "kept where nothing acts on it (docs/simulation.md).")
-      .def_readonly("energy_drift", &Audit::energy_drift, "Relative.")
+  py::class_<ElementWork> element(m, "ElementWork", "The work of one element during a run.");
+  element.def_readonly("element", &ElementWork::element, "In words.")
+      .def_readonly("work", &ElementWork::work, "J, put into the mechanism.");
+  picklable(element, &ElementWork::element, &ElementWork::work);
+  using A = Audit;
+  py::class_<A> audit(m, "Audit",
+                      "Whether energy changed by the work of the elements alone, and momentum was "
+                      "kept where nothing acts on it (docs/simulation.md).");
+  audit.def_readonly("energy_drift", &Audit::energy_drift, "Relative.")
       .def_readonly("energy_error", &Audit::energy_error, "J.")
       .def_readonly("energy_scale", &Audit::energy_scale, "J.")
       .def_readonly("linear_momentum_drift", &Audit::linear_momentum_drift,
                     "Relative; None: it is not conserved.")
       .def_readonly("angular_momentum_drift", &Audit::angular_momentum_drift,
                     "Relative; None: it is not conserved.")
-      .def_readonly("closure_residual", &Audit::closure_residual)
+      .def_readonly("closure_residual", &Audit::closure_residual,
+                    "The largest of all loops, radians or fractions of a loop's size.")
       .def_readonly("initial_energy", &Audit::initial_energy, "J.")
       .def_readonly("final_energy", &Audit::final_energy, "J.")
       .def_readonly("work", &Audit::work, "list of ElementWork.")
@@ -100,23 +152,32 @@ void bind_results(py::module_& m) {
         return "Audit(energy_drift=" + number(a.energy_drift) +
                ", closure_residual=" + number(a.closure_residual) + ")";
       });
-  py::class_<StepStatistics>(m, "StepStatistics")
-      .def_readonly("steps", &StepStatistics::steps)
-      .def_readonly("rejected", &StepStatistics::rejected)
-      .def_readonly("evaluations", &StepStatistics::evaluations)
-      .def_readonly("restarts", &StepStatistics::restarts)
+  picklable(audit, &A::energy_drift, &A::energy_error, &A::energy_scale, &A::linear_momentum_drift,
+            &A::angular_momentum_drift, &A::closure_residual, &A::initial_energy, &A::final_energy,
+            &A::work);
+  using S = StepStatistics;
+  py::class_<S> steps(m, "StepStatistics", "How many steps an integrator took.");
+  steps.def_readonly("steps", &StepStatistics::steps, "That were taken.")
+      .def_readonly("rejected", &StepStatistics::rejected, "Steps that were too long.")
+      .def_readonly("evaluations", &StepStatistics::evaluations, "Of the dynamics.")
+      .def_readonly("restarts", &StepStatistics::restarts, "After events.")
       .def_readonly("smallest_step", &StepStatistics::smallest_step, "s.")
       .def_readonly("largest_step", &StepStatistics::largest_step, "s.")
       .def_readonly("stiff_since", &StepStatistics::stiff_since,
                     "s: when stability, not accuracy, first kept the steps of dop853 short, so "
                     "that bdf may be much faster; inf: never.");
+  picklable(steps, &S::steps, &S::rejected, &S::evaluations, &S::restarts, &S::smallest_step,
+            &S::largest_step, &S::stiff_since);
   using R = NamedResult;
   py::class_<R>(m, "SimulationResult", "How a simulation went.")
-      .def_property_readonly("audit", [](const R& r) { return r.result.audit; })
-      .def_property_readonly("steps", [](const R& r) { return r.result.steps; })
+      .def_property_readonly(
+          "audit", [](const R& r) { return r.result.audit; }, "Audit.")
+      .def_property_readonly(
+          "steps", [](const R& r) { return r.result.steps; }, "StepStatistics.")
       .def_property_readonly(
           "events", [](const R& r) { return r.result.events; }, "How many.")
-      .def_property_readonly("rows", [](const R& r) { return r.result.rows; })
+      .def_property_readonly(
+          "rows", [](const R& r) { return r.result.rows; }, "How many were recorded.")
       .def_property_readonly(
           "simulated_time", [](const R& r) { return r.result.simulated_time; }, "s.")
       .def_property_readonly(
@@ -134,7 +195,24 @@ void bind_results(py::module_& m) {
             return NamedState{r.mechanism, r.result.state};
           },
           "The last State.")
-      .def("to_json", [](const R& r) { return to_json(r.result); });
+      .def(
+          "to_json", [](const R& r) { return to_json(r.result); },
+          "str: the same for machines, as `catena simulate --json` prints it.")
+      .def(py::pickle(
+          [](const R& r) {
+            const SimulationResult& x = r.result;
+            return py::make_tuple(r.mechanism, x.audit, x.steps, x.events, x.rows, x.simulated_time,
+                                  x.wall_time, x.processor_time, x.complete, x.end, x.state.q,
+                                  x.state.v);
+          },
+          [](const py::tuple& t) {
+            return R{py::cast<MechanismPointer>(t[0]),
+                     {py::cast<Audit>(t[1]), py::cast<StepStatistics>(t[2]),
+                      py::cast<std::int64_t>(t[3]), py::cast<std::int64_t>(t[4]),
+                      py::cast<double>(t[5]), py::cast<double>(t[6]), py::cast<double>(t[7]),
+                      py::cast<bool>(t[8]), py::cast<std::string>(t[9]),
+                      State{py::cast<Eigen::VectorXd>(t[10]), py::cast<Eigen::VectorXd>(t[11])}}};
+          }));
 }
 
 }  // namespace
@@ -168,9 +246,9 @@ void bind_simulation(py::module_& m) {
          const std::optional<double>& absolute_tolerance, const std::optional<double>& step,
          const std::optional<double>& maximum_step, const py::object& inputs,
          const py::object& controllers, const py::object& motions, const Wrenches& external,
-         const py::object& events, const std::optional<bool>& stops,
-         const std::optional<double>& restitution, const py::object& stop_settings,
-         const std::optional<Choice<FrictionLaw>>& friction,
+         const py::object& events, const py::object& extra_outputs,
+         const std::optional<bool>& stops, const std::optional<double>& restitution,
+         const py::object& stop_settings, const std::optional<Choice<FrictionLaw>>& friction,
          const std::optional<bool>& limit_efforts, const std::string& settings_file,
          const std::string& settings_text, const py::object& progress, const std::string& output,
          bool overwrite, const std::string& model_path,
@@ -194,31 +272,20 @@ void bind_simulation(py::module_& m) {
               std::min(s.integrator.absolute_tolerance, 0.01 * *relative_tolerance);
         set(s.integrator.step, step);
         set(s.integrator.maximum_step, maximum_step);
+        read_actions(inputs, controllers, motions, events, extra_outputs, seen, s);
         ActionSettings& a = s.actions;
         set(a.stops, stops);
         set(a.restitution, restitution);
         set(a.friction, friction);
         set(a.limit_efforts, limit_efforts);
-        for_each(inputs, "inputs", [&](const std::string& name, py::handle value) {
-          a.inputs.push_back({name, read_signal(value, seen, "input of '" + name + "'")});
-        });
-        for_each(controllers, "controllers", [&](const std::string& name, py::handle value) {
-          a.controllers.push_back(read_controller(name, value, seen));
-        });
-        for_each(motions, "motions", [&](const std::string& name, py::handle value) {
-          a.motions.push_back({name, read_signal(value, seen, "motion of '" + name + "'")});
-        });
-        for_each(events, "events", [&](const std::string& name, py::handle value) {
-          a.events.push_back(read_event(name, value, seen));
-        });
         for_each(stop_settings, "stop_settings", [&](const std::string& name, py::handle value) {
           a.stop_settings.push_back({name, py::cast<double>(value)});
         });
         for (const ExternalWrench& wrench : read_wrenches(external, *mechanism))
           a.external.push_back(wrench);
         if (state != nullptr) {
-          start.state = state->state;
-          start.given = given_by_state(*mechanism, state->state);
+          start.state = state->of(*mechanism);
+          start.given = given_by_state(*mechanism, start.state);
         }
         add_actions(start, *mechanism, a);
         s = completed(s);
@@ -237,16 +304,18 @@ void bind_simulation(py::module_& m) {
       py::arg("checkpoint_interval"), py::arg("outputs"), py::arg("method"),
       py::arg("relative_tolerance"), py::arg("absolute_tolerance"), py::arg("step"),
       py::arg("maximum_step"), py::arg("inputs"), py::arg("controllers"), py::arg("motions"),
-      py::arg("external"), py::arg("events"), py::arg("stops"), py::arg("restitution"),
-      py::arg("stop_settings"), py::arg("friction"), py::arg("limit_efforts"),
-      py::arg("settings_file"), py::arg("settings_text"), py::arg("progress"), py::arg("output"),
-      py::arg("overwrite"), py::arg("model_path"), py::arg("record"),
-      "simulate() of the package, which fills in the defaults.");
+      py::arg("external"), py::arg("events"), py::arg("extra_outputs"), py::arg("stops"),
+      py::arg("restitution"), py::arg("stop_settings"), py::arg("friction"),
+      py::arg("limit_efforts"), py::arg("settings_file"), py::arg("settings_text"),
+      py::arg("progress"), py::arg("output"), py::arg("overwrite"), py::arg("model_path"),
+      py::arg("record"), "simulate() of the package, which fills in the defaults.");
 
   m.def(
       "_resume_simulation",
-      [](const std::string& path, const std::optional<double>& duration,
-         const py::object& progress) {
+      [](const std::string& path, const std::string& settings_text,
+         const std::optional<double>& duration, const py::object& inputs,
+         const py::object& controllers, const py::object& motions, const py::object& events,
+         const py::object& extra_outputs, const py::object& progress) {
         std::optional<RunCheckpoint> checkpoint;
         RunHeader header;
         {
@@ -267,20 +336,23 @@ void bind_simulation(py::module_& m) {
             MechanismBuilder(std::move(reading.description)).finish({.strict = false}));
         SimulationSettings settings;
         StateInput input = default_input(*mechanism);
-        read_settings_text(header.settings_json, path, *mechanism, input, settings);
+        read_settings_text(settings_text, path, *mechanism, input, settings);
+        const auto seen = std::make_shared<Seen>(mechanism);
+        read_actions(inputs, controllers, motions, events, extra_outputs, seen, settings);
         add_actions(input, *mechanism, settings.actions);
         if (duration) settings.duration = *duration;
         if (checkpoint->time >= settings.duration)
           throw Error(path + ": its last checkpoint is at " + number(checkpoint->time) +
                       " s already; give a longer duration");
         RunRecorder recorder(path);
-        const SimulationResult result = run_guarded(
-            settings, std::make_shared<Failure>(), progress,
-            [&] { return resume_simulation(*mechanism, *checkpoint, settings, recorder); });
+        const SimulationResult result = run_guarded(settings, seen->failure, progress, [&] {
+          return resume_simulation(*mechanism, *checkpoint, settings, recorder);
+        });
         return NamedResult{mechanism, result};
       },
-      py::arg("path"), py::arg("duration"), py::arg("progress"),
-      "resume_simulation() of the package.");
+      py::arg("path"), py::arg("settings_text"), py::arg("duration"), py::arg("inputs"),
+      py::arg("controllers"), py::arg("motions"), py::arg("events"), py::arg("extra_outputs"),
+      py::arg("progress"), "resume_simulation() of the package.");
 }
 
 }  // namespace catena::python

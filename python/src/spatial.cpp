@@ -80,6 +80,12 @@ void bind_spatial(py::module_& m) {
           "adjoint", [](const Transformd& x) { return matrix_to_numpy(matrix_Ad(x)); },
           "Ad_X, (6, 6): twists, angular first, from child to parent coordinates. Wrenches go by "
           "its inverse transposed.")
+      .def_static(
+          "exp", [](const Twistd& twist) { return exp_transform(twist); }, py::arg("twist"),
+          "The displacement after unit time at a constant twist (6,) of the body, angular first.")
+      .def(
+          "log", [](const Transformd& x) { return log(x); },
+          "The twist (6,), angular first, whose exp() this is, of an angle of at most π.")
       .def("__array__", [matrix](const Transformd& x, const py::args&) { return matrix(x); })
       .def("__repr__",
            [matrix](const Transformd& x) {
@@ -93,6 +99,12 @@ void bind_spatial(py::module_& m) {
                         x.rotation.matrix = to_mat3(r);  // to the bit
                         return x;
                       }));
+  m.def(
+      "ad", [](const Twistd& v, const Twistd& w) { return ad(v, w); }, py::arg("v"), py::arg("w"),
+      "[v, w] of two twists (6,), angular first: the rate of w seen from a frame moving with v.");
+  m.def(
+      "ad_star", [](const Twistd& v, const Wrenchd& f) { return ad_star(v, f); }, py::arg("v"),
+      py::arg("f"), "The transposed of ad(v, ·) on a wrench (6,), moment first.");
 }
 
 }  // namespace catena::python

@@ -62,6 +62,18 @@ void bind_enum(py::handle scope, const char* name, const char* doc,
 
 // ---- Structs. ----
 
+// Makes values of a class of results picklable, and so copies of it: by these of its members.
+template <class T, class... F, class... Extra>
+void picklable(py::class_<T, Extra...>& type, F T::*... members) {
+  type.def(py::pickle([members...](const T& self) { return py::make_tuple(self.*members...); },
+                      [members...](const py::tuple& state) {
+                        T self{};
+                        std::size_t k = 0;
+                        ((self.*members = py::cast<F>(state[k++])), ...);
+                        return self;
+                      }));
+}
+
 // How an argument or a field of this type is read.
 Transformd to_transform(py::handle source);  // Transform, 4 x 4, or 3 numbers: a translation
 
@@ -96,6 +108,13 @@ class Struct {
       throw py::attribute_error(type_name_ + "." + field + " cannot be changed in place: make " +
                                 "another with replace(" + field + "=...)");
     });
+    type_.def(py::pickle(
+        [](const py::object& self) {
+          py::dict fields;
+          for (const Field& f : fields_) fields[f.name.c_str()] = self.attr(f.name.c_str());
+          return fields;
+        },
+        [](const py::dict& fields) { return make(fields); }));
     type_.def("__repr__", [](const py::object& self) {
       std::string text = type_name_ + "(";
       for (std::size_t k = 0; k < fields_.size(); ++k)

@@ -223,7 +223,7 @@ class PythonTrajectory {
  public:
   PythonTrajectory(const MechanismPointer& mechanism, const InputPointer& input,
                    const py::object& cost, const TrajectorySettings& settings,
-                   const std::vector<std::string>& parameters)
+                   const std::vector<std::string>& parameters, const py::object& progress)
       : mechanism_(mechanism), input_(input), failure_(std::make_shared<Failure>()) {
     if (py::isinstance<PythonQuadraticCost>(cost)) {
       const auto& quadratic = py::cast<const PythonQuadraticCost&>(cost);
@@ -235,8 +235,9 @@ class PythonTrajectory {
     }
     if (!parameters.empty()) parameters_.emplace(*mechanism, parameters);
     TrajectorySettings stoppable = settings;
-    stoppable.progress = [interrupts = Interrupts(failure_)](double) mutable {
-      return interrupts.look([] { return true; });
+    stoppable.progress = [interrupts = Interrupts(failure_), failure = failure_,
+                          progress = keep(progress)](double t) mutable {
+      return interrupts.look([&] { return goes_on_at(*progress, t, *failure); });
     };
     sensitivity_.emplace(*mechanism_, *input_, *cost_, stoppable,
                          parameters_ ? &*parameters_ : nullptr);
@@ -276,7 +277,8 @@ class PythonTrajectory {
 void bind_results(py::module_& m) {
   using G = NamedGradient;
   py::class_<G>(m, "TrajectoryGradient", "The gradient of a cost by everything it depends on.")
-      .def_property_readonly("cost", [](const G& g) { return g.gradient.cost; })
+      .def_property_readonly(
+          "cost", [](const G& g) { return g.gradient.cost; }, "The cost itself.")
       .def_property_readonly(
           "input", [](const G& g) { return g.gradient.input; }, "By the parameters of the input.")
       .def_property_readonly(
@@ -292,18 +294,24 @@ void bind_results(py::module_& m) {
           "independent", [](const G& g) { return g.gradient.independent; },
           "list of int: the freedoms that are independent at the start, which derivatives by "
           "parameters of the mechanism hold.")
-      .def_property_readonly("final_state",
-                             [](const G& g) {
-                               return NamedState{g.mechanism, g.gradient.final_state};
-                             })
-      .def_property_readonly("steps", [](const G& g) { return g.gradient.steps; });
+      .def_property_readonly(
+          "final_state",
+          [](const G& g) {
+            return NamedState{g.mechanism, g.gradient.final_state};
+          },
+          "The State at the end of the motion.")
+      .def_property_readonly(
+          "steps", [](const G& g) { return g.gradient.steps; }, "Of the integrator, forward.");
   using F = NamedSensitivity;
   py::class_<F>(m, "ForwardSensitivity", "How the final state changes (independent freedoms).")
-      .def_property_readonly("cost", [](const F& f) { return f.forward.cost; })
-      .def_property_readonly("final_state",
-                             [](const F& f) {
-                               return NamedState{f.mechanism, f.forward.final_state};
-                             })
+      .def_property_readonly(
+          "cost", [](const F& f) { return f.forward.cost; }, "The cost itself.")
+      .def_property_readonly(
+          "final_state",
+          [](const F& f) {
+            return NamedState{f.mechanism, f.forward.final_state};
+          },
+          "The State at the end of the motion.")
       .def_property_readonly(
           "q", [](const F& f) { return f.forward.q; }, "(n, parameters of the input).")
       .def_property_readonly(
@@ -338,11 +346,14 @@ void bind_sensitivities(py::module_& m) {
       "rounding) with step, s; \"dop853\" with the tolerances; simulate() and forward() take "
       "steps of Runge-Kutta all the same.\n"
       "kept_states: at once in memory; those in between are computed again.\n"
-      "parameters: names of parameters of the mechanism (ParameterSet).")
+      "parameters: names of parameters of the mechanism (ParameterSet).\n"
+      "progress: called some ten times a second with the time of the motion; False stops, with a "
+      "NumericalError.")
       .def(py::init([](const MechanismPointer& mechanism, const InputPointer& input,
                        const py::object& cost, double duration, Choice<Method> method, double step,
                        double relative_tolerance, double absolute_tolerance, int kept_states,
-                       const std::vector<std::string>& parameters) {
+                       const std::vector<std::string>& parameters, const py::object& progress) {
+             if (!input) throw py::type_error("the input is a SplineInput or a ConstantInput");
              TrajectorySettings s;
              s.duration = duration;
              s.integrator.method = method;
@@ -350,7 +361,7 @@ void bind_sensitivities(py::module_& m) {
              s.integrator.relative_tolerance = relative_tolerance;
              s.integrator.absolute_tolerance = absolute_tolerance;
              s.kept_states = kept_states;
-             return std::make_unique<T>(mechanism, input, cost, s, parameters);
+             return std::make_unique<T>(mechanism, input, cost, s, parameters, progress);
            }),
            py::arg("mechanism"), py::arg("input"), py::arg("cost"), py::kw_only(),
            py::arg("duration") = TrajectorySettings{}.duration,
@@ -359,13 +370,13 @@ void bind_sensitivities(py::module_& m) {
            py::arg("relative_tolerance") = IntegratorSettings{}.relative_tolerance,
            py::arg("absolute_tolerance") = IntegratorSettings{}.absolute_tolerance,
            py::arg("kept_states") = TrajectorySettings{}.kept_states,
-           py::arg("parameters") = std::vector<std::string>{})
+           py::arg("parameters") = std::vector<std::string>{}, py::arg("progress") = py::none())
       .def(
           "simulate",
           [](T& t, const NamedState& initial, const Eigen::VectorXd& parameters) {
             State end;
             const double cost = t.run(parameters, [&](TrajectorySensitivity& s) {
-              return s.simulate(initial.state, parameters, &end);
+              return s.simulate(initial.of(*t.mechanism()), parameters, &end);
             });
             return std::make_pair(cost, NamedState{t.mechanism(), end});
           },
@@ -374,7 +385,7 @@ void bind_sensitivities(py::module_& m) {
           "gradient",
           [](T& t, const NamedState& initial, const Eigen::VectorXd& parameters) {
             return NamedGradient{t.mechanism(), t.run(parameters, [&](TrajectorySensitivity& s) {
-                                   return s.gradient(initial.state, parameters);
+                                   return s.gradient(initial.of(*t.mechanism()), parameters);
                                  })};
           },
           py::arg("initial"), py::arg("parameters"),
@@ -383,7 +394,7 @@ void bind_sensitivities(py::module_& m) {
           "forward",
           [](T& t, const NamedState& initial, const Eigen::VectorXd& parameters) {
             return NamedSensitivity{t.mechanism(), t.run(parameters, [&](TrajectorySensitivity& s) {
-                                      return s.forward(initial.state, parameters);
+                                      return s.forward(initial.of(*t.mechanism()), parameters);
                                     })};
           },
           py::arg("initial"), py::arg("parameters"),
@@ -398,36 +409,43 @@ struct NamedLyapunov {
 
 void bind_lyapunov(py::module_& m) {
   using L = NamedLyapunov;
-  py::class_<L>(m, "LyapunovExponents")
+  py::class_<L>(m, "LyapunovExponents", "What lyapunov_exponents() found.")
       .def_property_readonly(
           "exponents", [](const L& l) { return l.found.exponents; }, "1/s, largest first.")
       .def_property_readonly(
           "spread", [](const L& l) { return l.found.spread; },
           "Half the difference between those of the two halves of the motion: how far they have "
           "settled.")
-      .def_property_readonly("final_state", [](const L& l) {
-        return NamedState{l.mechanism, l.found.final_state};
-      });
+      .def_property_readonly(
+          "final_state",
+          [](const L& l) {
+            return NamedState{l.mechanism, l.found.final_state};
+          },
+          "The State at the end of the motion.");
   const LyapunovSettings usual;
   m.def(
       "lyapunov_exponents",
       [](const MechanismPointer& mechanism, const NamedState& initial, const FreedomVector& effort,
-         double duration, double step, double settle, int orthogonalize, int exponents) {
+         double duration, double step, double settle, int orthogonalize, int exponents,
+         const py::object& progress) {
         const Eigen::VectorXd e = read_freedoms(effort, *mechanism, "effort");
-        return unless_interrupted([&](const auto& goes_on) {
-          const auto progress = [&](double) { return goes_on(); };
-          return L{mechanism, lyapunov_exponents(
-                                  *mechanism, initial.state, e,
-                                  {duration, step, settle, orthogonalize, exponents, progress})};
-        });
+        return unless_interrupted(
+            [&](const auto& goes_on) {
+              return L{mechanism, lyapunov_exponents(
+                                      *mechanism, initial.of(*mechanism), e,
+                                      {duration, step, settle, orthogonalize, exponents, goes_on})};
+            },
+            progress);
       },
       py::arg("mechanism"), py::arg("initial"), py::arg("effort") = py::none(), py::kw_only(),
       py::arg("duration") = usual.duration, py::arg("step") = usual.step,
       py::arg("settle") = usual.settle, py::arg("orthogonalize") = usual.orthogonalize,
-      py::arg("exponents") = usual.exponents,
+      py::arg("exponents") = usual.exponents, py::arg("progress") = py::none(),
       "Growth rates of small deviations from a motion with constant efforts, 1/s.\n\n"
       "duration, step, settle: s; settle passes before anything is counted.\n"
-      "orthogonalize: steps between factorizations. exponents: how many; 0: all.");
+      "orthogonalize: steps between factorizations. exponents: how many; 0: all.\n"
+      "progress: called some ten times a second with the time reached; False stops, with a "
+      "NumericalError.");
 }
 
 }  // namespace

@@ -229,3 +229,26 @@ def test_against_drake(tmp_path):
     theirs = plant.EvalTimeDerivatives(context).CopyToVector()[plant.num_positions() :]
     ours = catena.forward_dynamics(mechanism, state, effort)
     assert relative(peer.acceleration_from_peer(state, theirs), ours) < 1e-10
+
+
+@pytest.mark.parametrize("library", ["pinocchio", "mujoco", "drake"])
+def test_quaternions_of_others_are_checked(library):
+    quadruped = catena.load(MODELS / "quadruped.yaml")
+    peer = getattr(catena.adapt, library)(quadruped)
+    state = random_state(quadruped)
+    q, v = peer.to_peer(state)
+    base = next(h for h in quadruped.hinges if h.freedoms == 6)
+    doubled = state.copy()
+    doubled.q[base.q_index : base.q_index + 4] *= 2.0
+    quaternion = np.flatnonzero(peer.position_to_peer(doubled) != q)
+    assert quaternion.size == 4
+    q2 = q.copy()
+    q2[quaternion] *= 2.0
+    back = peer.from_peer(q2, v)
+    np.testing.assert_allclose(back.q, state.q, atol=1e-12)
+    np.testing.assert_allclose(back.v, state.v, atol=1e-12)
+    q2[quaternion] = 0.0
+    with pytest.raises(catena.NumericalError, match="quaternion"):
+        peer.from_peer(q2, v)
+    with pytest.raises(catena.NumericalError, match="quaternion"):
+        peer.batch_from_peer([q, q2], [v, v])

@@ -1,4 +1,8 @@
 """Closed loops: assembly, mobility, charts, inverse kinematics."""
+import json
+import os
+import subprocess
+
 import numpy as np
 import pytest
 
@@ -92,3 +96,82 @@ def test_inverse_kinematics():
     target = catena.point_position(bar, catena.assemble(bar, bar.default_state()), "coupler", [1, 0, 0])
     points = [catena.PointGoal(bar, "coupler", target, [1, 0, 0])]
     assert catena.inverse_kinematics(bar, bar.default_state(), points=points).reached
+
+
+def closed_crank(velocity=0.0):
+    linkage = four_bar()
+    state = linkage.default_state()
+    state["v.A"] = velocity
+    return linkage, catena.assemble(linkage, state, fixed=["A"])
+
+
+@pytest.mark.parametrize("velocity", [0.0, 1.5])
+@pytest.mark.parametrize("driven", ["A", "B", "D"])
+def test_accelerations_by_name_are_heard(driven, velocity):
+    linkage, state = closed_crank(velocity)
+    i = linkage.velocity_index(driven)
+    effort = catena.inverse_dynamics(linkage, state, {driven: 1.0})
+    assert np.flatnonzero(effort).tolist() == [i]
+    assert abs(catena.forward_dynamics(linkage, state, effort)[i] - 1.0) < 1e-9
+    # One after the other with the same workspace.
+    workspace = catena.Workspace(linkage)
+    for name in ("A", "D", "B", driven):
+        found = catena.inverse_dynamics(linkage, state, {name: 2.0}, workspace)
+        k = linkage.velocity_index(name)
+        assert abs(catena.forward_dynamics(linkage, state, found)[k] - 2.0) < 1e-9
+    batch = catena.batch_inverse_dynamics(linkage, [state.q], [state.v], {driven: 1.0})
+    np.testing.assert_allclose(batch[0], effort, rtol=1e-9, atol=1e-9)
+    derivatives = catena.inverse_dynamics_derivatives(linkage, state, {driven: 1.0})
+    e, step = [], 1e-5
+    for sign in (1, -1):
+        moved = catena.displaced(linkage, state, [i], [0.0], [sign * step])
+        e.append(catena.inverse_dynamics(linkage, moved, {driven: 1.0})[i])
+    np.testing.assert_allclose(derivatives.dv[0, 0], (e[0] - e[1]) / (2 * step), rtol=1e-5, atol=1e-6)
+
+
+def test_accelerations_that_open_the_loop_are_refused():
+    linkage, state = closed_crank(1.5)
+    right = catena.forward_dynamics(linkage, state, {"A": 3.0})
+    effort = catena.inverse_dynamics(linkage, state, right)
+    np.testing.assert_allclose(
+        catena.forward_dynamics(linkage, state, effort), right, rtol=1e-9, atol=1e-9
+    )
+    by_name = dict(zip(linkage.velocity_names, right))
+    np.testing.assert_allclose(catena.inverse_dynamics(linkage, state, by_name), effort)
+    wrong = right + [0.0, 1e-3, 0.0]
+    with pytest.raises(catena.NumericalError, match="'[ABD]' is given as .* by name"):
+        catena.inverse_dynamics(linkage, state, wrong)
+    with pytest.raises(catena.NumericalError, match="state 1: .*is given as"):
+        catena.batch_inverse_dynamics(linkage, [state.q] * 2, [state.v] * 2, [right, wrong])
+    with pytest.raises(catena.NumericalError, match="is given as"):
+        catena.inverse_dynamics_derivatives(linkage, state, wrong)
+    workspace = catena.Workspace(linkage)
+    workspace.set_chart(catena.choose_chart(linkage, state.q, pinned=["A"]), pinned=True)
+    with pytest.raises(catena.NumericalError, match="'D'.*pinned"):
+        catena.inverse_dynamics(linkage, state, {"D": 1.0}, workspace)
+
+
+def test_command_line_and_python_agree(tmp_path):
+    program = os.environ.get("CATENA_PROGRAM")
+    if not program:
+        pytest.skip("no program catena in this build")
+    linkage, state = closed_crank(1.5)
+    catena.save_yaml(linkage, tmp_path / "linkage.yaml")
+    names = linkage.velocity_names
+    said = {
+        "q": dict(zip(linkage.position_names, state.q.tolist())),
+        "v": dict(zip(names, state.v.tolist())),
+        "acceleration": {"D": 1.0},
+    }
+    (tmp_path / "state.yaml").write_text(json.dumps(said))
+    out = subprocess.run(
+        [program, "dynamics", "linkage.yaml", "--what", "inverse", "--state", "state.yaml", "--json"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=60,
+    )
+    assert out.returncode == 0, out.stderr
+    theirs = json.loads(out.stdout)
+    ours = catena.inverse_dynamics(linkage, state, {"D": 1.0})
+    assert json.dumps(theirs).count("effort") > 0
+    effort = theirs["effort"]
+    effort = [effort[n] for n in names] if isinstance(effort, dict) else effort
+    np.testing.assert_allclose(effort, ours, rtol=1e-9, atol=1e-9)

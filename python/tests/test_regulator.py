@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import catena
-from conftest import MODELS
+from conftest import MODELS, pendulum
 
 
 def block(mass=2.0):
@@ -96,6 +96,6 @@ def test_mistakes():
     state = robot.default_state()
     with pytest.raises(catena.Error):
         catena.RecordedMotion(robot, [1, 0], [state, state])
-    other = block()
+    other = pendulum()
     with pytest.raises(catena.Error, match="another mechanism"):
-        catena.hold(other, state, actuators=["rail"])
+        catena.hold(other, state, actuators=["pivot"])

@@ -294,3 +294,115 @@ def test_settings_as_a_dictionary(tmp_path):
     assert np.max(np.abs(run["v.pivot"][~late])) > 0.5
     with pytest.raises(catena.ModelError, match="durration"):
         catena.simulate(robot, settings={"durration": 1.0})
+
+
+def test_a_table_is_not_overwritten_unasked(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("precious")
+    with pytest.raises(catena.Error, match="exists already"):
+        catena.simulate(pendulum(), duration=0.1, output=path)
+    assert path.read_text() == "precious"
+    catena.simulate(pendulum(), duration=0.1, output=path, overwrite=True)
+    assert "q.pivot" in path.read_text()
+
+
+def test_short_names_of_settings_files():
+    robot = pendulum()
+    start = catena.State(robot, [1.0])
+    long = catena.simulate(
+        robot, start, duration=1.0, relative_tolerance=1e-6, absolute_tolerance=1e-7,
+        output_interval=0.25, checkpoint_interval=0.5, maximum_step=0.1, friction="set_valued",
+    )
+    short = catena.simulate(
+        robot, start, duration=1.0, rtol=1e-6, atol=1e-7, interval=0.25, checkpoint=0.5,
+        max_step=0.1, friction="events",
+    )
+    assert short.settings == long.settings and np.array_equal(short.values, long.values)
+    with pytest.raises(TypeError, match="relative_tolerance and rtol"):
+        catena.simulate(robot, rtol=1e-6, relative_tolerance=1e-6)
+    one = catena.simulate(robot, start, duration=0.1, outputs="q.*")
+    assert one.columns == ["time", "q.pivot"]
+
+
+def test_directions_of_events_in_words():
+    robot = pendulum()
+    start = catena.State(robot, [1.0])
+    for word, sign in (("down", -1), ("up", 1), ("both", 0)):
+        events = [
+            catena.simulate(
+                robot, start, duration=6.0, events={"z": {"when": "q.pivot", "direction": d}}
+            ).events
+            for d in (word, sign)
+        ]
+        assert [e.time for e in events[0]] == [e.time for e in events[1]]
+        assert len(events[0]) > 0
+    with pytest.raises(ValueError, match="up.*down.*both"):
+        catena.simulate(robot, events={"z": {"when": "q.pivot", "direction": "sideways"}})
+
+
+def test_states_of_functions_may_be_kept():
+    robot = pendulum()
+    kept = []
+
+    def drive(t, state):
+        kept.append((t, state, state.q.copy()))
+        return 0.0
+
+    catena.simulate(robot, catena.State(robot, [1.0]), duration=0.5, inputs={"pivot": drive})
+    assert len(kept) > 20
+    assert all(np.array_equal(state.q, q) for _, state, q in kept)
+    assert len({state["pivot"] for _, state, _ in kept}) > 10
+
+
+def test_extra_outputs():
+    robot = pendulum()
+    run = catena.simulate(
+        robot, catena.State(robot, [1.0]), duration=0.5,
+        extra_outputs={"height": (lambda t, s: -0.75 * np.cos(s["pivot"]), "m"), "twice": lambda t, s: 2 * t},
+    )
+    np.testing.assert_allclose(run["height"], -0.75 * np.cos(run["q.pivot"]), rtol=1e-14)
+    assert run.units["height"] == "m" and np.array_equal(run["twice"], 2 * run.time)
+    with pytest.raises(TypeError, match="extra output 'x'"):
+        catena.simulate(robot, extra_outputs={"x": 3})
+
+
+def test_functions_are_given_again_to_resume(tmp_path):
+    robot = pendulum()
+    start = catena.State(robot, [1.0])
+
+    def drive(t, state):
+        return 0.5 * np.sin(3 * t) - 0.1 * state["v.pivot"]
+
+    def failing(t, state):
+        if t > 0.35:
+            raise RuntimeError("mine")
+        return drive(t, state)
+
+    settings = {"duration": 1.0, "interval": 0.05, "checkpoint": 0.1, "max_step": 0.01}
+    whole = catena.simulate(robot, start, inputs={"pivot": drive}, **settings)
+    path = tmp_path / "part.h5"
+    with pytest.raises(RuntimeError, match="mine"):
+        catena.simulate(robot, start, inputs={"pivot": failing}, output=path, **settings)
+    with pytest.raises(catena.Error, match="inputs={'pivot': ...}"):
+        catena.resume_simulation(path)
+    with pytest.raises(catena.Error, match="no function motions.pivot"):
+        catena.resume_simulation(path, inputs={"pivot": drive}, motions={"pivot": lambda t, s: 0})
+    run = catena.resume_simulation(path, inputs={"pivot": drive})
+    assert run.complete and np.array_equal(run.values, whole.values)
+
+
+def test_linear_models_along_a_run():
+    robot = pendulum()
+    run = catena.simulate(
+        robot, catena.State(robot, [1.0]), duration=0.5, inputs={"pivot": "2*sin(t)"}, interval=0.1
+    )
+    plants = catena.linearize_along(robot, run)
+    assert len(plants) == run.rows
+    for row in (0, 3):
+        single = catena.linearize(robot, run.state(row), {"pivot": run["effort.pivot"][row]})
+        np.testing.assert_allclose(plants[row].A, single.A, rtol=1e-12)
+        assert plants[row].effort[0] == run["effort.pivot"][row]
+    listed = catena.linearize_along(robot, [run.state(0), run.state(1)])
+    assert len(listed) == 2
+    with pytest.raises(TypeError, match="State"):
+        catena.linearize_along(robot, [1, 2])

@@ -16,7 +16,7 @@ from typing import Any, List, Tuple
 HEADER = '''\
 # Made by python/tools/stubs.py; do not edit.
 import os
-from typing import Any, Callable, Dict, ClassVar, Iterable, List, Mapping, Optional, Sequence, Tuple, Union, overload
+from typing import Any, Callable, Dict, ClassVar, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -220,8 +220,8 @@ class Stubs:
                 lines.append(f"{indent}@overload")
                 line += "  # type: ignore[misc]"  # a State is tried before what it is one of
             if name.startswith("_") and not name.startswith("__"):  # for the package alone
-                line = f"{indent}def {name}(*args: Any) -> " + line.rpartition(" -> ")[2]
-            lines.append(line)
+                line = f"{indent}def {name}(*args: Any, **kwargs: Any) -> " + line.rpartition(" -> ")[2]
+            lines.append(line.replace("-> Iterator:", "-> Iterator[str]:"))
         return lines
 
     def enumeration(self, cls: Any) -> List[str]:

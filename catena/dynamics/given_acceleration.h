@@ -1,0 +1,28 @@
+// Inverse dynamics of a closed mechanism whose accelerations somebody gave: none is passed over.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "catena/dynamics/inverse.h"
+
+namespace catena {
+
+// Inverse dynamics for accelerations that somebody gave at all freedoms, or at some of them and
+// zero at the others; `given`: 1 by freedom, empty: none. In a closed mechanism the freedoms given
+// become independent (unless the independent ones are among them already), so that none is passed
+// over, and NumericalError names one whose acceleration contradicts the closures by more than
+// kGivenTolerance · (1 + the largest acceleration).
+inline constexpr double kGivenTolerance = 1e-6;  // rad/s² or m/s²
+const Eigen::VectorXd& inverse_dynamics_given(const Mechanism& mechanism, const State& state,
+                                              const Eigen::VectorXd& acceleration,
+                                              std::span<const std::uint8_t> given,
+                                              Workspace& workspace,
+                                              std::span<const ExternalWrench> external = {});
+// Its parts, for what else reads accelerations: before a call, and of what came out of it.
+void make_given_independent(const Mechanism& mechanism, const Eigen::VectorXd& q,
+                            std::span<const std::uint8_t> given, Workspace& workspace);
+void check_given(const Mechanism& mechanism, const Eigen::VectorXd& acceleration,
+                 std::span<const std::uint8_t> given, std::span<const double> found);
+
+}  // namespace catena

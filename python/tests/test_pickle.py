@@ -1,0 +1,75 @@
+"""Values go to other processes and come back, and copies are values of their own."""
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import catena
+from conftest import MODELS, four_bar, pendulum, random_state
+
+
+def again(x):
+    return pickle.loads(pickle.dumps(x))
+
+
+def test_errors_keep_their_diagnostics():
+    builder = catena.MechanismBuilder("wrong")
+    builder.add_body("link", mass=-1.0)
+    with pytest.raises(catena.ModelError) as caught:
+        builder.finish()
+    error = again(caught.value)
+    assert type(error) is catena.ModelError and str(error) == str(caught.value)
+    assert [d.text() for d in error.problems] == [d.text() for d in caught.value.problems]
+    assert error.problems[0].severity == catena.Severity.error
+
+
+def test_settings():
+    body = catena.BodySettings(mass=2.0, center_of_mass=[0, 1, 2], inertia=[1, 2, 3])
+    hinge = catena.HingeSettings(
+        type="prismatic", axes=[[0, 0, 1]], freedoms=[{"damping": 0.5, "friction": {"sliding": 2}}]
+    )
+    grid = catena.MotionGrid(steps=4)
+    stage = catena.LqStage(A=np.eye(2), B=np.ones((2, 1)))
+    for value in (body, hinge, grid, stage, catena.Visual(shape="sphere", radius=0.5)):
+        for made in (again(value), copy.copy(value), copy.deepcopy(value)):
+            assert type(made) is type(value) and repr(made) == repr(value)
+    description = catena.load(MODELS / "quadruped.yaml").description
+    assert catena.write_yaml(again(description)) == catena.write_yaml(description)
+
+
+def test_results():
+    arm = catena.load(MODELS / "arm6.yaml")
+    state = random_state(arm)
+    hybrid = again(catena.hybrid_dynamics(arm, state, [0]))
+    assert np.array_equal(hybrid.effort, catena.hybrid_dynamics(arm, state, [0]).effort)
+    assert again(catena.energy(arm, state)).total == catena.energy(arm, state).total
+    mass = catena.mass_properties(arm, state)
+    assert np.array_equal(again(mass).inertia, mass.inertia)
+    wrench = catena.ExternalWrench(arm, 2, force=[1, 2, 3], axes="ground")
+    assert np.array_equal(again(wrench).wrench, wrench.wrench) and again(wrench).axes == wrench.axes
+    derivatives = catena.forward_dynamics_derivatives(arm, state)
+    assert np.array_equal(again(derivatives).deffort, derivatives.deffort)
+    run = catena.simulate(pendulum(), catena.State(pendulum(), [1.0]), duration=0.1)
+    result = again(run.result)
+    assert repr(result.audit) == repr(run.result.audit) and result.rows == run.result.rows
+    assert result.state == run.result.state and result.steps.steps == run.result.steps.steps
+    linkage = four_bar()
+    assembly = catena.find_assembly(linkage, linkage.default_state())
+    assert np.array_equal(again(assembly).q, assembly.q) and again(assembly).loops[0].closed
+
+
+def test_plants_and_modes():
+    cart = catena.load(MODELS / "cart_pendulum.yaml")
+    plant = catena.linearize(cart, catena.State(cart, [0, np.pi]), inputs=["rail"])
+    copied = again(plant)
+    assert np.array_equal(copied.A, plant.A) and np.array_equal(copied.B, plant.B)
+    assert copied.inputs == ["effort.rail"] and np.array_equal(copied.state.q, plant.state.q)
+    names = ["body.pole.mass"] if "body.pole.mass" in catena.ParameterSet.all_names(cart) else []
+    if names:  # needs the settings it was made with
+        assert np.array_equal(
+            catena.parameter_matrix(copied, names), catena.parameter_matrix(plant, names)
+        )
+    modes = catena.modes(plant)
+    assert again(modes).stability == modes.stability
+    assert np.array_equal(again(modes).modes[0].shape, modes.modes[0].shape)
