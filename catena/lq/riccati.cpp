@@ -100,13 +100,11 @@ LqPolicy sweep(const LqProblem& problem) {
     VectorXd& epsilon = policy.innovation[k];
     epsilon = -s.r - s.B.transpose() * moved;
     MatrixXd& K = policy.gain[k];
-    if (D.rows() > 0) {
-      policy.feedforward[k] = factor.solve(epsilon);
-      K = factor.solve(s.S + PB.transpose() * s.A);
-    } else {  // a stage without input
-      policy.feedforward[k].resize(0);
-      K.resize(0, s.A.cols());
-    }
+    policy.feedforward[k].resize(D.rows());
+    K.resize(D.rows(), s.A.cols());
+    // A stage may have no input or no state.
+    if (D.rows() > 0) policy.feedforward[k] = factor.solve(epsilon);
+    if (K.size() > 0) K = factor.solve(s.S + PB.transpose() * s.A);
     const MatrixXd closed = s.A - s.B * K;
     const MatrixXd crossed = s.S.transpose() * K;
     policy.value[k] = symmetric(s.Q + closed.transpose() * P * closed + K.transpose() * R * K -
