@@ -11,8 +11,12 @@ std::size_t index(int i) { return static_cast<std::size_t>(i); }
 // Roots are found to this many units of rounding of the time.
 constexpr double kTimeResolution = 4.0 * std::numeric_limits<double>::epsilon();
 constexpr int kMostIterations = 200;
-// A freedom that leaves its limit is found again when it is this far behind it.
+// A freedom that leaves its limit is found again when it is this far behind it; in loops, where
+// others may carry it, rounding moves it more.
 constexpr double kJustLeft = 1e-13;
+constexpr double kCarried = 1e-10;
+// Forces below this fraction of the largest one are rounding.
+constexpr double kForceRounding = 1e-11;
 
 }  // namespace
 
@@ -71,12 +75,35 @@ void EventWatch::start(double t, const Eigen::VectorXd& y) {
   evaluate(t, y);
   // What has just changed, or rests on its limit, is at its zero: it counts as off it, so that it
   // is found again also if it comes back before anybody looks.
+  const bool closed = !equations_.mechanism().loops().empty();
   for (Watch& watch : watches_) {
-    const bool limit = watch.kind == Kind::lower || watch.kind == Kind::upper;
-    if (!limit && watch.kind != Kind::slide && watch.kind != Kind::jump) continue;
-    if (watch.value > kJustLeft || (limit && watch.value < -kAtLimit)) continue;
-    watch.offset = kJustLeft - watch.value;
-    watch.value = kJustLeft;
+    double off = 0.0;
+    switch (watch.kind) {
+      case Kind::lower:
+      case Kind::upper:
+        if (contacts_.stops()[index(watch.which)].outside == (watch.kind == Kind::lower ? -1 : 1))
+          continue;
+        off = closed ? kCarried : kJustLeft;
+        break;
+      case Kind::slide:
+        off = closed ? kCarried : kJustLeft;
+        break;
+      case Kind::jump:
+        off = kJustLeft;
+        break;
+      case Kind::push:
+      case Kind::stick:
+        off = kForceRounding * std::max(equations_.reaction().lpNorm<Eigen::Infinity>(),
+                                        equations_.applied_effort().lpNorm<Eigen::Infinity>()) +
+              std::numeric_limits<double>::min();
+        break;
+      case Kind::function:
+      case Kind::switching:
+        continue;
+    }
+    if (watch.value > off) continue;
+    watch.offset = off - watch.value;
+    watch.value = off;
   }
   arm();
 }
@@ -143,7 +170,13 @@ void EventWatch::arm() {
       watch.value -= watch.offset;
       watch.offset = 0.0;
     }
-    if (watch.value > 0.0) watch.armed = true;
+    if (!(watch.value > 0.0)) continue;
+    watch.armed = true;
+    const int beyond = watch.kind == Watch::Kind::lower   ? -1
+                       : watch.kind == Watch::Kind::upper ? 1
+                                                          : 0;
+    if (beyond != 0 && contacts_.stops()[index(watch.which)].outside == beyond)
+      contacts_.came_inside(watch.which);
   }
 }
 

@@ -29,6 +29,8 @@ constexpr double kSameInstant = 1e-13;
 // So many events within so short a time do not end by themselves (Zeno).
 constexpr int kManyEvents = 1000;
 constexpr double kShortTime = 1e-6;
+// So many before a step that is too short are its cause.
+constexpr int kCollapsing = 10;
 // The first number of a checkpoint.
 constexpr double kCheckpointFormat = 1.0;
 
@@ -252,6 +254,7 @@ void Simulation::advance() {
     write_rows_until(t_);
     equations_.look(t_, y_);
     switching_.check(t_);
+    contacts_.check(t_);
   } else {
     t_ = limit;
   }
@@ -358,6 +361,7 @@ void Simulation::make_checkpoint() {
   }
   append(equations_.switch_sides());
   append(switching_.save());
+  append(contacts_.save());
   append(auditor_.save());
   const StepStatistics& n = integrator_->statistics();
   s.insert(s.end(), {static_cast<double>(n.steps), static_cast<double>(n.rejected),
@@ -371,7 +375,7 @@ void Simulation::load(const RunCheckpoint& from) {
   const std::size_t n = index(mechanism_.freedoms());
   const std::size_t needed =
       kCheckpointHeader + index(equations_.size()) + index(mechanism_.coordinates()) + n + 3 * n +
-      index(equations_.switches()) + switching_.saved() + Auditor::kSaved + 6;
+      index(equations_.switches()) + switching_.saved() + contacts_.saved() + Auditor::kSaved + 6;
   if (s.size() != needed || s[0] != kCheckpointFormat ||
       s[1] != static_cast<double>(equations_.size()))
     throw_foreign_checkpoint();
@@ -400,6 +404,8 @@ void Simulation::load(const RunCheckpoint& from) {
   equations_.set_switch_sides(sides);
   switching_.restore({s.data() + at, switching_.saved()});
   at += switching_.saved();
+  contacts_.restore({s.data() + at, contacts_.saved()});
+  at += contacts_.saved();
   auditor_.restore({s.data() + at, Auditor::kSaved});
   at += Auditor::kSaved;
   StepStatistics steps;
@@ -417,6 +423,13 @@ std::string Simulation::describe(const StepCollapse& collapse) {
     cause = "the error is largest in " + coordinates_->name(worst) +
             "; a singular position, a force without bound or a tolerance below rounding may be "
             "the cause";
+  // Events that follow each other faster and faster leave no time for a step.
+  if (recent_events_ >= kCollapsing &&
+      collapse.time - recent_start_ <= kShortTime * std::max(1.0, t_))
+    cause = fmt::format(
+        "{} events between {} and {} s (Zeno): they accumulate, so time cannot go on; the last was "
+        "'{}' of '{}'",
+        recent_events_, number(recent_start_), number(t_), last_event_.kind, last_event_.name);
   // The state, the fastest freedoms first.
   equations_.look(integrator_->time(), integrator_->state());
   const State& state = equations_.state();
