@@ -32,6 +32,9 @@ constexpr int kCrowd = 300;
 constexpr double kSameSpeed = 1e-9;
 // No freedom gets this far beyond a limit (rad, m).
 constexpr double kDeepest = 1e-6;
+// What is held in a loop is brought back when it is this far off, or this fast.
+constexpr double kHeldOff = 1e-8;
+constexpr double kHeldSpeed = 1e-6;
 
 constexpr double kNoBound = std::numeric_limits<double>::infinity();
 
@@ -568,6 +571,42 @@ void Contacts::begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) {
                                  q, stop.lower, stop.upper)});
   }
   settle(t, y, {}, log);
+}
+
+bool Contacts::hold(double t, Eigen::VectorXd& y) {
+  if (equations_.coordinates().chart() == nullptr) return false;
+  const Mechanism& m = equations_.mechanism();
+  State state = equations_.state();
+  Eigen::VectorXd off = Eigen::VectorXd::Zero(m.freedoms());
+  std::vector<Candidate> held;
+  bool any = false;
+  for (int i = 0; i < m.freedoms(); ++i) {
+    const FreedomMode& mode = equations_.modes()[index(i)];
+    if (!mode.held()) continue;
+    held.push_back({i, mode.stop});
+    if (mode.stop != 0) {
+      const Stop& stop = stop_of(i);
+      off[i] = state.q[stop.coordinate] - (mode.stop < 0 ? stop.lower : stop.upper);
+    }
+    any = any || std::abs(state.v[i]) > kHeldSpeed || std::abs(off[i]) > kHeldOff;
+  }
+  if (!any) return false;
+  const Eigen::MatrixXd response = responses(state, held);
+  // Positions move as velocities do.
+  BoundedProblem problem = problem_of(held, response, off);
+  problem.least.setConstant(-kNoBound);
+  Eigen::VectorXd back = solve(problem).push;
+  for (Eigen::Index k = 0; k < back.size(); ++k)
+    back[k] *= held[static_cast<std::size_t>(k)].sense();
+  const Eigen::VectorXd way = response * back;
+  for (int i = 0; i < m.freedoms(); ++i)
+    if (const int c = m.coordinate_of_freedom()[index(i)]; c >= 0) state.q[c] += way[i];
+  equations_.set_state(state, y);
+  state = state_of(y);
+  problem.b = problem_of(held, response, state.v).b;
+  push(held, response, solve(problem), Eigen::VectorXd::Zero(back.size()), state, y);
+  equations_.look(t, y);
+  return true;
 }
 
 void Contacts::check(double t) const {

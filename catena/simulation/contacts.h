@@ -66,6 +66,9 @@ class Contacts {
   // by an impulse. `before`: the state until then. True: there were such. Throws NumericalError if
   // a position jumps.
   bool jump_motions(double t, const State& before, Eigen::VectorXd& y, std::vector<RunEvent>& log);
+  // In loops the errors of steps move what is held; brings it back if it is too far off. True: it
+  // was. Where the equations have been looked at.
+  bool hold(double t, Eigen::VectorXd& y);
   // No freedom may be beyond a limit that acts: throws NumericalError. Where the equations have
   // been looked at.
   void check(double t) const;

@@ -206,7 +206,8 @@ std::optional<double> EventWatch::first_event(Integrator& integrator) {
     for (std::size_t k = 0; k < watches_.size(); ++k) after_[k] = watches_[k].value;
     for (std::size_t k = 0; k < watches_.size(); ++k) {
       if (!watches_[k].armed || after_[k] > 0.0) continue;
-      const double root = locate(integrator, k, low, high, before_[k], after_[k]);
+      double root = locate(integrator, k, low, high, before_[k], after_[k]);
+      if (watches_[k].offset > 0.0) root = without_offset(integrator, k, low, root);
       if (!first || root < *first) first = root;
     }
     if (first) return first;
@@ -246,6 +247,24 @@ double EventWatch::locate(Integrator& integrator, std::size_t which, double low,
       side = -1;
     }
   }
+  return high;
+}
+
+// A freedom that left its limit and is back before anybody looked was found behind it, by the
+// offset: that fall would give it more speed than it left with. Goes back to where it returned.
+double EventWatch::without_offset(Integrator& integrator, std::size_t which, double low,
+                                  double high) {
+  Watch& watch = watches_[which];
+  if (watch.kind != Watch::Kind::lower && watch.kind != Watch::Kind::upper) return high;
+  const double offset = watch.offset;
+  watch.offset = 0.0;
+  for (int sample = kSamples - 1; sample > 0; --sample) {
+    const double middle = low + (high - low) * sample / kSamples;
+    integrator.interpolate(middle, y_);
+    evaluate(middle, y_);
+    if (watch.value > 0.0) return locate(integrator, which, middle, high, watch.value, -offset);
+  }
+  watch.offset = offset;
   return high;
 }
 

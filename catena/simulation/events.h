@@ -67,6 +67,7 @@ class EventWatch {
   void arm();
   double locate(Integrator& integrator, std::size_t which, double low, double high, double at_low,
                 double at_high);
+  double without_offset(Integrator& integrator, std::size_t which, double low, double high);
 
   Equations& equations_;
   Contacts& contacts_;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <deque>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -30,7 +31,7 @@ constexpr double kSameInstant = 1e-13;
 constexpr int kManyEvents = 1000;
 constexpr double kShortTime = 1e-6;
 // So many before a step that is too short are its cause.
-constexpr int kCollapsing = 10;
+constexpr std::size_t kCollapsing = 10;
 // The first number of a checkpoint.
 constexpr double kCheckpointFormat = 1.0;
 
@@ -218,6 +219,7 @@ class Simulation {
   RunEvent last_event_;
   int recent_events_ = 0;  // since recent_start_
   double recent_start_ = 0.0;
+  std::deque<double> latest_;  // times of the last kCollapsing events
   std::string end_;
   bool interrupted_ = false;
 };
@@ -264,6 +266,7 @@ void Simulation::advance() {
     anew |= equations_.jumps_at(corner);
     anew |= pass_corner(t_);
   }
+  anew |= contacts_.hold(t_, y_);
   if (coordinates_->accepted(equations_.state())) {
     equations_.use_chart();
     equations_.set_state(equations_.state(), y_);
@@ -321,6 +324,8 @@ void Simulation::happen(double t) {
 }
 
 void Simulation::watch_for_zeno() {
+  latest_.push_back(t_);
+  if (latest_.size() > kCollapsing) latest_.pop_front();
   if (t_ - recent_start_ > kShortTime * std::max(1.0, std::abs(t_))) {
     recent_start_ = t_;
     recent_events_ = 0;
@@ -424,12 +429,12 @@ std::string Simulation::describe(const StepCollapse& collapse) {
             "; a singular position, a force without bound or a tolerance below rounding may be "
             "the cause";
   // Events that follow each other faster and faster leave no time for a step.
-  if (recent_events_ >= kCollapsing &&
-      collapse.time - recent_start_ <= kShortTime * std::max(1.0, t_))
+  if (latest_.size() == kCollapsing && collapse.time - latest_.front() <= kShortTime)
     cause = fmt::format(
         "{} events between {} and {} s (Zeno): they accumulate, so time cannot go on; the last was "
         "'{}' of '{}'",
-        recent_events_, number(recent_start_), number(t_), last_event_.kind, last_event_.name);
+        latest_.size(), number(latest_.front()), number(latest_.back()), last_event_.kind,
+        last_event_.name);
   // The state, the fastest freedoms first.
   equations_.look(integrator_->time(), integrator_->state());
   const State& state = equations_.state();
