@@ -23,7 +23,7 @@ constexpr double kHorizon = 0.5 * kShortestBounce;
 // A freedom with dry friction that moves slower (rad/s, m/s) may come to rest.
 constexpr double kSlow = 1e-2;
 // Fractions of the largest velocity and acceleration that are rounding; forces likewise.
-constexpr double kSpeedRounding = 1e-13;
+constexpr double kSpeedRounding = 1e-12;
 constexpr double kForceRounding = 1e-10;
 // So many impacts within so short a time (s) are a crowd.
 constexpr double kCrowdTime = 1e-3;
@@ -252,7 +252,7 @@ void Contacts::collide(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log)
   Eigen::MatrixXd all_responses;
   for (int round = 0; round <= kElasticRounds; ++round) {
     const bool last = round == kElasticRounds;
-    const double rounding = kSpeedRounding * state.v.lpNorm<Eigen::Infinity>();
+    const double rounding = kSpeedRounding * speed_;
     std::vector<Candidate> at;
     std::vector<Eigen::Index> columns;
     bool any = false;
@@ -336,8 +336,8 @@ void Contacts::choose_modes(double t, Eigen::VectorXd& y, const Happened& happen
     const Eigen::MatrixXd response = responses(state, at);
     BoundedProblem problem = problem_of(at, response, state.v + kHorizon * a);
     // What could as well be held is, unless it is let go just now.
-    const double rounding = kSpeedRounding * state.v.lpNorm<Eigen::Infinity>() +
-                            kForceRounding * kHorizon * a.lpNorm<Eigen::Infinity>();
+    const double rounding =
+        kSpeedRounding * speed_ + kForceRounding * kHorizon * a.lpNorm<Eigen::Infinity>();
     for (Eigen::Index k = 0; k < problem.b.size(); ++k) {
       const Candidate& c = at[static_cast<std::size_t>(k)];
       const bool released = std::find(happened.released.begin(), happened.released.end(),
@@ -401,7 +401,7 @@ void Contacts::take_modes(double t, std::span<const Candidate> at, BoundedProble
 // that is so already.
 bool Contacts::end_slow_motion(std::span<const Candidate> at, const Eigen::MatrixXd& response,
                                State& state, Eigen::VectorXd& y) {
-  const double rounding = kSpeedRounding * state.v.lpNorm<Eigen::Infinity>();
+  const double rounding = kSpeedRounding * speed_;
   BoundedProblem problem = problem_of(at, response, state.v);
   bool any = false;
   for (Eigen::Index k = 0; k < problem.b.size(); ++k) {
@@ -449,8 +449,9 @@ void Contacts::settle(double t, Eigen::VectorXd& y, const Happened& happened,
   const std::vector<FreedomMode> before = equations_.modes();
   struck_.assign(before.size(), 0);
   slowed_.assign(before.size(), 0);
+  State state = state_of(y);
+  speed_ = state.v.lpNorm<Eigen::Infinity>();
   if (!happened.impacts.empty()) {
-    State state = state_of(y);
     for (const int i : happened.impacts) {
       const Stop& stop = stop_of(i);
       const int where = side(stop, state);
@@ -468,6 +469,7 @@ void Contacts::log_changes(double t, const std::vector<FreedomMode>& before,
   using Law = FreedomMode::Friction;
   const Mechanism& m = equations_.mechanism();
   const State& state = equations_.state();
+  const bool thrown = std::find(struck_.begin(), struck_.end(), 1) != struck_.end();
   for (int i = 0; i < m.freedoms(); ++i) {
     const FreedomMode& now = equations_.modes()[index(i)];
     const FreedomMode& then = before[index(i)];
@@ -488,7 +490,7 @@ void Contacts::log_changes(double t, const std::vector<FreedomMode>& before,
       log.push_back(
           {t, "stick", name,
            fmt::format("held by {:.6g}, breakaway at {:.6g}", equations_.friction()[i], level)});
-    if (now.friction == Law::sliding && state.v[i] == 0.0 && now.direction != then.direction)
+    if (now.friction == Law::sliding && !thrown && now.direction != then.direction)
       log.push_back(
           {t, "slip", name, fmt::format("friction cannot hold it, breakaway at {:.6g}", level)});
   }

@@ -118,6 +118,7 @@ class Contacts {
   std::vector<int> friction_element_;  // by freedom, −1: none
   bool has_friction_ = false;
   std::vector<std::uint8_t> struck_, slowed_;  // by freedom: at this instant
+  double speed_ = 0.0;                         // the largest before this instant
   // Impacts within a short time: many of them lose their bounce, so that they end.
   double crowd_start_ = 0.0;
   int crowd_ = 0;

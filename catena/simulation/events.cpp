@@ -8,6 +8,9 @@ namespace {
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
+// A least distance between two looks is looked at if it may be below zero within this fraction of
+// the fall towards it.
+constexpr double kGuess = 0.1;
 // Roots are found to this many units of rounding of the time.
 constexpr double kTimeResolution = 4.0 * std::numeric_limits<double>::epsilon();
 constexpr int kMostIterations = 200;
@@ -68,7 +71,7 @@ void EventWatch::start(double t, const Eigen::VectorXd& y) {
   for (int k = 0; k < switching_.watches(); ++k) add(Kind::switching, k);
   needs_forces_ = needs_forces_ || switching_.needs_forces();
   before_.assign(watches_.size(), 0.0);
-  after_ = speed_before_ = before_;
+  after_ = rate_before_ = before_;
   if (watches_.empty()) return;
   evaluate(t, y);
   for (std::size_t k = 0; k < functions_.size(); ++k) functions_[k].start(t, equations_.state());
@@ -119,14 +122,15 @@ void EventWatch::evaluate(double t, const Eigen::VectorXd& y) {
     function_value_[k] = functions_[k].value(t, equations_.state());
   for (Watch& watch : watches_) {
     watch.value = plain_value(watch) + watch.offset;
-    watch.speed = speed(watch);
+    watch.rate = rate(watch);
   }
 }
 
-double EventWatch::speed(const Watch& watch) const {
+double EventWatch::rate(const Watch& watch) const {
   if (watch.kind != Watch::Kind::lower && watch.kind != Watch::Kind::upper)
     return std::numeric_limits<double>::infinity();
-  return std::abs(equations_.state().v[contacts_.stops()[index(watch.which)].freedom]);
+  const double v = equations_.state().v[contacts_.stops()[index(watch.which)].freedom];
+  return watch.kind == Watch::Kind::lower ? v : -v;
 }
 
 double EventWatch::plain_value(const Watch& watch) const {
@@ -187,21 +191,36 @@ std::optional<double> EventWatch::first_event(Integrator& integrator) {
   double low = from;
   for (std::size_t k = 0; k < watches_.size(); ++k) {
     before_[k] = watches_[k].value;
-    speed_before_[k] = watches_[k].speed;
+    rate_before_[k] = watches_[k].rate;
   }
   evaluate(to, integrator.state());
   bool far = true;
   for (std::size_t k = 0; k < watches_.size(); ++k)
     far = far && std::min(before_[k], watches_[k].value) >
-                     (to - from) * (speed_before_[k] + watches_[k].speed);
+                     (to - from) * (std::abs(rate_before_[k]) + std::abs(watches_[k].rate));
   if (far) {
     arm();
     return std::nullopt;
   }
-  for (int sample = 1; sample <= kSamples; ++sample) {
-    const double high = sample == kSamples ? to : from + (to - from) * sample / kSamples;
+  bool dipped = false;  // since the last sample
+  for (int sample = 1; sample <= kSamples;) {
+    double high = sample == kSamples ? to : from + (to - from) * sample / kSamples;
     integrator.interpolate(high, y_);
     evaluate(high, y_);
+    std::optional<double> nearest;
+    for (std::size_t k = 0; !dipped && k < watches_.size(); ++k)
+      if (const auto at =
+              dip(low, high, {before_[k], watches_[k].value}, {rate_before_[k], watches_[k].rate});
+          at && (!nearest || *at < *nearest))
+        nearest = at;
+    dipped = nearest.has_value();
+    if (nearest) {
+      high = *nearest;
+      integrator.interpolate(high, y_);
+      evaluate(high, y_);
+    } else {
+      ++sample;
+    }
     std::optional<double> first;
     for (std::size_t k = 0; k < watches_.size(); ++k) after_[k] = watches_[k].value;
     for (std::size_t k = 0; k < watches_.size(); ++k) {
@@ -212,10 +231,31 @@ std::optional<double> EventWatch::first_event(Integrator& integrator) {
     }
     if (first) return first;
     arm();
-    for (std::size_t k = 0; k < watches_.size(); ++k) before_[k] = watches_[k].value;
+    for (std::size_t k = 0; k < watches_.size(); ++k) {
+      before_[k] = watches_[k].value;
+      rate_before_[k] = watches_[k].rate;
+    }
     low = high;
   }
   return std::nullopt;
+}
+
+std::optional<double> EventWatch::dip(double low, double high, const double (&value)[2],
+                                      const double (&rate)[2]) {
+  if (!(rate[0] < 0.0 && rate[1] > 0.0 && value[0] > 0.0 && value[1] > 0.0) ||
+      !std::isfinite(rate[1]))
+    return std::nullopt;
+  // Where the rate would be zero if it were linear; the cubic through both ends there.
+  const double part = rate[0] / (rate[0] - rate[1]);
+  const double width = high - low;
+  const double a = part * part * (3.0 - 2.0 * part);
+  const double least = (1.0 - a) * value[0] + a * value[1] +
+                       width * part * (1.0 - part) * ((1.0 - part) * rate[0] - part * rate[1]);
+  // It is only a guess, off by a part of how far the value falls.
+  if (least > kGuess * (std::min(value[0], value[1]) - least)) return std::nullopt;
+  const double at = low + part * width;
+  if (!(at > low && at < high)) return std::nullopt;
+  return at;
 }
 
 // Illinois' variant of the false position, with bisection where that is slow.

@@ -30,8 +30,9 @@ constexpr double kSameInstant = 1e-13;
 // So many events within so short a time do not end by themselves (Zeno).
 constexpr int kManyEvents = 1000;
 constexpr double kShortTime = 1e-6;
-// So many before a step that is too short are its cause.
+// So many in so short a time before a step that is too short are its cause.
 constexpr std::size_t kCollapsing = 10;
+constexpr double kCollapseTime = 1e-5;
 // The first number of a checkpoint.
 constexpr double kCheckpointFormat = 1.0;
 
@@ -429,7 +430,7 @@ std::string Simulation::describe(const StepCollapse& collapse) {
             "; a singular position, a force without bound or a tolerance below rounding may be "
             "the cause";
   // Events that follow each other faster and faster leave no time for a step.
-  if (latest_.size() == kCollapsing && collapse.time - latest_.front() <= kShortTime)
+  if (latest_.size() == kCollapsing && collapse.time - latest_.front() <= kCollapseTime)
     cause = fmt::format(
         "{} events between {} and {} s (Zeno): they accumulate, so time cannot go on; the last was "
         "'{}' of '{}'",
