@@ -50,8 +50,12 @@ void expect_laws(const BoundedProblem& p, const BoundedSolution& s) {
   for (Index i = 0; i < p.b.size(); ++i) {
     EXPECT_GE(s.push[i], p.least[i] - small);
     EXPECT_LE(s.push[i], p.most[i] + small);
-    if (s.push[i] > p.least[i] + small) EXPECT_LT(s.motion[i], small);
-    if (s.push[i] < p.most[i] - small) EXPECT_GT(s.motion[i], -small);
+    if (s.push[i] > p.least[i] + small) {
+      EXPECT_LT(s.motion[i], small);
+    }
+    if (s.push[i] < p.most[i] - small) {
+      EXPECT_GT(s.motion[i], -small);
+    }
   }
 }
 

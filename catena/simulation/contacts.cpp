@@ -334,15 +334,21 @@ void Contacts::choose_modes(double t, Eigen::VectorXd& y, const Happened& happen
     equations_.evaluate(t, y);
     const Eigen::VectorXd a = equations_.acceleration();
     const Eigen::MatrixXd response = responses(state, at);
-    BoundedProblem problem = problem_of(at, response, state.v + kHorizon * a);
-    // What could as well be held is, unless it is let go just now.
-    const double rounding =
-        kSpeedRounding * speed_ + kForceRounding * kHorizon * a.lpNorm<Eigen::Infinity>();
+    const auto moves = [&](int i) { return std::abs(state.v[i]) > kSpeedRounding * speed_; };
+    Eigen::VectorXd later = kHorizon * a;
+    for (const Candidate& c : at)
+      if (moves(c.freedom)) later[c.freedom] += state.v[c.freedom];
+    BoundedProblem problem = problem_of(at, response, later);
+    // What could as well be held is, but for what is let go just now.
+    const double rounding = kForceRounding * kHorizon * a.lpNorm<Eigen::Infinity>();
     for (Eigen::Index k = 0; k < problem.b.size(); ++k) {
       const Candidate& c = at[static_cast<std::size_t>(k)];
       const bool released = std::find(happened.released.begin(), happened.released.end(),
                                       c.freedom) != happened.released.end();
-      if (c.side != 0) problem.b[k] += released ? rounding : -rounding;
+      if (c.side != 0 && !moves(c.freedom)) {
+        if (released) problem.b[k] += rounding;
+        if (happened.released.empty()) problem.b[k] -= rounding;
+      }
       const double level = kHorizon * c.level * (released ? 1.0 - kForceRounding : 1.0);
       problem.least[k] = -level;
       if (c.side == 0) problem.most[k] = level;
