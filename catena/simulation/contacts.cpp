@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -11,20 +12,35 @@
 namespace catena {
 namespace {
 
-// Impacts at one instant: so many as they are, then some more without restitution, which end.
+// Impacts at one instant: so many rounds as they are, then one without restitution, which ends
+// them.
 constexpr int kElasticRounds = 20;
-constexpr int kMostRounds = 100;
-
-// A freedom that an impact throws off its limit by less (rad/s, m/s), and nothing pulls away,
-// stays.
-constexpr double kSlowest = 1e-6;
+// Choices of modes at one instant, each after the velocities that the last one ended.
+constexpr int kMostChoices = 20;
+// How long freedoms are carried on to see which of them come to rest (s): a bounce lasts twice the
+// time of its way up.
+constexpr double kHorizon = 0.5 * kShortestBounce;
+// A freedom with dry friction that moves slower (rad/s, m/s) may come to rest.
+constexpr double kSlow = 1e-2;
+// Fractions of the largest velocity and acceleration that are rounding; forces likewise.
+constexpr double kSpeedRounding = 1e-12;
+constexpr double kForceRounding = 1e-10;
 // So many impacts within so short a time (s) are a crowd.
 constexpr double kCrowdTime = 1e-3;
 constexpr int kCrowd = 300;
 // Velocities of a prescribed motion that differ by less are the same.
 constexpr double kSameSpeed = 1e-9;
+// No freedom gets this far beyond a limit (rad, m).
+constexpr double kDeepest = 1e-6;
+// What is held in a loop is brought back when it is this far off, or this fast.
+constexpr double kHeldOff = 1e-8;
+constexpr double kHeldSpeed = 1e-6;
+
+constexpr double kNoBound = std::numeric_limits<double>::infinity();
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+const char* side_name(int side) { return side < 0 ? "lower" : "upper"; }
 
 double checked_restitution(double e, const std::string& what) {
   if (e >= 0.0 && e <= 1.0) return e;
@@ -37,10 +53,14 @@ Contacts::Contacts(Equations& equations, const ActionSettings& actions)
     : equations_(equations), workspace_(equations.mechanism()) {
   const Mechanism& m = equations.mechanism();
   stop_index_.assign(index(m.freedoms()), -1);
+  friction_element_ = stop_index_;
   const auto settings = m.freedom_settings();
   for (int i = 0; i < m.freedoms(); ++i) {
     const FreedomSettings& f = settings[index(i)];
     if (equations.modes()[index(i)].friction != FreedomMode::Friction::none) has_friction_ = true;
+    for (int k = 0; k < equations.elements(); ++k)
+      if (equations.element_name(k) == "friction " + m.velocity_names()[index(i)])
+        friction_element_[index(i)] = k;
     const int coordinate = m.coordinate_of_freedom()[index(i)];
     const bool limited = std::isfinite(f.lower) || std::isfinite(f.upper);
     if (!actions.stops || !limited || coordinate < 0 || equations.prescribed(i)) continue;
@@ -59,111 +79,240 @@ Contacts::Contacts(Equations& equations, const ActionSettings& actions)
   }
 }
 
-const Contacts::Stop* Contacts::stop_of(int freedom) const {
-  const int k = stop_index_[index(freedom)];
-  return k < 0 ? nullptr : &stops_[index(k)];
-}
-
-// The velocities after `freedom` is brought to `target`. Freedoms with a prescribed motion keep
-// theirs; those that rest against a stop stay, unless the stop would have to pull.
-ImpulseResult Contacts::jump(const Eigen::VectorXd& y, int freedom, double target) {
-  const Mechanism& m = equations_.mechanism();
+State Contacts::state_of(const Eigen::VectorXd& y) {
   State state = equations_.state();
   equations_.coordinates().unpack({y.data(), index(equations_.coordinates().size())}, state);
+  return state;
+}
+
+int Contacts::side(const Stop& stop, const State& state) const {
+  const int held = equations_.modes()[index(stop.freedom)].stop;
+  if (held != 0) return held;
+  const double q = state.q[stop.coordinate];
+  if (stop.outside >= 0 && q <= stop.lower + kAtLimit) return -1;
+  if (stop.outside <= 0 && q >= stop.upper - kAtLimit) return 1;
+  return 0;
+}
+
+std::vector<Contacts::Candidate> Contacts::at_limits(const State& state) const {
+  std::vector<Candidate> at;
+  for (const Stop& stop : stops_)
+    if (const int where = side(stop, state); where != 0) at.push_back({stop.freedom, where});
+  return at;
+}
+
+// Also of those that may come to rest by friction, which keep their modes until they are chosen.
+std::vector<Contacts::Candidate> Contacts::candidates(const State& state,
+                                                      std::span<const int> ended) const {
+  std::vector<Candidate> at = at_limits(state);
+  const auto settings = equations_.mechanism().freedom_settings();
+  const auto level = [&](int i) {
+    const Friction& friction = settings[index(i)].friction;
+    const bool rests = state.v[i] == 0.0 || std::find(ended.begin(), ended.end(), i) != ended.end();
+    return rests ? breakaway_level(friction) : sliding_level(friction, state.v[i]);
+  };
+  std::vector<std::uint8_t> has(settings.size(), 0);
+  for (Candidate& c : at) {
+    has[index(c.freedom)] = 1;
+    if (equations_.modes()[index(c.freedom)].friction != FreedomMode::Friction::none)
+      c.level = level(c.freedom);
+  }
+  for (int i = 0; i < equations_.mechanism().freedoms(); ++i) {
+    const FreedomMode& mode = equations_.modes()[index(i)];
+    if (has[index(i)] == 0 && mode.friction != FreedomMode::Friction::none &&
+        std::abs(state.v[i]) < kSlow)
+      at.push_back({i, 0, level(i)});
+  }
+  return at;
+}
+
+void Contacts::set_free(std::span<const Candidate> at) {
+  const auto no_friction = [](FreedomMode& mode) {
+    if (mode.friction == FreedomMode::Friction::none) return;
+    mode.friction = FreedomMode::Friction::sliding;
+    mode.direction = 0;
+  };
+  for (FreedomMode& mode : equations_.modes()) {
+    if (mode.held()) no_friction(mode);
+    mode.stop = 0;
+  }
+  for (const Candidate& c : at) no_friction(equations_.modes()[index(c.freedom)]);
+}
+
+Eigen::MatrixXd Contacts::responses(const State& state, std::span<const Candidate> at) {
+  const Mechanism& m = equations_.mechanism();
+  const auto count = static_cast<Eigen::Index>(at.size());
+  Eigen::MatrixXd response(m.freedoms(), count);
+  if (ConstraintSet* const set = equations_.constraints()) {
+    // By forces in place of impulses, large enough to be seen beside the others.
+    const Eigen::VectorXd without = equations_.acceleration();
+    const Eigen::VectorXd effort = equations_.applied_effort();
+    for (Eigen::Index k = 0; k < count; ++k) {
+      const int i = at[static_cast<std::size_t>(k)].freedom;
+      double size = 1.0;
+      for (int pass = 0; pass < 2; ++pass) {
+        Eigen::VectorXd more = effort;
+        more[i] += size;
+        response.col(k) =
+            (set->forward(equations_.state(), more, equations_.external()) - without) / size;
+        const double answer = response.col(k).lpNorm<Eigen::Infinity>();
+        if (answer > 0.0) size = std::max(1.0, without.lpNorm<Eigen::Infinity>()) / answer;
+      }
+    }
+    return response;
+  }
   ImpulseInput input;
   input.locked.assign(index(m.freedoms()), 0);
-  input.target = state.v;
   for (int i = 0; i < m.freedoms(); ++i)
-    if (equations_.prescribed(i) || equations_.modes()[index(i)].stop != 0)
-      input.locked[index(i)] = 1;
-  input.locked[index(freedom)] = 1;
-  input.target[freedom] = target;
-  return resolve(state, std::move(input), freedom);
-}
-
-// The impulse that brings locked freedoms to their targets; stops cannot pull. `struck` is kept,
-// −1: none.
-ImpulseResult Contacts::resolve(const State& state, ImpulseInput input, int struck) {
-  const Mechanism& m = equations_.mechanism();
+    if (equations_.prescribed(i)) input.locked[index(i)] = 1;
+  input.target = state.v;
   ImpulseResult result;
-  while (true) {
-    if (equations_.constraints() != nullptr)
-      result = equations_.impulse(state, input);
-    else
-      apply_impulse(m, state, input, workspace_, result);
-    int pulled = -1;
-    for (int i = 0; i < m.freedoms(); ++i) {
-      const int stop = equations_.modes()[index(i)].stop;
-      if (i != struck && input.locked[index(i)] != 0 && stop != 0 && result.impulse[i] * stop > 0.0)
-        pulled = i;
-    }
-    if (pulled < 0) return result;
-    input.locked[index(pulled)] = 0;
+  for (Eigen::Index k = 0; k < count; ++k) {
+    input.impulse = Eigen::VectorXd::Unit(m.freedoms(), at[static_cast<std::size_t>(k)].freedom);
+    apply_impulse(m, state, input, workspace_, result);
+    response.col(k) = result.jump;
   }
+  return response;
 }
 
-void Contacts::strike(double t, Eigen::VectorXd& y, int freedom, std::vector<RunEvent>& log,
-                      bool inelastic) {
-  const Mechanism& m = equations_.mechanism();
-  const Stop& stop = *stop_of(freedom);
-  State state = equations_.state();
-  const auto unpack = [&] {
-    equations_.coordinates().unpack({y.data(), index(equations_.coordinates().size())}, state);
-  };
-  unpack();
-  const bool low =
-      state.q[stop.coordinate] < 0.5 * (stop.lower + stop.upper) || !std::isfinite(stop.upper);
-  const bool at_lower = std::isfinite(stop.lower) && low;
-  const int side = at_lower ? -1 : 1;
-  const double before = state.v[freedom];
-  state.q[stop.coordinate] = at_lower ? stop.lower : stop.upper;
-  equations_.set_state(state, y);
-  if (before * side <= 0.0) return;  // it leaves already
+// The problem of these candidates, in the sense away from their limits.
+BoundedProblem Contacts::problem_of(std::span<const Candidate> at, const Eigen::MatrixXd& response,
+                                    const Eigen::VectorXd& motion) const {
+  const auto count = static_cast<Eigen::Index>(at.size());
+  BoundedProblem problem;
+  problem.w.resize(count, count);
+  problem.b.resize(count);
+  problem.least = Eigen::VectorXd::Zero(count);
+  problem.most = Eigen::VectorXd::Constant(count, kNoBound);
+  for (Eigen::Index r = 0; r < count; ++r) {
+    const Candidate& row = at[static_cast<std::size_t>(r)];
+    problem.b[r] = row.sense() * motion[row.freedom];
+    for (Eigen::Index c = 0; c < count; ++c)
+      problem.w(r, c) =
+          row.sense() * at[static_cast<std::size_t>(c)].sense() * response(row.freedom, c);
+  }
+  return problem;
+}
 
-  const auto apply = [&](double target) {
-    const ImpulseResult result = jump(y, freedom, target);
-    unpack();
+// Applies the impulses of a solution (in the sense away from limits): the freedoms that it holds
+// end at `target`. Returns the work at each and books it.
+Eigen::VectorXd Contacts::push(std::span<const Candidate> at, const Eigen::MatrixXd& response,
+                               const BoundedSolution& solution, const Eigen::VectorXd& target,
+                               State& state, Eigen::VectorXd& y) {
+  const auto count = static_cast<Eigen::Index>(at.size());
+  Eigen::VectorXd impulse = solution.push;
+  for (Eigen::Index k = 0; k < count; ++k) impulse[k] *= at[static_cast<std::size_t>(k)].sense();
+  const Eigen::VectorXd before = state.v;
+  double others = 0.0;  // work of contacts that are closed
+  if (equations_.constraints() != nullptr) {
+    ImpulseInput input;
+    input.locked.assign(index(equations_.mechanism().freedoms()), 0);
+    input.target = state.v;
+    for (int i = 0; i < equations_.mechanism().freedoms(); ++i)
+      if (equations_.prescribed(i)) input.locked[index(i)] = 1;
+    for (Eigen::Index k = 0; k < count; ++k) {
+      const Candidate& c = at[static_cast<std::size_t>(k)];
+      if (solution.between[static_cast<std::size_t>(k)] == 0) continue;
+      input.locked[index(c.freedom)] = 1;
+      input.target[c.freedom] = c.sense() * target[k];
+    }
+    const ImpulseResult result = equations_.impulse(state, input);
     state.v = result.velocity;
-    state.v[freedom] = target;
-    for (int i = 0; i < m.freedoms(); ++i) {
-      FreedomMode& mode = equations_.modes()[index(i)];
-      if (mode.stop != 0 && std::abs(result.jump[i]) > 0.0) {
-        log.push_back(
-            {t, "release", m.velocity_names()[index(i)],
-             fmt::format("thrown off its {} limit by the impact of '{}'",
-                         mode.stop < 0 ? "lower" : "upper", m.velocity_names()[index(freedom)])});
-        thrown_.emplace_back(i, mode.stop);
-        mode.stop = 0;
+    others = result.energy_change;
+    for (Eigen::Index k = 0; k < count; ++k)
+      impulse[k] = solution.between[static_cast<std::size_t>(k)] == 0
+                       ? 0.0
+                       : result.impulse[at[static_cast<std::size_t>(k)].freedom];
+  } else {
+    state.v += response * impulse;
+  }
+  Eigen::VectorXd work(count);
+  for (Eigen::Index k = 0; k < count; ++k) {
+    const Candidate& c = at[static_cast<std::size_t>(k)];
+    if (solution.between[static_cast<std::size_t>(k)] != 0)
+      state.v[c.freedom] = c.sense() * target[k];
+    work[k] = 0.5 * impulse[k] * (before[c.freedom] + state.v[c.freedom]);
+  }
+  if (equations_.constraints() != nullptr && count > 0) work[0] += others - work.sum();
+  equations_.set_state(state, y);
+  for (Eigen::Index k = 0; k < count; ++k) {
+    const Candidate& c = at[static_cast<std::size_t>(k)];
+    if (c.side != 0)
+      equations_.add_impact_work(c.freedom, work[k], y);
+    else
+      y[equations_.work_entry(friction_element_[index(c.freedom)])] += work[k];
+  }
+  return work;
+}
+
+void Contacts::collide(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) {
+  const Mechanism& m = equations_.mechanism();
+  State state = state_of(y);
+  const std::vector<Candidate> all = at_limits(state);
+  Eigen::MatrixXd all_responses;
+  for (int round = 0; round <= kElasticRounds; ++round) {
+    const bool last = round == kElasticRounds;
+    const double rounding = kSpeedRounding * speed_;
+    std::vector<Candidate> at;
+    std::vector<Eigen::Index> columns;
+    bool any = false;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      const double away = all[k].sense() * state.v[all[k].freedom];
+      any = any || away < -rounding;
+      if (!last && away > rounding) continue;
+      at.push_back(all[k]);
+      columns.push_back(static_cast<Eigen::Index>(k));
+    }
+    if (!any) return;
+    if (round == 0) {
+      if (t - crowd_start_ > kCrowdTime || t < crowd_start_) {
+        crowd_start_ = t;
+        crowd_ = 0;
       }
-      if (mode.stop != 0) state.v[i] = 0.0;
+      ++crowd_;
+      const std::vector<FreedomMode> modes = equations_.modes();
+      if (equations_.constraints() != nullptr) {
+        set_free({});
+        equations_.evaluate(t, y);
+      }
+      all_responses = responses(state, all);
+      equations_.modes() = modes;
+    }
+    const Eigen::MatrixXd response = all_responses(Eigen::all, columns);
+    BoundedProblem problem = problem_of(at, response, state.v);
+    const Eigen::VectorXd before = problem.b;
+    Eigen::VectorXd target = Eigen::VectorXd::Zero(before.size());
+    for (Eigen::Index k = 0; k < target.size(); ++k) {
+      const Stop& stop = stop_of(at[static_cast<std::size_t>(k)].freedom);
+      const bool bounces = !last && (crowd_ <= kCrowd || stop.restitution == 1.0);
+      if (before[k] >= -rounding) problem.b[k] = std::max(0.0, before[k]);
+      if (before[k] < -rounding && bounces && stop.restitution > 0.0)
+        target[k] = -stop.restitution * before[k];
+    }
+    problem.b -= target;
+    const BoundedSolution solution = solve(problem);
+    const Eigen::VectorXd work = push(at, response, solution, target, state, y);
+    for (Eigen::Index k = 0; k < target.size(); ++k) {
+      const Candidate& c = at[static_cast<std::size_t>(k)];
+      const Stop& stop = stop_of(c.freedom);
+      if (before[k] >= -rounding || solution.between[static_cast<std::size_t>(k)] == 0) continue;
+      struck_[index(c.freedom)] = 1;
+      const std::string& name = m.velocity_names()[index(c.freedom)];
+      log.push_back({t, "limit", name,
+                     fmt::format("{} limit {:.6g}: velocity {:.6g} to {:.6g}, impulse {:.6g}, "
+                                 "energy {:.6g} J",
+                                 side_name(c.side), c.side < 0 ? stop.lower : stop.upper,
+                                 c.sense() * before[k], c.sense() * target[k],
+                                 c.sense() * solution.push[k], work[k])});
+      if (target[k] == 0.0 && stop.restitution > 0.0)
+        log.push_back({t, "zeno", name,
+                       last
+                           ? fmt::format("more than {} impacts at one instant; it does not bounce",
+                                         kElasticRounds)
+                           : fmt::format("more than {} impacts within {:.6g} s; it does not bounce",
+                                         kCrowd, kCrowdTime)});
     }
     slide_what_moves(state);
-    equations_.set_state(state, y);
-    equations_.add_impact_work(freedom, result.energy_change, y);
-    return result;
-  };
-  const double target = inelastic || stop.restitution == 0.0 ? 0.0 : -stop.restitution * before;
-  const ImpulseResult result = apply(target);
-  const std::string& name = m.velocity_names()[index(freedom)];
-  log.push_back({t, "limit", name,
-                 fmt::format("{} limit {:.6g}: velocity {:.6g} to {:.6g}, impulse {:.6g}, energy "
-                             "{:.6g} J",
-                             at_lower ? "lower" : "upper", at_lower ? stop.lower : stop.upper,
-                             before, target, result.impulse[freedom], result.energy_change)});
-  if (target == 0.0) {
-    equations_.modes()[index(freedom)].stop = side;
-    return;
-  }
-  // How long would it be away?
-  equations_.evaluate(t, y);
-  const double back = equations_.acceleration()[freedom] * side;
-  if (back > 0.0 && 2.0 * std::abs(target) / back < kShortestBounce) {
-    apply(0.0);
-    equations_.modes()[index(freedom)].stop = side;
-    log.push_back({t, "zeno", name,
-                   fmt::format("bounces shorter than {:.6g} s would accumulate here; it rests "
-                               "against its {} limit from now on",
-                               kShortestBounce, at_lower ? "lower" : "upper")});
   }
 }
 
@@ -173,6 +322,183 @@ void Contacts::slide_what_moves(const State& state) {
     if (mode.friction == FreedomMode::Friction::none || state.v[i] == 0.0) continue;
     mode.friction = FreedomMode::Friction::sliding;
     mode.direction = state.v[i] > 0.0 ? 1 : -1;
+  }
+}
+
+void Contacts::choose_modes(double t, Eigen::VectorXd& y, const Happened& happened) {
+  State state = state_of(y);
+  for (int choice = 0; choice < kMostChoices; ++choice) {
+    const std::vector<Candidate> at = candidates(state, happened.ended);
+    if (at.empty()) break;
+    set_free(at);
+    equations_.evaluate(t, y);
+    const Eigen::VectorXd a = equations_.acceleration();
+    const Eigen::MatrixXd response = responses(state, at);
+    const auto moves = [&](int i) { return std::abs(state.v[i]) > kSpeedRounding * speed_; };
+    Eigen::VectorXd later = kHorizon * a;
+    for (const Candidate& c : at)
+      if (moves(c.freedom)) later[c.freedom] += state.v[c.freedom];
+    BoundedProblem problem = problem_of(at, response, later);
+    // What could as well be held is, but for what is let go just now.
+    const double rounding = kForceRounding * kHorizon * a.lpNorm<Eigen::Infinity>();
+    for (Eigen::Index k = 0; k < problem.b.size(); ++k) {
+      const Candidate& c = at[static_cast<std::size_t>(k)];
+      const bool released = std::find(happened.released.begin(), happened.released.end(),
+                                      c.freedom) != happened.released.end();
+      if (c.side != 0 && !moves(c.freedom)) {
+        if (released) problem.b[k] += rounding;
+        if (happened.released.empty()) problem.b[k] -= rounding;
+      }
+      const double level = kHorizon * c.level * (released ? 1.0 - kForceRounding : 1.0);
+      problem.least[k] = -level;
+      if (c.side == 0) problem.most[k] = level;
+    }
+    take_modes(t, at, std::move(problem));
+    hold_independent_only(state);
+    if (!end_slow_motion(at, response, state, y)) break;
+  }
+  for (const Stop& stop : stops_) {
+    const int held = equations_.modes()[index(stop.freedom)].stop;
+    if (held != 0) state.q[stop.coordinate] = held < 0 ? stop.lower : stop.upper;
+  }
+  for (int i = 0; i < equations_.mechanism().freedoms(); ++i)
+    if (equations_.modes()[index(i)].held()) state.v[i] = 0.0;
+  equations_.set_state(state, y);
+  equations_.evaluate(t, y);
+}
+
+// Which candidates are held, and where the others slide.
+void Contacts::take_modes(double t, std::span<const Candidate> at, BoundedProblem problem) {
+  const auto settings = equations_.mechanism().freedom_settings();
+  BoundedSolution solution;
+  // What breaks away slides against less; that may take others with it.
+  for (std::size_t pass = 0; pass <= at.size(); ++pass) {
+    solution = solve(problem);
+    bool less = false;
+    for (Eigen::Index k = 0; k < problem.b.size(); ++k) {
+      const Candidate& c = at[static_cast<std::size_t>(k)];
+      if (c.level == 0.0 || solution.between[static_cast<std::size_t>(k)] != 0) continue;
+      const double sliding = kHorizon * sliding_level(settings[index(c.freedom)].friction, 0.0);
+      if (problem.least[k] >= -sliding) continue;
+      problem.least[k] = -sliding;
+      if (c.side == 0) problem.most[k] = sliding;
+      less = true;
+    }
+    if (!less) break;
+  }
+  if (!solution.solved)
+    throw NumericalError("no consistent choice of sticking and resting hinges at time " +
+                         number(t) + " s; give one of them a smooth friction law");
+  for (Eigen::Index k = 0; k < problem.b.size(); ++k) {
+    const Candidate& c = at[static_cast<std::size_t>(k)];
+    FreedomMode& mode = equations_.modes()[index(c.freedom)];
+    const double p = solution.push[k];
+    const bool between = solution.between[static_cast<std::size_t>(k)] != 0 ||
+                         (p > problem.least[k] && p < problem.most[k]);
+    const bool dry = mode.friction != FreedomMode::Friction::none;
+    if (between && c.side != 0 && (p > 0.0 || !dry)) mode.stop = c.side;
+    if (!dry) continue;
+    mode.friction = between ? FreedomMode::Friction::stuck : FreedomMode::Friction::sliding;
+    mode.direction = between ? 0 : p <= problem.least[k] ? c.sense() : -c.sense();
+  }
+}
+
+// Brings what is held to rest, and what moves against the direction in which it is to slide. False:
+// that is so already.
+bool Contacts::end_slow_motion(std::span<const Candidate> at, const Eigen::MatrixXd& response,
+                               State& state, Eigen::VectorXd& y) {
+  const double rounding = kSpeedRounding * speed_;
+  BoundedProblem problem = problem_of(at, response, state.v);
+  bool any = false;
+  for (Eigen::Index k = 0; k < problem.b.size(); ++k) {
+    const Candidate& c = at[static_cast<std::size_t>(k)];
+    const FreedomMode& mode = equations_.modes()[index(c.freedom)];
+    const double v = state.v[c.freedom];
+    if (mode.held() || mode.direction * v < 0.0) {
+      problem.least[k] = -kNoBound;
+      any = any || std::abs(v) > rounding;
+      if (std::abs(v) > rounding) slowed_[index(c.freedom)] = 1;
+    } else if (c.side == 0) {
+      problem.most[k] = 0.0;
+    }
+  }
+  if (!any) return false;
+  push(at, response, solve(problem), Eigen::VectorXd::Zero(problem.b.size()), state, y);
+  return true;
+}
+
+// Of freedoms in one loop only so many can be held as move independently; the others follow them.
+void Contacts::hold_independent_only(const State& state) {
+  const Mechanism& m = equations_.mechanism();
+  if (equations_.coordinates().chart() == nullptr) return;
+  std::vector<std::uint8_t> mask(index(m.freedoms()), 0);
+  for (int i = 0; i < m.freedoms(); ++i)
+    if (equations_.prescribed(i)) mask[index(i)] = 1;
+  for (int i = 0; i < m.freedoms(); ++i) {
+    FreedomMode& mode = equations_.modes()[index(i)];
+    if (!mode.held() || mask[index(i)] != 0) continue;
+    mask[index(i)] = 1;
+    try {
+      choose_chart(m, state.q, {.pinned = mask});
+    } catch (const NumericalError&) {
+      mask[index(i)] = 0;
+      mode.stop = 0;
+      mode.direction = 0;
+      if (mode.friction != FreedomMode::Friction::none)
+        mode.friction = FreedomMode::Friction::sliding;
+    }
+  }
+}
+
+void Contacts::settle(double t, Eigen::VectorXd& y, const Happened& happened,
+                      std::vector<RunEvent>& log) {
+  const std::vector<FreedomMode> before = equations_.modes();
+  struck_.assign(before.size(), 0);
+  slowed_.assign(before.size(), 0);
+  State state = state_of(y);
+  speed_ = state.v.lpNorm<Eigen::Infinity>();
+  if (!happened.impacts.empty()) {
+    for (const int i : happened.impacts) {
+      const Stop& stop = stop_of(i);
+      const int where = side(stop, state);
+      if (where != 0) state.q[stop.coordinate] = where < 0 ? stop.lower : stop.upper;
+    }
+    equations_.set_state(state, y);
+  }
+  collide(t, y, log);
+  choose_modes(t, y, happened);
+  log_changes(t, before, log);
+}
+
+void Contacts::log_changes(double t, const std::vector<FreedomMode>& before,
+                           std::vector<RunEvent>& log) {
+  using Law = FreedomMode::Friction;
+  const Mechanism& m = equations_.mechanism();
+  const State& state = equations_.state();
+  const bool thrown = std::find(struck_.begin(), struck_.end(), 1) != struck_.end();
+  for (int i = 0; i < m.freedoms(); ++i) {
+    const FreedomMode& now = equations_.modes()[index(i)];
+    const FreedomMode& then = before[index(i)];
+    const std::string& name = m.velocity_names()[index(i)];
+    const double level = breakaway_level(m.freedom_settings()[index(i)].friction);
+    if (then.stop != 0 && now.stop == 0)
+      log.push_back({t, "release", name,
+                     fmt::format("{} its {} limit{}", state.v[i] == 0.0 ? "leaves" : "thrown off",
+                                 side_name(then.stop),
+                                 state.v[i] == 0.0 ? "" : " by the impact of another")});
+    if (then.stop == 0 && now.stop != 0 && slowed_[index(i)] != 0)
+      log.push_back({t, "zeno", name,
+                     fmt::format("bounces shorter than {:.6g} s would accumulate here; it rests "
+                                 "against its {} limit from now on",
+                                 kShortestBounce, side_name(now.stop))});
+    if (now.stop != 0) continue;
+    if (now.friction == Law::stuck && then.friction == Law::sliding)
+      log.push_back(
+          {t, "stick", name,
+           fmt::format("held by {:.6g}, breakaway at {:.6g}", equations_.friction()[i], level)});
+    if (now.friction == Law::sliding && !thrown && now.direction != then.direction)
+      log.push_back(
+          {t, "slip", name, fmt::format("friction cannot hold it, breakaway at {:.6g}", level)});
   }
 }
 
@@ -186,7 +512,6 @@ bool Contacts::jump_motions(double t, const State& before, Eigen::VectorXd& y,
   input.target = before.v;
   bool any = false;
   for (int i = 0; i < m.freedoms(); ++i) {
-    if (equations_.modes()[index(i)].stop != 0) input.locked[index(i)] = 1;
     if (!equations_.prescribed(i)) continue;
     const std::string& name = m.velocity_names()[index(i)];
     const int c = m.coordinate_of_freedom()[index(i)];
@@ -199,10 +524,35 @@ bool Contacts::jump_motions(double t, const State& before, Eigen::VectorXd& y,
     any = any || std::abs(after.v[i] - before.v[i]) > kSameSpeed * (1.0 + std::abs(before.v[i]));
   }
   if (!any) return false;
-  const ImpulseResult result = resolve(before, input, -1);
+  const auto apply = [&] {
+    if (equations_.constraints() != nullptr) return equations_.impulse(before, input);
+    ImpulseResult result;
+    apply_impulse(m, before, input, workspace_, result);
+    return result;
+  };
+  ImpulseResult result = apply();
+  // Stops only push.
+  const std::vector<Candidate> at = at_limits(before);
+  if (!at.empty()) {
+    const std::vector<FreedomMode> modes = equations_.modes();
+    if (equations_.constraints() != nullptr) {
+      set_free({});
+      equations_.evaluate(t, y);
+    }
+    const BoundedSolution stops = solve(problem_of(at, responses(before, at), result.velocity));
+    equations_.modes() = modes;
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      if (stops.between[k] == 0) continue;
+      input.locked[index(at[k].freedom)] = 1;
+      input.target[at[k].freedom] = 0.0;
+    }
+    result = apply();
+  }
   for (int i = 0; i < m.freedoms(); ++i) {
+    const double work = 0.5 * result.impulse[i] * (before.v[i] + input.target[i]);
+    if (input.locked[index(i)] != 0 && !equations_.prescribed(i))
+      equations_.add_impact_work(i, work, y);
     if (!equations_.prescribed(i)) continue;
-    const double work = 0.5 * result.impulse[i] * (before.v[i] + after.v[i]);
     equations_.add_motion_work(i, work, y);
     log.push_back({t, "motion", m.velocity_names()[index(i)],
                    fmt::format("its velocity jumps from {:.6g} to {:.6g}: impulse {:.6g}, energy "
@@ -217,185 +567,82 @@ bool Contacts::jump_motions(double t, const State& before, Eigen::VectorXd& y,
 
 void Contacts::begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) {
   const Mechanism& m = equations_.mechanism();
-  equations_.evaluate(t, y);
-  const State state = equations_.state();
-  std::vector<int> impacts;
+  const State state = state_of(y);
   slide_what_moves(state);
-  for (const Stop& stop : stops_) {
+  for (Stop& stop : stops_) {
     const double q = state.q[stop.coordinate];
-    const double v = state.v[stop.freedom];
-    const int side = stop.side(q);
-    if (side == 0 && (q < stop.lower || q > stop.upper)) {
+    stop.outside = q < stop.lower - kAtLimit ? -1 : q > stop.upper + kAtLimit ? 1 : 0;
+    if (stop.outside != 0)
       log.push_back({t, "limit", m.velocity_names()[index(stop.freedom)],
                      fmt::format("starts at {:.6g}, outside its limits {:.6g} to {:.6g}, which act "
                                  "only once it is inside",
                                  q, stop.lower, stop.upper)});
-    } else if (v * side > 0.0) {
-      impacts.push_back(stop.freedom);
-    } else if (v == 0.0 && side != 0) {
-      equations_.modes()[index(stop.freedom)].stop = side;
-    }
   }
-  hold_independent_only(state);
-  settle(t, y, {.impacts = impacts}, log);
+  settle(t, y, {}, log);
 }
 
-void Contacts::hold_independent_only(const State& state) {
+bool Contacts::hold(double t, Eigen::VectorXd& y) {
+  if (equations_.coordinates().chart() == nullptr) return false;
   const Mechanism& m = equations_.mechanism();
-  if (equations_.coordinates().chart() == nullptr) return;
-  std::vector<std::uint8_t> mask(index(m.freedoms()), 0);
-  for (int i = 0; i < m.freedoms(); ++i)
-    if (equations_.prescribed(i)) mask[index(i)] = 1;
-  for (int i = 0; i < m.freedoms(); ++i) {
-    FreedomMode& mode = equations_.modes()[index(i)];
-    if (mode.stop == 0 || mask[index(i)] != 0) continue;
-    mask[index(i)] = 1;
-    try {
-      choose_chart(m, state.q, {.pinned = mask});
-    } catch (const NumericalError&) {
-      mask[index(i)] = 0;
-      mode.stop = 0;
-    }
-  }
-}
-
-void Contacts::settle(double t, Eigen::VectorXd& y, const Happened& happened,
-                      std::vector<RunEvent>& log) {
-  const Mechanism& m = equations_.mechanism();
-  const std::vector<int>& impacts = happened.impacts;
-  const std::vector<int>& ended = happened.ended;
-  if (!happened.released.empty()) equations_.evaluate(t, y);
-  for (const int i : happened.released) release(t, i, log);
-  if (!ended.empty()) {
-    State state = equations_.state();
-    equations_.coordinates().unpack({y.data(), index(equations_.coordinates().size())}, state);
-    for (const int i : ended) {
-      state.v[i] = 0.0;
-      equations_.modes()[index(i)].friction = FreedomMode::Friction::stuck;
-      equations_.modes()[index(i)].direction = 0;
-    }
-    equations_.set_state(state, y);
-  }
-  thrown_.clear();
-  if (!impacts.empty()) {
-    if (t - crowd_start_ > kCrowdTime || t < crowd_start_) {
-      crowd_start_ = t;
-      crowd_ = 0;
-    }
-    ++crowd_;
-  }
-  for (const int i : impacts) strike(t, y, i, log, crowd_ > kCrowd);
-  // An impact may throw another freedom that is at its limit against it.
-  for (int round = 0; !impacts.empty() && round < kMostRounds; ++round) {
-    State state = equations_.state();
-    equations_.coordinates().unpack({y.data(), index(equations_.coordinates().size())}, state);
-    bool again = false;
-    for (const Stop& stop : stops_) {
-      const double q = state.q[stop.coordinate];
-      const double v = state.v[stop.freedom];
-      if (!(v * stop.side(q) > 0.0)) continue;
-      strike(t, y, stop.freedom, log, round >= kElasticRounds || crowd_ > kCrowd);
-      again = true;
-      break;
-    }
-    if (!again) break;
-  }
-  keep_short_flights(t, y, log);
-  release_until_consistent(t, y, log);
-  for (const int i : ended)
-    if (equations_.modes()[index(i)].friction == FreedomMode::Friction::stuck)
-      log.push_back({t, "stick", m.velocity_names()[index(i)],
-                     fmt::format("held by {:.6g}, breakaway at {:.6g}", equations_.friction()[i],
-                                 breakaway_level(m.freedom_settings()[index(i)].friction))});
-}
-
-void Contacts::keep_short_flights(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) {
-  if (thrown_.empty()) return;
-  const Mechanism& m = equations_.mechanism();
-  equations_.evaluate(t, y);
   State state = equations_.state();
-  ImpulseInput input;
-  input.locked.assign(index(m.freedoms()), 0);
-  input.target = state.v;
-  for (int i = 0; i < m.freedoms(); ++i)
-    if (equations_.prescribed(i) || equations_.modes()[index(i)].stop != 0)
-      input.locked[index(i)] = 1;
+  Eigen::VectorXd off = Eigen::VectorXd::Zero(m.freedoms());
+  std::vector<Candidate> held;
   bool any = false;
-  for (const auto& [i, side] : thrown_) {
-    const double back = equations_.acceleration()[i] * side;
-    const double speed = std::abs(state.v[i]);
-    const double more = crowd_ > kCrowd ? 100.0 : 1.0;
-    const bool kept =
-        back >= 0.0 && (2.0 * speed < more * kShortestBounce * back || speed < more * kSlowest);
-    if (equations_.modes()[index(i)].stop != 0 || !kept) continue;
-    input.locked[index(i)] = 1;
-    input.target[i] = 0.0;
-    equations_.modes()[index(i)].stop = side;
-    any = true;
-    log.push_back({t, "zeno", m.velocity_names()[index(i)],
-                   fmt::format("would be back at its {} limit within {:.6g} s; it rests there",
-                               side < 0 ? "lower" : "upper", kShortestBounce)});
-  }
-  if (!any) return;
-  ImpulseResult result;
-  if (equations_.constraints() != nullptr)
-    result = equations_.impulse(state, input);
-  else
-    apply_impulse(m, state, input, workspace_, result);
-  state.v = result.velocity;
-  for (int i = 0; i < m.freedoms(); ++i)
-    if (equations_.modes()[index(i)].stop != 0) state.v[i] = 0.0;
-  equations_.set_state(state, y);
-  equations_.add_impact_work(thrown_.front().first, result.energy_change, y);
-}
-
-// Lets a held freedom go; after an evaluation that says what held it.
-void Contacts::release(double t, int freedom, std::vector<RunEvent>& log) {
-  const Mechanism& m = equations_.mechanism();
-  FreedomMode& mode = equations_.modes()[index(freedom)];
-  const std::string& name = m.velocity_names()[index(freedom)];
-  const double reaction = equations_.reaction()[freedom];
-  if (mode.stop != 0) {
-    log.push_back({t, "release", name,
-                   fmt::format("leaves its {} limit", mode.stop < 0 ? "lower" : "upper")});
-    mode.stop = 0;
-    if (mode.friction != FreedomMode::Friction::none) mode.friction = FreedomMode::Friction::stuck;
-  } else {
-    mode.friction = FreedomMode::Friction::sliding;
-    mode.direction = reaction > 0.0 ? -1 : 1;
-    log.push_back(
-        {t, "slip", name,
-         fmt::format("{:.6g} is needed to hold it, breakaway at {:.6g}", std::abs(reaction),
-                     breakaway_level(m.freedom_settings()[index(freedom)].friction))});
-  }
-}
-
-void Contacts::release_until_consistent(double t, const Eigen::VectorXd& y,
-                                        std::vector<RunEvent>& log) {
-  const Mechanism& m = equations_.mechanism();
-  const int rounds = 2 * m.freedoms() + 1;  // a freedom can be released by its stop, then slip
-  for (int round = 0; round <= rounds; ++round) {
-    equations_.evaluate(t, y);
-    int worst = -1;
-    double most = 0.0;
-    for (int i = 0; i < m.freedoms(); ++i) {
-      const FreedomMode& mode = equations_.modes()[index(i)];
-      if (!mode.held()) continue;
-      const double reaction = equations_.reaction()[i];
-      const double excess =
-          mode.stop != 0
-              ? reaction * mode.stop
-              : std::abs(reaction) - breakaway_level(m.freedom_settings()[index(i)].friction);
-      if (excess > most) {
-        most = excess;
-        worst = i;
-      }
+  for (int i = 0; i < m.freedoms(); ++i) {
+    const FreedomMode& mode = equations_.modes()[index(i)];
+    if (!mode.held()) continue;
+    held.push_back({i, mode.stop});
+    if (mode.stop != 0) {
+      const Stop& stop = stop_of(i);
+      off[i] = state.q[stop.coordinate] - (mode.stop < 0 ? stop.lower : stop.upper);
     }
-    if (worst < 0) return;
-    release(t, worst, log);
+    any = any || std::abs(state.v[i]) > kHeldSpeed || std::abs(off[i]) > kHeldOff;
   }
-  throw NumericalError("no consistent choice of sticking and resting hinges at time " + number(t) +
-                       " s; give one of them a smooth friction law");
+  if (!any) return false;
+  const Eigen::MatrixXd response = responses(state, held);
+  // Positions move as velocities do.
+  BoundedProblem problem = problem_of(held, response, off);
+  problem.least.setConstant(-kNoBound);
+  Eigen::VectorXd back = solve(problem).push;
+  for (Eigen::Index k = 0; k < back.size(); ++k)
+    back[k] *= held[static_cast<std::size_t>(k)].sense();
+  const Eigen::VectorXd way = response * back;
+  for (int i = 0; i < m.freedoms(); ++i)
+    if (const int c = m.coordinate_of_freedom()[index(i)]; c >= 0) state.q[c] += way[i];
+  equations_.set_state(state, y);
+  state = state_of(y);
+  problem.b = problem_of(held, response, state.v).b;
+  push(held, response, solve(problem), Eigen::VectorXd::Zero(back.size()), state, y);
+  equations_.look(t, y);
+  return true;
+}
+
+void Contacts::check(double t) const {
+  const State& state = equations_.state();
+  for (const Stop& stop : stops_) {
+    const double q = state.q[stop.coordinate];
+    const double beyond =
+        std::max(stop.outside < 0 ? 0.0 : stop.lower - q, stop.outside > 0 ? 0.0 : q - stop.upper);
+    if (!(beyond > kDeepest)) continue;
+    const auto& names = equations_.mechanism().velocity_names();
+    throw NumericalError(fmt::format(
+        "'{}' is at {:.6g} at time {} s, {:.3g} beyond its limits {:.6g} to {:.6g}; smaller "
+        "tolerances or a shorter step may help",
+        names[index(stop.freedom)], q, number(t), beyond, stop.lower, stop.upper));
+  }
+}
+
+std::vector<double> Contacts::save() const {
+  std::vector<double> saved{crowd_start_, static_cast<double>(crowd_)};
+  for (const Stop& stop : stops_) saved.push_back(stop.outside);
+  return saved;
+}
+
+void Contacts::restore(std::span<const double> saved) {
+  crowd_start_ = saved[0];
+  crowd_ = static_cast<int>(saved[1]);
+  for (std::size_t k = 0; k < stops_.size(); ++k)
+    stops_[k].outside = static_cast<int>(saved[2 + k]);
 }
 
 }  // namespace catena

@@ -1,22 +1,32 @@
 // Stops and dry friction: which freedoms stick, slide, rest against a limit or bounce off it.
 //
-// A freedom that reaches a limit with velocity v leaves it with −e v (Newton's restitution e), by
-// an impulse at that freedom; all others jump with it (impulses.h). With e = 0, or when its bounces
-// become shorter than kShortestBounce (they would accumulate: Zeno), it rests there, held by the
-// stop, which can only push. A freedom with dry friction that comes to rest is held as long as what
-// holds it is within the breakaway level.
+// What happens at an instant is decided for all freedoms together, by two small problems with
+// bounds (loops/bounded_problem.h) whose matrix is M⁻¹ seen by the freedoms concerned:
 //
-// Which of the freedoms at rest are held is found by releasing the most violated one until none is
-// (an active set; it ends, for each release makes the held set smaller).
+//   impacts   a freedom that is at a limit and approaches it with velocity v leaves it with −e v or
+//             more (Newton's restitution e), those that rest there do not enter it; impulses push.
+//             Each impulse does the work ½ p (v⁻ + v⁺) ≤ 0, so no impact adds energy. Freedoms that
+//             an impact throws against their limits collide in turn. Dry friction has no time to
+//             act.
+//   modes     the freedoms at their limits and those with dry friction that hardly move are carried
+//             on for half of kShortestBounce: stops push, friction is within its breakaway level.
+//             Those that come to rest meanwhile are held, and their velocity ends at once: bounces
+//             shorter than kShortestBounce would accumulate (Zeno). With velocities at zero this is
+//             the choice by accelerations, at which no stop pulls and no friction is above its
+//             level.
+//
+// Of freedoms in one loop only so many are held as move independently; others may be carried by
+// them.
 #pragma once
 
 #include <cmath>
+#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "catena/dynamics/impulses.h"
 #include "catena/io/run_file.h"
+#include "catena/loops/bounded_problem.h"
 #include "catena/simulation/equations.h"
 
 namespace catena {
@@ -24,7 +34,7 @@ namespace catena {
 // A bounce shorter than this, in seconds, is not followed any more.
 inline constexpr double kShortestBounce = 1e-6;
 
-// A freedom this close to its limit, on either side, is at it (rad, m).
+// A freedom this close to its limit, or beyond it, is at it (rad, m).
 inline constexpr double kAtLimit = 1e-10;
 
 class Contacts {
@@ -36,12 +46,10 @@ class Contacts {
     int coordinate;
     double lower, upper;
     double restitution;
-    // −1: at its lower limit, +1: at its upper one.
-    int side(double q) const {
-      return std::abs(q - lower) <= kAtLimit ? -1 : std::abs(q - upper) <= kAtLimit ? 1 : 0;
-    }
+    int outside = 0;  // −1, +1: it started beyond that limit, which acts only once it is inside
   };
   const std::vector<Stop>& stops() const { return stops_; }
+  void came_inside(int stop) { stops_[static_cast<std::size_t>(stop)].outside = 0; }
   bool has_friction() const { return has_friction_; }
 
   // Modes of the first instant. Appends what is worth knowing to `log`.
@@ -58,27 +66,59 @@ class Contacts {
   // by an impulse. `before`: the state until then. True: there were such. Throws NumericalError if
   // a position jumps.
   bool jump_motions(double t, const State& before, Eigen::VectorXd& y, std::vector<RunEvent>& log);
+  // In loops the errors of steps move what is held; brings it back if it is too far off. True: it
+  // was. Where the equations have been looked at.
+  bool hold(double t, Eigen::VectorXd& y);
+  // No freedom may be beyond a limit that acts: throws NumericalError. Where the equations have
+  // been looked at.
+  void check(double t) const;
+
+  std::vector<double> save() const;
+  void restore(std::span<const double> saved);
+  std::size_t saved() const { return 2 + stops_.size(); }
 
  private:
-  const Stop* stop_of(int freedom) const;
-  void strike(double t, Eigen::VectorXd& y, int freedom, std::vector<RunEvent>& log,
-              bool inelastic);
-  void release(double t, int freedom, std::vector<RunEvent>& log);
-  void release_until_consistent(double t, const Eigen::VectorXd& y, std::vector<RunEvent>& log);
-  // Of freedoms in one loop only so many can be held as move independently; the others follow them.
+  // A freedom that is at a limit, or has dry friction and hardly moves.
+  struct Candidate {
+    int freedom;
+    int side = 0;                                    // −1, +1: at its lower or upper limit
+    double level = 0.0;                              // of friction
+    int sense() const { return side > 0 ? -1 : 1; }  // away from the limit
+  };
+  const Stop& stop_of(int freedom) const {
+    return stops_[static_cast<std::size_t>(stop_index_[static_cast<std::size_t>(freedom)])];
+  }
+  State state_of(const Eigen::VectorXd& y);
+  int side(const Stop& stop, const State& state) const;
+  std::vector<Candidate> at_limits(const State& state) const;
+  std::vector<Candidate> candidates(const State& state, std::span<const int> ended) const;
+  // Lets go of all that is held, and takes friction off candidates.
+  void set_free(std::span<const Candidate> at);
+  // [freedom, k] jump of all velocities by a unit impulse at candidate k. With constraints: after
+  // an evaluation with all of them free.
+  Eigen::MatrixXd responses(const State& state, std::span<const Candidate> at);
+  BoundedProblem problem_of(std::span<const Candidate> at, const Eigen::MatrixXd& response,
+                            const Eigen::VectorXd& motion) const;
+  Eigen::VectorXd push(std::span<const Candidate> at, const Eigen::MatrixXd& response,
+                       const BoundedSolution& solution, const Eigen::VectorXd& target, State& state,
+                       Eigen::VectorXd& y);
+  void collide(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log);
+  void choose_modes(double t, Eigen::VectorXd& y, const Happened& happened);
+  void take_modes(double t, std::span<const Candidate> at, BoundedProblem problem);
+  bool end_slow_motion(std::span<const Candidate> at, const Eigen::MatrixXd& response, State& state,
+                       Eigen::VectorXd& y);
   void hold_independent_only(const State& state);
-  ImpulseResult resolve(const State& state, ImpulseInput input, int struck);
-  // Freedoms that impacts threw off their limits for less than the shortest bounce stay there.
-  void keep_short_flights(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log);
   void slide_what_moves(const State& state);
-  ImpulseResult jump(const Eigen::VectorXd& y, int freedom, double target);
+  void log_changes(double t, const std::vector<FreedomMode>& before, std::vector<RunEvent>& log);
 
   Equations& equations_;
   Workspace workspace_;
   std::vector<Stop> stops_;
-  std::vector<int> stop_index_;              // by freedom, −1: none
-  std::vector<std::pair<int, int>> thrown_;  // off their limits by impacts at this instant; sides
+  std::vector<int> stop_index_;        // by freedom, −1: none
+  std::vector<int> friction_element_;  // by freedom, −1: none
   bool has_friction_ = false;
+  std::vector<std::uint8_t> struck_, slowed_;  // by freedom: at this instant
+  double speed_ = 0.0;                         // the largest before this instant
   // Impacts within a short time: many of them lose their bounce, so that they end.
   double crowd_start_ = 0.0;
   int crowd_ = 0;

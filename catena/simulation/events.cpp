@@ -8,11 +8,18 @@ namespace {
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
+// A least distance between two looks is looked at if it may be below zero within this fraction of
+// the fall towards it.
+constexpr double kGuess = 0.1;
 // Roots are found to this many units of rounding of the time.
 constexpr double kTimeResolution = 4.0 * std::numeric_limits<double>::epsilon();
 constexpr int kMostIterations = 200;
-// A freedom that leaves its limit is found again when it is this far behind it.
+// A freedom that leaves its limit is found again when it is this far behind it; in loops, where
+// others may carry it, rounding moves it more.
 constexpr double kJustLeft = 1e-13;
+constexpr double kCarried = 1e-10;
+// Forces below this fraction of the largest one are rounding.
+constexpr double kForceRounding = 1e-11;
 
 }  // namespace
 
@@ -64,19 +71,42 @@ void EventWatch::start(double t, const Eigen::VectorXd& y) {
   for (int k = 0; k < switching_.watches(); ++k) add(Kind::switching, k);
   needs_forces_ = needs_forces_ || switching_.needs_forces();
   before_.assign(watches_.size(), 0.0);
-  after_ = speed_before_ = before_;
+  after_ = rate_before_ = before_;
   if (watches_.empty()) return;
   evaluate(t, y);
   for (std::size_t k = 0; k < functions_.size(); ++k) functions_[k].start(t, equations_.state());
   evaluate(t, y);
   // What has just changed, or rests on its limit, is at its zero: it counts as off it, so that it
   // is found again also if it comes back before anybody looks.
+  const bool closed = !equations_.mechanism().loops().empty();
   for (Watch& watch : watches_) {
-    const bool limit = watch.kind == Kind::lower || watch.kind == Kind::upper;
-    if (!limit && watch.kind != Kind::slide && watch.kind != Kind::jump) continue;
-    if (watch.value > kJustLeft || (limit && watch.value < -kAtLimit)) continue;
-    watch.offset = kJustLeft - watch.value;
-    watch.value = kJustLeft;
+    double off = 0.0;
+    switch (watch.kind) {
+      case Kind::lower:
+      case Kind::upper:
+        if (contacts_.stops()[index(watch.which)].outside == (watch.kind == Kind::lower ? -1 : 1))
+          continue;
+        off = closed ? kCarried : kJustLeft;
+        break;
+      case Kind::slide:
+        off = closed ? kCarried : kJustLeft;
+        break;
+      case Kind::jump:
+        off = kJustLeft;
+        break;
+      case Kind::push:
+      case Kind::stick:
+        off = kForceRounding * std::max(equations_.reaction().lpNorm<Eigen::Infinity>(),
+                                        equations_.applied_effort().lpNorm<Eigen::Infinity>()) +
+              std::numeric_limits<double>::min();
+        break;
+      case Kind::function:
+      case Kind::switching:
+        continue;
+    }
+    if (watch.value > off) continue;
+    watch.offset = off - watch.value;
+    watch.value = off;
   }
   arm();
 }
@@ -92,14 +122,15 @@ void EventWatch::evaluate(double t, const Eigen::VectorXd& y) {
     function_value_[k] = functions_[k].value(t, equations_.state());
   for (Watch& watch : watches_) {
     watch.value = plain_value(watch) + watch.offset;
-    watch.speed = speed(watch);
+    watch.rate = rate(watch);
   }
 }
 
-double EventWatch::speed(const Watch& watch) const {
+double EventWatch::rate(const Watch& watch) const {
   if (watch.kind != Watch::Kind::lower && watch.kind != Watch::Kind::upper)
     return std::numeric_limits<double>::infinity();
-  return std::abs(equations_.state().v[contacts_.stops()[index(watch.which)].freedom]);
+  const double v = equations_.state().v[contacts_.stops()[index(watch.which)].freedom];
+  return watch.kind == Watch::Kind::lower ? v : -v;
 }
 
 double EventWatch::plain_value(const Watch& watch) const {
@@ -143,7 +174,13 @@ void EventWatch::arm() {
       watch.value -= watch.offset;
       watch.offset = 0.0;
     }
-    if (watch.value > 0.0) watch.armed = true;
+    if (!(watch.value > 0.0)) continue;
+    watch.armed = true;
+    const int beyond = watch.kind == Watch::Kind::lower   ? -1
+                       : watch.kind == Watch::Kind::upper ? 1
+                                                          : 0;
+    if (beyond != 0 && contacts_.stops()[index(watch.which)].outside == beyond)
+      contacts_.came_inside(watch.which);
   }
 }
 
@@ -154,34 +191,71 @@ std::optional<double> EventWatch::first_event(Integrator& integrator) {
   double low = from;
   for (std::size_t k = 0; k < watches_.size(); ++k) {
     before_[k] = watches_[k].value;
-    speed_before_[k] = watches_[k].speed;
+    rate_before_[k] = watches_[k].rate;
   }
   evaluate(to, integrator.state());
   bool far = true;
   for (std::size_t k = 0; k < watches_.size(); ++k)
     far = far && std::min(before_[k], watches_[k].value) >
-                     (to - from) * (speed_before_[k] + watches_[k].speed);
+                     (to - from) * (std::abs(rate_before_[k]) + std::abs(watches_[k].rate));
   if (far) {
     arm();
     return std::nullopt;
   }
-  for (int sample = 1; sample <= kSamples; ++sample) {
-    const double high = sample == kSamples ? to : from + (to - from) * sample / kSamples;
+  bool dipped = false;  // since the last sample
+  for (int sample = 1; sample <= kSamples;) {
+    double high = sample == kSamples ? to : from + (to - from) * sample / kSamples;
     integrator.interpolate(high, y_);
     evaluate(high, y_);
+    std::optional<double> nearest;
+    for (std::size_t k = 0; !dipped && k < watches_.size(); ++k)
+      if (const auto at =
+              dip(low, high, {before_[k], watches_[k].value}, {rate_before_[k], watches_[k].rate});
+          at && (!nearest || *at < *nearest))
+        nearest = at;
+    dipped = nearest.has_value();
+    if (nearest) {
+      high = *nearest;
+      integrator.interpolate(high, y_);
+      evaluate(high, y_);
+    } else {
+      ++sample;
+    }
     std::optional<double> first;
     for (std::size_t k = 0; k < watches_.size(); ++k) after_[k] = watches_[k].value;
     for (std::size_t k = 0; k < watches_.size(); ++k) {
       if (!watches_[k].armed || after_[k] > 0.0) continue;
-      const double root = locate(integrator, k, low, high, before_[k], after_[k]);
+      double root = locate(integrator, k, low, high, before_[k], after_[k]);
+      if (watches_[k].offset > 0.0) root = without_offset(integrator, k, low, root);
       if (!first || root < *first) first = root;
     }
     if (first) return first;
     arm();
-    for (std::size_t k = 0; k < watches_.size(); ++k) before_[k] = watches_[k].value;
+    for (std::size_t k = 0; k < watches_.size(); ++k) {
+      before_[k] = watches_[k].value;
+      rate_before_[k] = watches_[k].rate;
+    }
     low = high;
   }
   return std::nullopt;
+}
+
+std::optional<double> EventWatch::dip(double low, double high, const double (&value)[2],
+                                      const double (&rate)[2]) {
+  if (!(rate[0] < 0.0 && rate[1] > 0.0 && value[0] > 0.0 && value[1] > 0.0) ||
+      !std::isfinite(rate[1]))
+    return std::nullopt;
+  // Where the rate would be zero if it were linear; the cubic through both ends there.
+  const double part = rate[0] / (rate[0] - rate[1]);
+  const double width = high - low;
+  const double a = part * part * (3.0 - 2.0 * part);
+  const double least = (1.0 - a) * value[0] + a * value[1] +
+                       width * part * (1.0 - part) * ((1.0 - part) * rate[0] - part * rate[1]);
+  // It is only a guess, off by a part of how far the value falls.
+  if (least > kGuess * (std::min(value[0], value[1]) - least)) return std::nullopt;
+  const double at = low + part * width;
+  if (!(at > low && at < high)) return std::nullopt;
+  return at;
 }
 
 // Illinois' variant of the false position, with bisection where that is slow.
@@ -213,6 +287,24 @@ double EventWatch::locate(Integrator& integrator, std::size_t which, double low,
       side = -1;
     }
   }
+  return high;
+}
+
+// A freedom that left its limit and is back before anybody looked was found behind it, by the
+// offset: that fall would give it more speed than it left with. Goes back to where it returned.
+double EventWatch::without_offset(Integrator& integrator, std::size_t which, double low,
+                                  double high) {
+  Watch& watch = watches_[which];
+  if (watch.kind != Watch::Kind::lower && watch.kind != Watch::Kind::upper) return high;
+  const double offset = watch.offset;
+  watch.offset = 0.0;
+  for (int sample = kSamples - 1; sample > 0; --sample) {
+    const double middle = low + (high - low) * sample / kSamples;
+    integrator.interpolate(middle, y_);
+    evaluate(middle, y_);
+    if (watch.value > 0.0) return locate(integrator, which, middle, high, watch.value, -offset);
+  }
+  watch.offset = offset;
   return high;
 }
 

@@ -10,9 +10,10 @@
 //   switches and contacts           see switching.h
 //
 // The dense output of a step is looked at kSamples times, so that g may dip below zero and return
-// within a step (only at its end when g is so far from zero that it cannot get there); the root is
-// then bracketed and found to the resolution of the time. The event's
-// time is the far end of the bracket: there g has changed its sign.
+// within a step (only at its end when g is so far from zero that it cannot get there), and once
+// more where a distance to a limit is least in between; the root is then bracketed and found to the
+// resolution of the time. The event's time is the far end of the bracket: there g has changed its
+// sign.
 #pragma once
 
 #include <optional>
@@ -58,15 +59,20 @@ class EventWatch {
     bool armed = false;
     double value = 0.0;
     double offset = 0.0;  // added to the value until that is positive by itself
-    double speed = 0.0;   // |dg/dt| where that is known without effort, else infinite
+    double rate = 0.0;    // dg/dt where that is known without effort, else infinite
   };
   void add(Watch::Kind kind, int which, int sign = 1);
   void evaluate(double t, const Eigen::VectorXd& y);
   double plain_value(const Watch& watch) const;
-  double speed(const Watch& watch) const;
+  double rate(const Watch& watch) const;
   void arm();
   double locate(Integrator& integrator, std::size_t which, double low, double high, double at_low,
                 double at_high);
+  // The time between two looks at which a distance with these values and rates is least, if it may
+  // be zero there.
+  static std::optional<double> dip(double low, double high, const double (&value)[2],
+                                   const double (&rate)[2]);
+  double without_offset(Integrator& integrator, std::size_t which, double low, double high);
 
   Equations& equations_;
   Contacts& contacts_;
@@ -79,7 +85,7 @@ class EventWatch {
   std::vector<std::uint8_t> switch_side_;
   std::vector<Watch> watches_;
   std::vector<double> before_;
-  std::vector<double> speed_before_;
+  std::vector<double> rate_before_;
   std::vector<double> after_;
   Eigen::VectorXd y_;
   bool needs_forces_ = false;

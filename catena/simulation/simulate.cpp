@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <deque>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -29,6 +30,9 @@ constexpr double kSameInstant = 1e-13;
 // So many events within so short a time do not end by themselves (Zeno).
 constexpr int kManyEvents = 1000;
 constexpr double kShortTime = 1e-6;
+// So many in so short a time before a step that is too short are its cause.
+constexpr std::size_t kCollapsing = 10;
+constexpr double kCollapseTime = 1e-5;
 // The first number of a checkpoint.
 // Of mechanisms larger than this the loops are not looked at for what may be wrong with them.
 constexpr int kMostFreedomsToLookAt = 300;
@@ -213,6 +217,7 @@ class Simulation {
   RunEvent last_event_;
   int recent_events_ = 0;  // since recent_start_
   double recent_start_ = 0.0;
+  std::deque<double> latest_;  // times of the last kCollapsing events
   std::string end_;
   bool interrupted_ = false;
 };
@@ -249,6 +254,7 @@ void Simulation::advance() {
     write_rows_until(t_);
     equations_.look(t_, y_);
     switching_.check(t_);
+    contacts_.check(t_);
   } else {
     t_ = limit;
   }
@@ -258,6 +264,7 @@ void Simulation::advance() {
     anew |= equations_.jumps_at(corner);
     anew |= pass_corner(t_);
   }
+  anew |= contacts_.hold(t_, y_);
   if (coordinates_->accepted(equations_.state())) {
     equations_.use_chart();
     equations_.set_state(equations_.state(), y_);
@@ -315,6 +322,8 @@ void Simulation::happen(double t) {
 }
 
 void Simulation::watch_for_zeno() {
+  latest_.push_back(t_);
+  if (latest_.size() > kCollapsing) latest_.pop_front();
   if (t_ - recent_start_ > kShortTime * std::max(1.0, std::abs(t_))) {
     recent_start_ = t_;
     recent_events_ = 0;
@@ -355,6 +364,7 @@ void Simulation::make_checkpoint() {
   }
   append(equations_.switch_sides());
   append(switching_.save());
+  append(contacts_.save());
   append(auditor_.save());
   const StepStatistics& n = integrator_->statistics();
   s.insert(s.end(), {static_cast<double>(n.steps), static_cast<double>(n.rejected),
@@ -368,7 +378,7 @@ void Simulation::load(const RunCheckpoint& from) {
   const std::size_t n = index(mechanism_.freedoms());
   const std::size_t needed =
       kCheckpointHeader + index(equations_.size()) + index(mechanism_.coordinates()) + n + 3 * n +
-      index(equations_.switches()) + switching_.saved() + Auditor::kSaved + 7;
+      index(equations_.switches()) + switching_.saved() + contacts_.saved() + Auditor::kSaved + 7;
   if (s.size() != needed || s[0] != kCheckpointFormat ||
       s[1] != static_cast<double>(equations_.size()))
     throw_foreign_checkpoint();
@@ -397,6 +407,8 @@ void Simulation::load(const RunCheckpoint& from) {
   equations_.set_switch_sides(sides);
   switching_.restore({s.data() + at, switching_.saved()});
   at += switching_.saved();
+  contacts_.restore({s.data() + at, contacts_.saved()});
+  at += contacts_.saved();
   auditor_.restore({s.data() + at, Auditor::kSaved});
   at += Auditor::kSaved;
   StepStatistics steps;
@@ -415,6 +427,13 @@ std::string Simulation::describe(const StepCollapse& collapse) {
     cause = "the error is largest in " + coordinates_->name(worst) +
             "; a singular position, a force without bound or a tolerance below rounding may be "
             "the cause";
+  // Events that follow each other faster and faster leave no time for a step.
+  if (latest_.size() == kCollapsing && collapse.time - latest_.front() <= kCollapseTime)
+    cause = fmt::format(
+        "{} events between {} and {} s (Zeno): they accumulate, so time cannot go on; the last was "
+        "'{}' of '{}'",
+        latest_.size(), number(latest_.front()), number(latest_.back()), last_event_.kind,
+        last_event_.name);
   // The state, the fastest freedoms first; the last one looked at, if it cannot be found any more.
   try {
     equations_.look(integrator_->time(), integrator_->state());

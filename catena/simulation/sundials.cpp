@@ -146,6 +146,15 @@ class Cvode final : public Sundials {
     y.resize(y_.size());
     N_VSetArrayPointer(y.data(), wanted_);
     check_call(CVodeGetDky(memory_, t, 0, wanted_), "CVODE's dense output");
+    // The polynomial of a low order misses where the step began, by its error; moved there it is
+    // continuous, so that what has just left a limit is not seen beyond it.
+    if (missed_.size() == 0) {
+      missed_.resize(y_.size());
+      N_VSetArrayPointer(missed_.data(), wanted_);
+      check_call(CVodeGetDky(memory_, t_previous_, 0, wanted_), "CVODE's dense output");
+      missed_ = y_previous_ - missed_;
+    }
+    y += (t_ - t) / (t_ - t_previous_) * missed_;
   }
 
  private:
@@ -181,6 +190,7 @@ class Cvode final : public Sundials {
   }
 
   void advance(double limit) override {
+    missed_.resize(0);
     failure_.clear();
     t_previous_ = t_;
     y_previous_ = y_;
@@ -204,6 +214,7 @@ class Cvode final : public Sundials {
   }
 
   bool projects_;
+  Eigen::VectorXd missed_;  // by the dense output of this step, where it began; empty: not known
   void* memory_ = nullptr;
   SUNMatrix matrix_ = nullptr;
   SUNLinearSolver linear_ = nullptr;
