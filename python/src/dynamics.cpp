@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "arguments.h"
+#include "hybrid_input.h"
 
 #include "catena/dynamics/energy.h"
 #include "catena/dynamics/forward.h"
@@ -89,11 +90,7 @@ void bind_hybrid(py::module_& m) {
       [](const Mechanism& mechanism, const NamedState& state, const Freedoms& motion_driven,
          const FreedomVector& effort, const FreedomVector& acceleration, PythonWorkspace* workspace,
          const Wrenches& external) {
-        HybridInput input;
-        input.motion_driven = read_mask(motion_driven, mechanism);
-        input.motion_driven.resize(static_cast<std::size_t>(mechanism.freedoms()), 0);
-        input.effort = read_freedoms(effort, mechanism, "effort");
-        input.acceleration = read_freedoms(acceleration, mechanism, "acceleration");
+        const HybridInput input = read_hybrid(mechanism, motion_driven, effort, acceleration);
         const std::vector<ExternalWrench> loads = read_wrenches(external, mechanism);
         Working working(mechanism, workspace);
         HybridResult result;

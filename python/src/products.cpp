@@ -2,6 +2,7 @@
 #include "catena/sensitivity/products.h"
 
 #include "arguments.h"
+#include "hybrid_input.h"
 
 namespace catena::python {
 namespace {
@@ -95,11 +96,8 @@ void bind_products(py::module_& m) {
           [](P& p, const NamedState& state, const Freedoms& motion_driven,
              const FreedomVector& effort, const FreedomVector& acceleration,
              const Wrenches& external) {
-            HybridInput input;
-            input.motion_driven = read_mask(motion_driven, *p.mechanism);
-            input.motion_driven.resize(static_cast<std::size_t>(p.mechanism->freedoms()), 0);
-            input.effort = read_freedoms(effort, *p.mechanism, "effort");
-            input.acceleration = read_freedoms(acceleration, *p.mechanism, "acceleration");
+            const HybridInput input =
+                read_hybrid(*p.mechanism, motion_driven, effort, acceleration);
             p.point = P::Point::none;
             HybridResult result = p.products.evaluate_hybrid(state.of(*p.mechanism), input,
                                                              read_wrenches(external, *p.mechanism));
