@@ -209,6 +209,14 @@ TEST(ClosedMotion, BesideASingularPositionTheBranchIsKept) {
     SimulationSettings settings = tight(2.0);
     settings.output_interval = 0.005;
     MemoryRecorder embedded, by_multipliers;
+    for (const double rtol : {1e-4, 1e-5, 1e-6, 1e-7}) {  // steps that could pass over the turn
+      MemoryRecorder coarse;
+      settings.integrator = tight(2.0, rtol).integrator;
+      simulate(m, s, settings, coarse);
+      for (int row = 0; row <= 400; ++row)
+        ASSERT_GT(coarse.value(row, "q.S"), 0.0) << longer << " " << rtol << " " << row;
+    }
+    settings.integrator = tight(2.0).integrator;
     const SimulationResult r = simulate(m, s, settings, embedded);
     EXPECT_LT(r.audit.energy_drift, 1e-5) << longer;
     for (int row = 0; row <= 400; ++row)
