@@ -174,7 +174,9 @@ void bind_mobility(py::module_& m) {
       .def_readonly("nearly_redundant", &LoopMobility::nearly_redundant,
                     "Rows that would be redundant if what should be parallel or equal were off by "
                     "less.")
-      .def_readonly("off", &LoopMobility::off, "By how much; rad or lengths of the loop.");
+      .def_readonly("off", &LoopMobility::off, "By how much; rad or lengths of the loop.")
+      .def_readonly("trouble", &LoopMobility::trouble,
+                    "str: why it moves less than is likely meant; mostly empty.");
   py::class_<MobilityReport>(m, "MobilityReport", "What analyse_mobility() found.")
       .def_readonly("mobility", &MobilityReport::mobility,
                     "Of the whole mechanism; None if some loop cannot be closed.")

@@ -62,6 +62,14 @@ NamedRecord record_from_columns(const MechanismPointer& mechanism,
                                      efforts ? Efforts::required : Efforts::optional, "the run")};
 }
 
+// As in a list: negative ones count from the end.
+std::size_t row_of(const NamedRecord& n, py::ssize_t row) {
+  const auto rows = static_cast<py::ssize_t>(n.motion.rows());
+  if (row < -rows || row >= rows)
+    throw py::index_error("there is no row " + std::to_string(row) + " of " + std::to_string(rows));
+  return static_cast<std::size_t>(row < 0 ? row + rows : row);
+}
+
 void bind_record(py::module_& m) {
   using N = NamedRecord;
   py::class_<N>(m, "RecordedMotion",
@@ -82,6 +90,20 @@ void bind_record(py::module_& m) {
       .def_property_readonly(
           "rows", [](const N& n) { return static_cast<std::int64_t>(n.motion.rows()); },
           "How many.")
+      .def_property_readonly(
+          "duration", [](const N& n) { return n.motion.duration(); }, "s, from start to end.")
+      .def(
+          "time", [](const N& n, py::ssize_t row) { return n.motion.time(row_of(n, row)); },
+          py::arg("row"), "float, s, of a row; -1 is the last.")
+      .def(
+          "state",
+          [](const N& n, py::ssize_t row) {
+            return NamedState{n.mechanism, n.motion.state(row_of(n, row))};
+          },
+          py::arg("row"), "The State of a row.")
+      .def(
+          "effort", [](const N& n, py::ssize_t row) { return n.motion.effort(row_of(n, row)); },
+          py::arg("row"), "(freedoms,), N m or N, of a row.")
       .def(
           "state_at",
           [](const N& n, double t) {
@@ -90,7 +112,7 @@ void bind_record(py::module_& m) {
           py::arg("t"), "The State then; before the first row and behind the last: theirs.")
       .def(
           "effort_at", [](const N& n, double t) { return n.motion.effort_at(t); }, py::arg("t"),
-          "(freedoms,).");
+          "(freedoms,), N m or N, then.");
   m.def("_recorded_motion", &record_from_columns, py::arg("mechanism"), py::arg("columns"),
         py::arg("values"), py::arg("efforts"), "recorded_motion() of the package.");
 }

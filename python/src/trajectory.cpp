@@ -119,7 +119,7 @@ void bind_inputs(py::module_& m) {
           },
           "Name or index.")
       .field("motion", &S::motion, "Of position, else of effort.")
-      .field("degree", &S::degree)
+      .field("degree", &S::degree, "int: of the spline.")
       .field("coefficients", &S::coefficients, "How many.")
       .field("held_first", &S::held_first,
              "How many of the first are held (two of a motion: it starts at rest).")
