@@ -47,7 +47,7 @@ class Run:
         model_path: str = "",
         kind: str = "simulation",
         difference: Optional[float] = None,
-        regulation: Optional[Any] = None,
+        regulation: Any = None,
     ) -> None:
         self._record = record
         self._mechanism = mechanism

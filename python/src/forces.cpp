@@ -91,19 +91,23 @@ void bind_hinge_force(py::module_& m) {
           "(6 - d,), f_□.");
   py::class_<ArmstrongForm>(m, "ArmstrongForm", "f_□ = Φ Qᵀ A + φ at the hinge of a node.")
       .def_property_readonly(
-          "free_map", [](const ArmstrongForm& f) { return matrix_to_numpy(f.free_map); }, "H.")
+          "free_map", [](const ArmstrongForm& f) { return matrix_to_numpy(f.free_map); },
+          "(6, d), H.")
       .def_property_readonly(
           "constraint_map",
-          [](const ArmstrongForm& f) { return matrix_to_numpy(f.constraint_map); }, "Q.")
+          [](const ArmstrongForm& f) { return matrix_to_numpy(f.constraint_map); },
+          "(6, 6 - d), Q.")
       .def_property_readonly(
-          "inertia", [](const ArmstrongForm& f) { return matrix_to_numpy(f.inertia); }, "Φ.")
+          "inertia", [](const ArmstrongForm& f) { return matrix_to_numpy(f.inertia); },
+          "(6 - d, 6 - d), Φ.")
       .def_property_readonly(
-          "residual", [](const ArmstrongForm& f) { return vector_of(f.residual); }, "φ.")
+          "residual", [](const ArmstrongForm& f) { return vector_of(f.residual); }, "(6 - d,), φ.")
       .def_property_readonly(
-          "acceleration", [](const ArmstrongForm& f) { return vector_of(f.acceleration); }, "Qᵀ A.")
+          "acceleration", [](const ArmstrongForm& f) { return vector_of(f.acceleration); },
+          "(6 - d,), Qᵀ A.")
       .def_property_readonly(
           "constraint_force", [](const ArmstrongForm& f) { return vector_of(f.constraint_force); },
-          "f_□.");
+          "(6 - d,), f_□, N m and N.");
   m.def(
       "armstrong_form",
       [](PythonWorkspace& w, int node) {
@@ -322,7 +326,7 @@ void bind_operational_space(py::module_& m) {
   apply("apply_consistent_inverse_transposed", &S::apply_consistent_inverse_transposed, true,
         "J̄ᵀ effort: (freedoms,) to (rows,).");
   apply("project_effort", &S::project_effort, false,
-        "(1 - Jᵀ J̄ᵀ) effort, which does not accelerate the frames.");
+        "(freedoms,): (1 - Jᵀ J̄ᵀ) effort, which does not accelerate the frames.");
 }
 
 }  // namespace

@@ -347,7 +347,8 @@ void bind_motion(py::module_& m) {
   py::class_<Minimum>(m, "Minimum", "Where starts of a search ended.")
       .def_readonly("cost", &Minimum::cost, "At this minimum.")
       .def_readonly("starts", &Minimum::starts, "That ended there.")
-      .def_readonly("variables", &Minimum::variables, "Of the search, for solve(variables=...).");
+      .def_readonly("variables", &Minimum::variables,
+                    "(variables,) of the search, for solve(variables=...).");
   using N = NamedMotion;
   py::class_<N> type(m, "OptimalMotion", "What solve() found.");
   const auto add = [&type](const char* name, auto member, const char* doc = "") {
@@ -360,15 +361,16 @@ void bind_motion(py::module_& m) {
   add("end", &O::end, "SolverEnd: why the search ended.");
   add("message", &O::message, "How it ended, in words.");
   add("solver", &O::solver, "The one that was used.");
-  add("variables", &O::variables, "The free coefficients, and the duration if it is free.");
-  add("guess", &O::guess, "Where the search began.");
+  add("variables", &O::variables,
+      "(variables,): the free coefficients, and the duration if it is free.");
+  add("guess", &O::guess, "(variables,): where the search began.");
   add("duration", &O::duration, "s.");
   add("cost", &O::cost, "The least that was found.");
   add("guess_cost", &O::guess_cost, "NaN: no motion could be computed from the guess.");
   add("refined_cost", &O::refined_cost, "The same on a grid twice as fine; NaN: not computed.");
   add("grid", &O::grid, "MotionGrid of the result.");
   add("refined_change", &O::refined_change, "Of the final state, there.");
-  add("parts", &O::parts, "Of the cost.");
+  add("parts", &O::parts, "(parts,) of the cost, as part_names says.");
   add("part_names", &O::part_names, "list of str.");
   add("violation", &O::violation, "Of bounds and conditions.");
   add("overshoot", &O::overshoot,

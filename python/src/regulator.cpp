@@ -141,27 +141,29 @@ void bind_regulators(py::module_& m) {
   add("actuators", &R::actuators, "list of int: freedoms.");
   add("states", &R::states, "list of str: \"q.shoulder\", ..., \"v.elbow\".");
   add("inputs", &R::inputs, "list of str.");
-  add("state_weights", &R::state_weights, "The diagonal of Q.");
-  add("final_weights", &R::final_weights, "The diagonal of Q at the end.");
-  add("input_weights", &R::input_weights, "The diagonal of R.");
+  add("state_weights", &R::state_weights, "(states,): the diagonal of Q.");
+  add("final_weights", &R::final_weights, "(states,): the diagonal of Q at the end.");
+  add("input_weights", &R::input_weights, "(inputs,): the diagonal of R.");
   add("interval", &R::interval, "s.");
   add("stationary", &R::stationary, "One gain for ever: of hold().");
   add("times", &R::times, "Of the samples, s.");
   add("gains", &R::gains, "list of (inputs, states): K of each interval.");
   add("values", &R::values, "list of (states, states): P of each sample.");
-  add("open_transition", &R::open_transition, "From the first sample to the last, without it.");
-  add("closed_transition", &R::closed_transition, "The same with it.");
+  add("open_transition", &R::open_transition,
+      "(states, states): from the first sample to the last, without it.");
+  add("closed_transition", &R::closed_transition, "(states, states): the same with it.");
   add("unreachable", &R::unreachable, "list of str: states that no actuator can change.");
   type.def(
           "gain_at", [](const N& n, double t) { return n.regulator.gain_at(t); }, py::arg("t"),
-          "K at a time: straight lines between samples.")
+          "(inputs, states): K at a time; straight lines between samples.")
       .def(
           "deviation",
           [](const N& n, const NamedState& nominal, const NamedState& state) {
             return n.regulator.deviation(*n.mechanism, nominal.of(*n.mechanism),
                                          state.of(*n.mechanism));
           },
-          py::arg("nominal"), py::arg("state"), "x of a state against that of the motion.")
+          py::arg("nominal"), py::arg("state"),
+          "(states,): x of a state against that of the motion.")
       .def(
           "distance",
           [](const N& n, const Eigen::VectorXd& x) {
@@ -231,8 +233,12 @@ void bind_regulated_runs(py::module_& m) {
   add("largest_distance", &R::largest_distance, "The largest during the run.");
   add("largest_effort", &R::largest_effort, "(inputs,), N m or N, of each actuator.");
   add("rms_effort", &R::rms_effort, "(inputs,), N m or N, root mean square of each.");
-  add("rms_feedback", &R::rms_feedback, "Of what was added to the motion's efforts.");
-  add("saturated", &R::saturated, "Part of the rows with the effort at its limit.");
+  add("rms_feedback", &R::rms_feedback,
+      "(inputs,), N m or N: of what was added to the motion's efforts.");
+  add("saturated", &R::saturated, "(inputs,): part of the rows with the effort at its limit.");
+  picklable(type, &R::departed, &R::first_deviation, &R::final_deviation, &R::largest_deviation,
+            &R::first_distance, &R::final_distance, &R::largest_distance, &R::largest_effort,
+            &R::rms_effort, &R::rms_feedback, &R::saturated);
   m.def(
       "_simulate_regulated",
       [](const MechanismPointer& mechanism, const NamedRecord& motion,

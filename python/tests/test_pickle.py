@@ -1,5 +1,6 @@
 """Values go to other processes and come back, and copies are values of their own."""
 import copy
+import multiprocessing
 import pickle
 
 import numpy as np
@@ -73,3 +74,42 @@ def test_plants_and_modes():
     modes = catena.modes(plant)
     assert again(modes).stability == modes.stability
     assert np.array_equal(again(modes).modes[0].shape, modes.modes[0].shape)
+
+
+def test_functions_of_the_extension_for_pools_of_processes():
+    """As functions of Python: by their names, whoever calls them."""
+    for function in (catena.forward_dynamics, catena.mass_matrix, catena.assemble, catena.simulate):
+        assert pickle.loads(pickle.dumps(function)) is function
+    for other in (len, "text".upper, np.array, [1].append):  # as before
+        copied = pickle.loads(pickle.dumps(other))
+        assert copied is other or copied.__name__ == other.__name__
+
+
+def test_a_pool():
+    arm = catena.load(MODELS / "arm6.yaml")
+    states = [random_state(arm, seed) for seed in range(3)]
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        found = pool.starmap(catena.forward_dynamics, [(arm, state) for state in states])
+    for state, acceleration in zip(states, found):
+        np.testing.assert_array_equal(acceleration, catena.forward_dynamics(arm, state))
+
+
+def test_runs_come_back_from_other_processes(tmp_path):
+    events = {"low": "q.pivot + 0.2"}
+    start = catena.State(pendulum(), {"pivot": 0.5})
+    run = catena.simulate(pendulum(), start, duration=1.0, events=events)
+    back = again(run)
+    np.testing.assert_array_equal(back.values, run.values)
+    assert back.columns == run.columns and back.units == run.units
+    assert [e.time for e in back.events] == [e.time for e in run.events] and run.events
+    assert back.audit.energy_drift == run.audit.energy_drift and back.complete
+    assert back.settings == run.settings and back.state() == catena.State(back.mechanism, run.state().q, run.state().v)
+    np.testing.assert_array_equal(again(back)["q.pivot"], run["q.pivot"])
+    file = catena.simulate(pendulum(), start, duration=0.2, output=tmp_path / "run.h5")
+    np.testing.assert_array_equal(again(file).values, file.values)
+
+
+def test_mobility():
+    report = catena.analyse_mobility(four_bar())
+    back = again(report)
+    assert back.mobility == 1 and back.loops[0].redundant == report.loops[0].redundant
