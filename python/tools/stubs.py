@@ -24,12 +24,12 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 # Numbers by freedom: an array (freedoms,), or by name; None: zeros.
 FreedomVector = Union[npt.ArrayLike, Mapping[str, Any], None]
-# A position: a State, or q.
-PositionVector = Union["State", npt.ArrayLike, None]
+# A position: a State, q, or by name (the rest as in the default state).
+PositionVector = Union["State", npt.ArrayLike, Mapping[str, Any], None]
 # Numbers of many states, one row for each (B, n); None: zeros.
 BatchVector = Optional[npt.ArrayLike]
-# Where a mechanism is: an updated Workspace, a State, or q.
-Where = Union["Workspace", "State", npt.ArrayLike]
+# Where a mechanism is: an updated Workspace, a State, q, or by name.
+Where = Union["Workspace", "State", npt.ArrayLike, Mapping[str, Any]]
 BodyName = Union[str, int]
 HingeName = Union[str, int]
 FrameName = Union[str, int]
