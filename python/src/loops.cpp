@@ -87,8 +87,9 @@ std::vector<Goal> read_goals(const Goals& from, const char* own, const char* wha
 }
 
 void bind_multipliers(py::module_& m) {
-  py::class_<ConstraintRow>(m, "ConstraintRow", "One scalar constraint of a closed mechanism.")
-      .def_readonly("constraint", &ConstraintRow::constraint, "In words: \"hinge 'C'\".")
+  using C = ConstraintRow;
+  py::class_<C> row(m, "ConstraintRow", "One scalar constraint of a closed mechanism.");
+  row.def_readonly("constraint", &ConstraintRow::constraint, "In words: \"hinge 'C'\".")
       .def_readonly("component", &ConstraintRow::component, "In words: \"force along (0, 0, 1)\".")
       .def_readonly("force", &ConstraintRow::force, "N or N m, on the child's side; least norm.")
       .def_readonly("redundant", &ConstraintRow::redundant, "It says nothing new.")
@@ -97,9 +98,10 @@ void bind_multipliers(py::module_& m) {
       .def("__repr__", [](const ConstraintRow& r) {
         return "<ConstraintRow " + r.constraint + ", " + r.component + ": " + number(r.force) + ">";
       });
+  picklable(row, &C::constraint, &C::component, &C::force, &C::redundant, &C::undetermined);
   using R = MultiplierReport;
-  py::class_<R>(m, "MultiplierReport", "What multiplier_dynamics() found.")
-      .def_readonly("acceleration", &R::acceleration, "(freedoms,).")
+  py::class_<R> report(m, "MultiplierReport", "What multiplier_dynamics() found.");
+  report.def_readonly("acceleration", &R::acceleration, "(freedoms,).")
       .def_readonly("rows", &R::rows, "list of ConstraintRow.")
       .def_readonly("rank", &R::rank, "Independent rows.")
       .def_readonly("reciprocal_condition", &R::reciprocal_condition,
@@ -109,6 +111,8 @@ void bind_multipliers(py::module_& m) {
                     "The same in redundant rows; more than rounding where they are redundant only "
                     "within the digits of the file's numbers.")
       .def_property_readonly("redundant", &R::redundant, "Rows that say nothing new.");
+  picklable(report, &R::acceleration, &R::rows, &R::rank, &R::reciprocal_condition, &R::residual,
+            &R::redundant_residual);
   m.def(
       "multiplier_dynamics",
       [](const Mechanism& x, const NamedState& state, const FreedomVector& effort,

@@ -3,6 +3,7 @@
 // The search runs without the GIL. A function of the user that raises ends it, and what it raised
 // is raised again; Ctrl-C ends it with the best motion so far.
 #include "motion_problem.h"
+#include "pickles.h"
 #include "runs.h"
 
 #include "catena/optimal/optimal_run.h"
@@ -344,11 +345,12 @@ void bind_solver_settings(py::module_& m) {
 }
 
 void bind_motion(py::module_& m) {
-  py::class_<Minimum>(m, "Minimum", "Where starts of a search ended.")
-      .def_readonly("cost", &Minimum::cost, "At this minimum.")
+  py::class_<Minimum> minimum(m, "Minimum", "Where starts of a search ended.");
+  minimum.def_readonly("cost", &Minimum::cost, "At this minimum.")
       .def_readonly("starts", &Minimum::starts, "That ended there.")
       .def_readonly("variables", &Minimum::variables,
                     "(variables,) of the search, for solve(variables=...).");
+  picklable(minimum, &Minimum::cost, &Minimum::starts, &Minimum::variables);
   using N = NamedMotion;
   py::class_<N> type(m, "OptimalMotion", "What solve() found.");
   const auto add = [&type](const char* name, auto member, const char* doc = "") {
@@ -391,6 +393,12 @@ void bind_motion(py::module_& m) {
       .def("__repr__", [](const N& n) {
         return "<OptimalMotion: cost " + number(n.motion.cost) + ", " + n.motion.message + ">";
       });
+  picklable_of_mechanism(type, &N::motion, &O::converged, &O::feasible, &O::end, &O::message,
+                         &O::solver, &O::variables, &O::guess, &O::duration, &O::cost,
+                         &O::guess_cost, &O::refined_cost, &O::grid, &O::refined_change, &O::parts,
+                         &O::part_names, &O::violation, &O::overshoot, &O::worst, &O::stationarity,
+                         &O::iterations, &O::evaluations, &O::wall_time, &O::processor_time,
+                         &O::minima, &O::final_state);
 }
 
 NamedMotion solve_guarded(const PythonProblem& problem, SolverSettings settings,

@@ -2,7 +2,10 @@
 // under disturbances with it.
 #include "catena/optimal/regulator.h"
 
+#include <algorithm>
+
 #include "callbacks.h"
+#include "pickles.h"
 #include "runs.h"
 
 #include "catena/io/yaml.h"
@@ -26,7 +29,11 @@ struct NamedRegulator {
 
 void require_same(const MechanismPointer& mechanism, const MechanismPointer& other,
                   const char* what) {
-  if (mechanism != other) throw Error(std::string(what) + " is of another mechanism");
+  // As for a State: an unpickled copy has the same names.
+  if (mechanism != other &&
+      (!std::ranges::equal(mechanism->position_names(), other->position_names()) ||
+       !std::ranges::equal(mechanism->velocity_names(), other->velocity_names())))
+    throw Error(std::string(what) + " is of another mechanism");
 }
 
 NamedRecord record_from_arrays(const MechanismPointer& mechanism, std::vector<double> times,
@@ -72,13 +79,15 @@ std::size_t row_of(const NamedRecord& n, py::ssize_t row) {
 
 void bind_record(py::module_& m) {
   using N = NamedRecord;
-  py::class_<N>(m, "RecordedMotion",
-                "A motion by states and efforts at times, and what lies between them: cubics on "
-                "the manifold of positions.\n\n"
-                "times: increasing, s.\n"
-                "states: a State for each.\n"
-                "efforts: numbers by freedom for each; None: zeros.\n\n"
-                "recorded_motion(run) makes one of a Run.")
+  py::class_<N> record(
+      m, "RecordedMotion",
+      "A motion by states and efforts at times, and what lies between them: cubics on "
+      "the manifold of positions.\n\n"
+      "times: increasing, s.\n"
+      "states: a State for each.\n"
+      "efforts: numbers by freedom for each; None: zeros.\n\n"
+      "recorded_motion(run) makes one of a Run.");
+  record
       .def(py::init(&record_from_arrays), py::arg("mechanism"), py::arg("times"), py::arg("states"),
            py::arg("efforts") = py::none())
       .def_property_readonly(
@@ -112,7 +121,21 @@ void bind_record(py::module_& m) {
           py::arg("t"), "The State then; before the first row and behind the last: theirs.")
       .def(
           "effort_at", [](const N& n, double t) { return n.motion.effort_at(t); }, py::arg("t"),
-          "(freedoms,), N m or N, then.");
+          "(freedoms,), N m or N, then.")
+      .def(py::pickle(
+          [](const N& n) {
+            py::list times, states, efforts;
+            for (std::size_t i = 0; i < n.motion.rows(); ++i) {
+              times.append(n.motion.time(i));
+              states.append(py::cast(NamedState{n.mechanism, n.motion.state(i)}));
+              efforts.append(n.motion.effort(i));
+            }
+            return py::make_tuple(n.mechanism, times, states, efforts);
+          },
+          [](const py::tuple& t) {
+            return record_from_arrays(py::cast<MechanismPointer>(t[0]),
+                                      py::cast<std::vector<double>>(t[1]), t[2], t[3]);
+          }));
   m.def("_recorded_motion", &record_from_columns, py::arg("mechanism"), py::arg("columns"),
         py::arg("values"), py::arg("efforts"), "recorded_motion() of the package.");
 }
@@ -177,6 +200,10 @@ void bind_regulators(py::module_& m) {
         return "<Regulator of " + std::to_string(n.regulator.states.size()) + " states by " +
                listed(n.regulator.inputs) + ">";
       });
+  picklable_of_mechanism(type, &N::regulator, &R::freedoms, &R::actuators, &R::states, &R::inputs,
+                         &R::state_weights, &R::final_weights, &R::input_weights, &R::interval,
+                         &R::stationary, &R::times, &R::stages, &R::gains, &R::values,
+                         &R::open_transition, &R::closed_transition, &R::unreachable);
   const auto settings_of = [](const py::object& settings, const py::kwargs& fields) {
     RegulatorSettings s;
     if (!settings.is_none()) s = Struct<RegulatorSettings>::from(settings);
