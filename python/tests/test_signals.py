@@ -103,3 +103,27 @@ def test_a_table_for_an_optimal_motion_is_read_back():
     table = {"times": TIMES, "values": VALUES, "interpolation": "spline"}
     problem.add_running_cost("pivot", quantity="position", reference=table)
     assert problem.running_costs[0].reference is table
+
+
+def test_given_again_to_resume(tmp_path):
+    """A run of half the time goes on to the same bits when its table or its function comes with it."""
+    table = {"times": TIMES, "values": VALUES, "interpolation": "spline"}
+    for code in ({"motions": {"pivot": sine}}, {"inputs": {"pivot": table}}):
+        (kind,) = code
+        times = {"interval": 0.01, "checkpoint": 0.25}
+        whole = catena.simulate(pendulum(), duration=1.0, **times, **code)
+        part = tmp_path / f"{kind}.h5"
+        assert catena.simulate(pendulum(), duration=0.5, output=part, **times, **code).time[-1] == 0.5
+        with pytest.raises(catena.Error, match="pivot"):
+            catena.resume_simulation(part, duration=1.0)
+        run = catena.resume_simulation(part, duration=1.0, **code)
+        assert run.complete and run.time[-1] == 1.0
+        np.testing.assert_array_equal(run.values, whole.values)
+
+
+def test_a_table_as_a_guess():
+    """The coefficients of the guess are those of the table's values at the knots, for straight lines."""
+    problem = catena.MotionProblem(pendulum(), duration=1.0)
+    problem.add_control("pivot", degree=1, coefficients=3, guess={"times": [0, 1], "values": [1.0, 3.0]})
+    problem.effort_cost("pivot")
+    np.testing.assert_allclose(catena.Transcription(problem).guess, [1.0, 2.0, 3.0], atol=1e-12)
