@@ -21,6 +21,10 @@ from ._linear import linearize_along
 from ._optimal import record_motion
 from ._regulator import recorded_motion, simulate_regulated, track
 from ._run import Run, compare_runs, open_run, resume_simulation, simulate, view
+from ._show import show_results
+from . import _pickle  # noqa: F401  for what it does
+
+show_results(_catena)
 
 # What the extension has but a user does not call begins with an underscore.
 __all__ = sorted(

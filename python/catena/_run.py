@@ -16,9 +16,12 @@ from . import _catena
 from ._catena import Mechanism, RunComparison, RunEvent, SimulationResult, State
 
 Array = npt.NDArray[np.float64]
-# An effort, a motion, a target or an event: an expression of t, q.NAME and v.NAME ("2*sin(t)"), a
-# number, a function of (t, state), or a dictionary of a table ({"table": "file.csv", ...}).
+# An effort or an event: an expression of t, q.NAME and v.NAME ("2*sin(t)"), a number, a function of
+# (t, state), or a dictionary of a table ({"times": t, "values": x} or {"table": "file.csv"}).
 Signal = Union[str, float, Callable[[float, State], float], Mapping[str, Any]]
+# A motion or a target, which need derivatives: the same of t alone; a function of t gives (value,
+# rate, acceleration).
+MotionSignal = Union[str, float, Callable[[float], Sequence[float]], Mapping[str, Any]]
 PathLike = Union[str, "os.PathLike[str]"]
 
 
@@ -44,7 +47,7 @@ class Run:
         model_path: str = "",
         kind: str = "simulation",
         difference: Optional[float] = None,
-        regulation: Optional[Any] = None,
+        regulation: Any = None,
     ) -> None:
         self._record = record
         self._mechanism = mechanism
@@ -253,7 +256,7 @@ def simulate(
     duration: Optional[float] = None,
     inputs: Optional[Mapping[str, Signal]] = None,
     controllers: Optional[Mapping[str, Mapping[str, Any]]] = None,
-    motions: Optional[Mapping[str, Signal]] = None,
+    motions: Optional[Mapping[str, MotionSignal]] = None,
     events: Optional[Mapping[str, Any]] = None,
     external: Any = None,
     output: Optional[PathLike] = None,
@@ -293,10 +296,12 @@ def simulate(
         that can be.
     duration: s (default 10).
     inputs: efforts at freedoms, N m or N, by name: an expression of t, q.NAME and v.NAME, a number,
-        a function of (t, state), or {"table": "file.csv", "column": ..., "interpolation":
-        "spline"}.
-    controllers: by name {"kp", "kd", "ki", "target"}; target is a function of t alone.
-    motions: prescribed coordinates by name, functions of t alone.
+        a function of (t, state), or a table: {"times": (n,), "values": (n,), "interpolation":
+        "linear", "hold" or "spline", "cutoff": Hz}, or of a file {"table": "file.csv", "column":
+        ..., "interpolation": ...}.
+    controllers: by name {"kp", "kd", "ki", "target"}; target as motions.
+    motions: prescribed coordinates by name, rad or m: an expression of t, a table, or a function
+        of t that gives (value, rate, acceleration).
     events: by name an expression or function whose zeros are recorded, or {"when": ...,
         "direction": "up" (1), "down" (-1) or "both" (0), "action": "record" or "stop",
         "respond": f(t, state)}; respond may change the state.
@@ -412,7 +417,7 @@ def resume_simulation(
     duration: Optional[float] = None,
     inputs: Optional[Mapping[str, Signal]] = None,
     controllers: Optional[Mapping[str, Mapping[str, Any]]] = None,
-    motions: Optional[Mapping[str, Signal]] = None,
+    motions: Optional[Mapping[str, MotionSignal]] = None,
     events: Optional[Mapping[str, Any]] = None,
     extra_outputs: Optional[Mapping[str, Any]] = None,
     progress: Optional[Callable[[float], Optional[bool]]] = None,

@@ -69,53 +69,57 @@ void bind_adapt(py::module_& m) {
           [](const P& p, const PositionVector& q) {
             return p.peer.position_to_peer(position(p, q));
           },
-          py::arg("q"), "Our q, or a State, to theirs.")
+          py::arg("q"), "Our q (coordinates,), or a State, to theirs, (peer.coordinates,).")
       .def(
           "position_from_peer",
           [](const P& p, const Eigen::VectorXd& q) { return p.peer.position_from_peer(q); },
-          py::arg("q"), "Their q to ours.")
+          py::arg("q"), "Their q (peer.coordinates,) to ours, (coordinates,).")
       .def(
           "velocity_to_peer",
           [](const P& p, const PositionVector& q, const FreedomVector& v) {
             return p.peer.velocity_to_peer(position(p, q), read_freedoms(v, *p.mechanism, "v"));
           },
-          py::arg("q"), py::arg("v"), "Our v, at our q, to theirs.")
+          py::arg("q"), py::arg("v"), "Our v, at our q, to theirs, (peer.freedoms,).")
       .def(
           "velocity_from_peer",
           [](const P& p, const PositionVector& q, const Eigen::VectorXd& v) {
             return p.peer.velocity_from_peer(position(p, q), v);
           },
-          py::arg("q"), py::arg("v"), "Their v, at our q, to ours.")
+          py::arg("q"), py::arg("v"), "Their v, at our q, to ours, (freedoms,).")
       .def(
           "effort_to_peer",
           [](const P& p, const PositionVector& q, const FreedomVector& effort) {
             return p.peer.effort_to_peer(position(p, q),
                                          read_freedoms(effort, *p.mechanism, "effort"));
           },
-          py::arg("q"), py::arg("effort"), "Our efforts, at our q, to theirs.")
+          py::arg("q"), py::arg("effort"),
+          "Our efforts, at our q, to theirs, (peer.freedoms,), N m or N.")
       .def(
           "effort_from_peer",
           [](const P& p, const PositionVector& q, const Eigen::VectorXd& effort) {
             return p.peer.effort_from_peer(position(p, q), effort);
           },
-          py::arg("q"), py::arg("effort"), "Their efforts, at our q, to ours.")
+          py::arg("q"), py::arg("effort"),
+          "Their efforts, at our q, to ours, (freedoms,), N m or N.")
       .def(
           "acceleration_to_peer",
           [](const P& p, const NamedState& state, const FreedomVector& acceleration) {
             return p.peer.acceleration_to_peer(
                 state.of(*p.mechanism), read_freedoms(acceleration, *p.mechanism, "acceleration"));
           },
-          py::arg("state"), py::arg("acceleration"), "Our v̇, at our state, to theirs.")
+          py::arg("state"), py::arg("acceleration"),
+          "Our v̇, at our state, to theirs, (peer.freedoms,).")
       .def(
           "acceleration_from_peer",
           [](const P& p, const NamedState& state, const Eigen::VectorXd& acceleration) {
             return p.peer.acceleration_from_peer(state.of(*p.mechanism), acceleration);
           },
-          py::arg("state"), py::arg("acceleration"), "Their v̇, at our state, to ours.")
+          py::arg("state"), py::arg("acceleration"), "Their v̇, at our state, to ours, (freedoms,).")
       .def(
           "velocity_map",
           [](const P& p, const PositionVector& q) { return p.peer.velocity_map(position(p, q)); },
-          py::arg("q"), "J of v_peer = J v: mass_matrix = Jᵀ mass_matrix_peer J.")
+          py::arg("q"),
+          "(peer.freedoms, freedoms), J of v_peer = J v: mass_matrix = Jᵀ mass_matrix_peer J.")
       .def(
           "to_peer",
           [](const P& p, const NamedState& state) {

@@ -116,6 +116,28 @@ int named(const py::object& from, int least, std::size_t count, const char* what
                        python_type(from));
 }
 
+// A hinge that has a place in the state.
+const HingePlace& moving_hinge(const Mechanism& m, const std::string& name) {
+  const HingePlace& hinge = m.hinges()[static_cast<std::size_t>(m.hinge_index(name))];
+  if (hinge.node < 0)
+    throw NameError("hinge '" + name + "' has no freedoms of its own: it " +
+                    (hinge.role == HingePlace::Role::weld
+                         ? "is rigid"
+                         : "closes a loop, and follows the others"));
+  return hinge;
+}
+
+// `count` numbers of `name` into their place.
+void read_entries(Eigen::VectorXd& to, int first, int count, py::handle value, const char* what,
+                  const std::string& name) {
+  const Array a = numbers(value);
+  if (a.ndim() > 1 || a.size() != count)
+    throw NumericalError(std::string(what) + " of '" + name + "' has " + std::to_string(a.size()) +
+                         " entries, but " + std::to_string(count) +
+                         (count == 1 ? " is expected" : " are expected"));
+  to.segment(first, count) = Eigen::Map<const Eigen::VectorXd>(a.data(), a.size());
+}
+
 }  // namespace
 
 void read_freedoms(const FreedomVector& from, const Mechanism& mechanism, const char* what,
@@ -128,22 +150,10 @@ void read_freedoms(const FreedomVector& from, const Mechanism& mechanism, const 
     for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(from.value)) {
       const std::string name = dictionary_name(key, what);
       if (mechanism.has_hinge(name)) {  // all freedoms of a hinge
-        const HingePlace& hinge =
-            mechanism.hinges()[static_cast<std::size_t>(mechanism.hinge_index(name))];
-        const Array a = numbers(value);
-        if (a.ndim() > 1 || a.size() != hinge.freedoms)
-          throw NumericalError(std::string(what) + " of '" + name + "' has " +
-                               std::to_string(a.size()) + " entries, but the hinge has " +
-                               std::to_string(hinge.freedoms) + " freedoms");
-        to.segment(hinge.v_index, hinge.freedoms) =
-            Eigen::Map<const Eigen::VectorXd>(a.data(), a.size());
+        const HingePlace& hinge = moving_hinge(mechanism, name);
+        read_entries(to, hinge.v_index, hinge.freedoms, value, what, name);
       } else {
-        const int index = mechanism.velocity_index(name);
-        const Array a = numbers(value);
-        if (a.size() != 1)
-          throw NumericalError(std::string(what) + " of '" + name + "' is one number, not " +
-                               std::to_string(a.size()));
-        to[index] = *a.data();
+        read_entries(to, mechanism.velocity_index(name), 1, value, what, name);
       }
     }
   } else {
@@ -170,7 +180,21 @@ const Eigen::VectorXd& read_position(const PositionVector& from, const Mechanism
   if (py::isinstance<NamedState>(from.value))
     return py::cast<NamedState&>(from.value).of(mechanism).q;
   if (!from.given()) return mechanism.default_state().q;
-  read_array(from.value, mechanism.coordinates(), "q", buffer);
+  if (!py::isinstance<py::dict>(from.value)) {
+    read_array(from.value, mechanism.coordinates(), "q", buffer);
+    return buffer;
+  }
+  buffer = mechanism.default_state().q;
+  for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(from.value)) {
+    const std::string given = dictionary_name(key, "q");
+    const std::string name = given.starts_with("q.") ? given.substr(2) : given;
+    if (mechanism.has_hinge(name)) {
+      const HingePlace& hinge = moving_hinge(mechanism, name);
+      read_entries(buffer, hinge.q_index, hinge.coordinates, value, "q", name);
+    } else {
+      read_entries(buffer, mechanism.position_index(name), 1, value, "q", name);
+    }
+  }
   return buffer;
 }
 
@@ -217,6 +241,7 @@ std::vector<std::uint8_t> read_mask(const Freedoms& from, const Mechanism& m) {
     const std::string name = py::cast<std::string>(entry);
     if (m.has_hinge(name)) {
       const HingePlace& h = m.hinges()[static_cast<std::size_t>(m.hinge_index(name))];
+      if (h.role == HingePlace::Role::cut) (void)moving_hinge(m, name);  // rigid ones do not matter
       for (int i = 0; i < h.freedoms; ++i) mask[static_cast<std::size_t>(h.v_index + i)] = 1;
     } else {
       mask[static_cast<std::size_t>(m.velocity_index(name))] = 1;

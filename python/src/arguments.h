@@ -125,6 +125,7 @@ CATENA_PYTHON_ARGUMENT(Freedoms);  // marks freedoms: names, indices, or a mask 
 CATENA_PYTHON_ARGUMENT(Wrenches);  // external wrenches
 CATENA_PYTHON_ARGUMENT(Out);       // an array for the result
 CATENA_PYTHON_ARGUMENT(Pose);      // a Transform, a 4 x 4 array or a translation
+CATENA_PYTHON_ARGUMENT(Goals);     // of inverse kinematics: by name, or a list of them
 #undef CATENA_PYTHON_ARGUMENT
 
 // By freedom; `what` names it in messages.
@@ -191,6 +192,7 @@ CATENA_PYTHON_ARGUMENT_CASTER(Freedoms);
 CATENA_PYTHON_ARGUMENT_CASTER(Wrenches);
 CATENA_PYTHON_ARGUMENT_CASTER(Out);
 CATENA_PYTHON_ARGUMENT_CASTER(Pose);
+CATENA_PYTHON_ARGUMENT_CASTER(Goals);
 #undef CATENA_PYTHON_ARGUMENT_CASTER
 
 }  // namespace pybind11::detail

@@ -1,5 +1,9 @@
 #include "callbacks.h"
 
+#include <limits>
+
+#include "catena/simulation/table.h"
+
 namespace catena::python {
 
 std::shared_ptr<py::object> keep(py::handle object) {
@@ -36,6 +40,33 @@ double number_from(const py::object& answer, const std::string& what) {
   }
 }
 
+// A table from arrays; Python reads back what it was made of.
+struct ArrayTable {
+  Jet operator()(double t) const { return table->at(t); }
+  std::shared_ptr<const Table> table;
+  std::shared_ptr<py::object> source;
+};
+
+void set_table(SignalSettings& s, py::handle times, py::handle values, py::handle source,
+               const std::string& what) {
+  if (!times || !values) throw py::value_error(what + ": a table has both times and values");
+  if (!s.expression.empty() || !s.table.empty() || s.function || s.jet)
+    throw py::value_error(what + ": times and values are a table by themselves");
+  const Eigen::VectorXd t = to_vector(times), x = to_vector(values);
+  try {
+    s.jet = ArrayTable{
+        std::make_shared<Table>(std::vector<double>(t.begin(), t.end()),
+                                std::vector<double>(x.begin(), x.end()), s.interpolation, s.cutoff),
+        keep(source)};
+  } catch (const Error& e) {
+    throw Error(what + ": " + e.what());
+  }
+  const Table& table = *s.jet.target<ArrayTable>()->table;
+  constexpr double kEver = std::numeric_limits<double>::infinity();
+  for (double c = table.next_corner(-kEver); c < kEver; c = table.next_corner(c))
+    s.corners.push_back(c);
+}
+
 // An expression, a number, a function, which `function` puts into the settings, or a dictionary of
 // one of these or a table.
 template <class F>
@@ -44,6 +75,7 @@ SignalSettings signal_from(py::handle source, const std::string& what, const cha
   if (py::isinstance<py::str>(source)) return {.expression = py::cast<std::string>(source)};
   SignalSettings s;
   if (py::isinstance<py::dict>(source)) {
+    py::handle times, values;
     for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(source)) {
       const std::string name = py::cast<std::string>(key);
       if (name == "expression")
@@ -58,10 +90,16 @@ SignalSettings signal_from(py::handle source, const std::string& what, const cha
         s.cutoff = py::cast<double>(value);
       else if (name == "function")
         function(s, value);
+      else if (name == "times")
+        times = value;
+      else if (name == "values")
+        values = value;
       else
-        throw_unknown_field(
-            what, name, {"expression", "table", "column", "interpolation", "cutoff", "function"});
+        throw_unknown_field(what, name,
+                            {"expression", "table", "column", "interpolation", "cutoff", "times",
+                             "values", "function"});
     }
+    if (times || values) set_table(s, times, values, source, what);
     return s;
   }
   if (PyCallable_Check(source.ptr()) != 0) {
@@ -91,6 +129,24 @@ SignalSettings read_signal(py::handle source, const std::shared_ptr<Seen>& seen,
   });
 }
 
+SignalSettings read_motion_signal(py::handle source, const std::shared_ptr<Failure>& failure,
+                                  const std::string& what) {
+  return signal_from(source, what, "t", [&](SignalSettings& s, py::handle f) {
+    s.jet = [f = keep(f), failure, what](double t) {
+      const py::gil_scoped_acquire gil;
+      return failure->guard([&] {
+        const py::object answer = (*f)(t);
+        if (!py::isinstance<py::sequence>(answer) || py::len(answer) != 3)
+          throw py::type_error("the function of the " + what + " gave " +
+                               py::cast<std::string>(py::repr(answer)) +
+                               "; it must give (value, rate, acceleration)");
+        const Array a = numbers(answer);
+        return Jet{a.data()[0], a.data()[1], a.data()[2]};
+      });
+    };
+  });
+}
+
 Jet PythonTimeFunction::operator()(double t) const {
   const py::gil_scoped_acquire gil;
   const auto call = [&] {
@@ -111,6 +167,7 @@ SignalSettings read_time_signal(py::handle source, const std::string& what) {
 py::object time_signal(const SignalSettings& signal) {
   if (!signal.expression.empty()) return py::str(signal.expression);
   if (const auto* f = signal.jet.target<PythonTimeFunction>()) return *f->function;
+  if (const auto* t = signal.jet.target<ArrayTable>()) return *t->source;
   if (signal.table.empty()) return py::none();
   py::dict table;
   table["table"] = signal.table;

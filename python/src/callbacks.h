@@ -104,9 +104,13 @@ std::function<double(double, const State&)> python_function(py::handle f,
                                                             const std::shared_ptr<Seen>& seen,
                                                             const std::string& what);
 
-// An expression, a number, a function f(t, state), or a dictionary of a table.
+// An expression, a number, a function f(t, state), or a dictionary of a table (a file, or times and
+// values).
 SignalSettings read_signal(py::handle source, const std::shared_ptr<Seen>& seen,
                            const std::string& what);
+// The same of what needs derivatives by time: functions f(t) -> (value, rate, acceleration).
+SignalSettings read_motion_signal(py::handle source, const std::shared_ptr<Failure>& failure,
+                                  const std::string& what);
 
 // A signal of time alone by a Python function f(t) -> value, or (value, rate).
 struct PythonTimeFunction {

@@ -155,8 +155,9 @@ void bind_chart(py::module_& m) {
 }
 
 void bind_mobility(py::module_& m) {
-  py::class_<LoopMobility>(m, "LoopMobility", "One loop of a MobilityReport.")
-      .def_readonly("freedoms", &LoopMobility::freedoms, "Of the spanning tree inside the loop.")
+  using L = LoopMobility;
+  py::class_<L> loop(m, "LoopMobility", "One loop of a MobilityReport.");
+  loop.def_readonly("freedoms", &LoopMobility::freedoms, "Of the spanning tree inside the loop.")
       .def_readonly("constraints", &LoopMobility::constraints, "Scalar rows of its closure.")
       .def_readonly("gruebler", &LoopMobility::gruebler, "freedoms - constraints.")
       .def_readonly("given_gap", &LoopMobility::given_gap,
@@ -174,13 +175,21 @@ void bind_mobility(py::module_& m) {
       .def_readonly("nearly_redundant", &LoopMobility::nearly_redundant,
                     "Rows that would be redundant if what should be parallel or equal were off by "
                     "less.")
-      .def_readonly("off", &LoopMobility::off, "By how much; rad or lengths of the loop.");
-  py::class_<MobilityReport>(m, "MobilityReport", "What analyse_mobility() found.")
+      .def_readonly("off", &LoopMobility::off, "By how much; rad or lengths of the loop.")
+      .def_readonly("trouble", &LoopMobility::trouble,
+                    "str: why it moves less than is likely meant; mostly empty.");
+  picklable(loop, &L::freedoms, &L::constraints, &L::gruebler, &L::given_gap, &L::closed_gap,
+            &L::closed, &L::mobility, &L::redundant, &L::singular, &L::instantaneous, &L::shaky,
+            &L::nearly_redundant, &L::off, &L::trouble);
+  using R = MobilityReport;
+  py::class_<R> report(m, "MobilityReport", "What analyse_mobility() found.");
+  report
       .def_readonly("mobility", &MobilityReport::mobility,
                     "Of the whole mechanism; None if some loop cannot be closed.")
       .def_readonly("loops", &MobilityReport::loops, "list of LoopMobility, as mechanism.loops.")
       .def_readonly("q", &MobilityReport::q, "(coordinates,): a closed position.")
       .def_readonly("warnings", &MobilityReport::warnings, "list of str.");
+  picklable(report, &R::mobility, &R::loops, &R::q, &R::warnings);
   m.def(
       "analyse_mobility",
       [](const Mechanism& x, const PositionVector& q) {

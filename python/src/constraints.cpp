@@ -230,7 +230,13 @@ void ask_constraints(py::class_<PythonConstraints>& type) {
             c.set.add_servo_efforts(effort);
             return effort;
           },
-          "(freedoms,): of the actuators of all servos.")
+          "(freedoms,), N m or N: of the actuators of all servos.")
+      .def(
+          "servo_power",
+          [](const C& c, const py::object& which) {
+            return c.set.servo_power(c.find(which, Kind::servo, "servo"));
+          },
+          py::arg("servo"), "float, W: what a servo puts into the mechanism.")
       .def(
           "contact_force",
           [](const C& c, const py::object& which) {
@@ -322,7 +328,13 @@ void bind_chains(py::module_& m) {
           [](P& p, const std::string& contact, bool active) {
             p.chains.set_active(p.chains.find(contact), active);
           },
-          py::arg("contact"), py::arg("active"), "By name.")
+          py::arg("contact"), py::arg("active"), "Opens or closes a contact, by name.")
+      .def(
+          "active",
+          [](const P& p, const std::string& contact) {
+            return p.chains.active(p.chains.find(contact));
+          },
+          py::arg("contact"), "Whether a contact is closed, by name.")
       .def(
           "forward",
           [](P& p, const NamedState& state, const FreedomVector& effort, const Wrenches& external) {

@@ -123,6 +123,41 @@ SymMat3d read_inertia(py::handle source) {
   return {mean(0, 0), mean(0, 1), mean(0, 2), mean(1, 1), mean(1, 2), mean(2, 2)};
 }
 
+// Coordinates of a hinge; that of a hinge of one freedom may be a number.
+std::vector<double> read_coordinates(py::handle source) {
+  const Array a = numbers(source);
+  if (a.ndim() > 1) throw_shape(a, "(n,)");
+  return {a.data(), a.data() + a.size()};
+}
+
+// An axis: three numbers, or "x", "-y" and so on, as in model files.
+Vec3d read_axis(py::handle source) {
+  if (!py::isinstance<py::str>(source)) return to_vec3(source);
+  const std::string name = py::cast<std::string>(source);
+  const bool back = name.starts_with('-');
+  const std::string letter = name.substr(back ? 1 : 0);
+  if (letter != "x" && letter != "y" && letter != "z")
+    throw py::value_error("an axis is three numbers or one of x, y, z, -x, -y, -z, not '" + name +
+                          "'");
+  const double sign = back ? -1.0 : 1.0;
+  return {letter == "x" ? sign : 0.0, letter == "y" ? sign : 0.0, letter == "z" ? sign : 0.0};
+}
+
+std::vector<Vec3d> read_axes(py::handle source) {
+  if (py::isinstance<py::str>(source)) return {read_axis(source)};
+  if (!py::isinstance<py::iterable>(source)) throw py::type_error("axes are expected");
+  std::vector<py::object> entries;
+  bool flat = true;  // numbers: one axis alone
+  for (const py::handle entry : py::iter(source)) {
+    entries.push_back(py::reinterpret_borrow<py::object>(entry));
+    flat = flat && PyNumber_Check(entry.ptr()) != 0 && !py::isinstance<py::array>(entry);
+  }
+  if (flat && !entries.empty()) return {read_axis(source)};
+  std::vector<Vec3d> axes;
+  for (const py::object& entry : entries) axes.push_back(read_axis(entry));
+  return axes;
+}
+
 template <class S>
 void add_body_fields(S& s) {
   using T = BodySettings;
@@ -143,7 +178,11 @@ template <class S>
 void add_hinge_fields(S& s) {
   using T = HingeSettings;
   s.field("type", &T::type, "HingeType.")
-      .field("axes", &T::axes, "list of (3,): in the hinge frame on the parent.")
+      .field(
+          "axes", [](const T& h) { return h.axes; },
+          [](T& h, py::handle v) { h.axes = read_axes(v); },
+          "list of (3,): in the hinge frame on the parent; one alone, and \"x\", \"-y\" and so on, "
+          "are taken too.")
       .field("pitch", &T::pitch, "of a screw, m/rad.")
       .field("frame_on_parent", &T::frame_on_parent, "Transform X_parent_hinge.")
       .field("frame_on_child", &T::frame_on_child, "Transform X_child_hinge.")
@@ -176,9 +215,18 @@ void add_hinge_fields(S& s) {
           "An object with freedoms, transform(q), motion_map(q) -> (6, n) and "
           "motion_map_rate(q, v) -> (6, n), all in the child-side frame.")
       .field("cut", &T::cut, "Cut: what to do in a closed loop.")
-      .field("locked_at", &T::locked_at, "list of float: a weld at these coordinates.")
-      .field("initial_position", &T::initial_position, "list of float: q of the default state.")
-      .field("initial_velocity", &T::initial_velocity, "list of float: v of the default state.");
+      .field(
+          "locked_at", [](const T& h) { return h.locked_at; },
+          [](T& h, py::handle v) { h.locked_at = read_coordinates(v); },
+          "list of float, or a number: a weld at these coordinates.")
+      .field(
+          "initial_position", [](const T& h) { return h.initial_position; },
+          [](T& h, py::handle v) { h.initial_position = read_coordinates(v); },
+          "list of float, or a number: q of the default state, rad or m.")
+      .field(
+          "initial_velocity", [](const T& h) { return h.initial_velocity; },
+          [](T& h, py::handle v) { h.initial_velocity = read_coordinates(v); },
+          "list of float, or a number: v of the default state, rad/s or m/s.");
 }
 
 }  // namespace
@@ -201,14 +249,14 @@ void bind_description(py::module_& m) {
                             {"mesh", Visual::Shape::mesh}});
 
   Struct<Visual>(m, "Visual", "A shape for drawing; it has no part in the dynamics.")
-      .field("shape", &Visual::shape)
+      .field("shape", &Visual::shape, "Shape.")
       .field("pose", &Visual::pose, "Transform in the body frame.")
       .field("size", &Visual::size, "(3,), m: edges of a box; scale of a mesh.")
       .field("radius", &Visual::radius, "m.")
       .field("length", &Visual::length, "m, along z.")
       .field("mesh", &Visual::mesh, "Path or URI.")
       .field("colour", &Visual::colour, "Red, green, blue, opacity.")
-      .field("name", &Visual::name)
+      .field("name", &Visual::name, "str; may be empty.")
       .done();
   Struct<Friction>(m, "Friction", "Coulomb friction with the Stribeck effect.")
       .field("sliding", &Friction::sliding, "N or N m.")
@@ -219,8 +267,8 @@ void bind_description(py::module_& m) {
   Struct<FreedomSettings>(m, "FreedomSettings", "What belongs to one freedom of a hinge. SI units.")
       .field("lower", &FreedomSettings::lower, "Limit of the coordinate, rad or m.")
       .field("upper", &FreedomSettings::upper, "Limit of the coordinate, rad or m.")
-      .field("velocity_limit", &FreedomSettings::velocity_limit)
-      .field("effort_limit", &FreedomSettings::effort_limit)
+      .field("velocity_limit", &FreedomSettings::velocity_limit, "rad/s or m/s; inf: none.")
+      .field("effort_limit", &FreedomSettings::effort_limit, "N m or N; inf: none.")
       .field("damping", &FreedomSettings::damping, "N m s or N s/m.")
       .field("stiffness", &FreedomSettings::stiffness, "N m/rad or N/m.")
       .field("rest", &FreedomSettings::rest, "Of the stiffness, rad or m.")
@@ -242,7 +290,7 @@ void bind_description(py::module_& m) {
   add_body_fields(body_settings);
   body_settings.done();
   Struct<Body> body(m, "Body", "A body of a Description.");
-  body.field("name", &Body::name);
+  body.field("name", &Body::name, "str.");
   add_body_fields(body);
   body.done().def_property_readonly(
       "source", [](const Body& b) { return b.source; }, "Source: where it was said.");
@@ -252,38 +300,44 @@ void bind_description(py::module_& m) {
   add_hinge_fields(hinge_settings);
   hinge_settings.done();
   Struct<Hinge> hinge(m, "Hinge", "A hinge of a Description.");
-  hinge.field("name", &Hinge::name).field("parent", &Hinge::parent).field("child", &Hinge::child);
+  hinge.field("name", &Hinge::name, "str.")
+      .field("parent", &Hinge::parent, "str: a body, or \"world\".")
+      .field("child", &Hinge::child, "str: a body.");
   add_hinge_fields(hinge);
   hinge.done().def_property_readonly(
       "source", [](const Hinge& h) { return h.source; }, "Source: where it was said.");
 
   Struct<Frame>(m, "Frame", "A frame fixed on a body.")
-      .field("name", &Frame::name)
-      .field("body", &Frame::body)
+      .field("name", &Frame::name, "str.")
+      .field("body", &Frame::body, "str: the body that carries it.")
       .field("pose", &Frame::pose, "Transform X_body_frame.")
-      .done();
+      .done()
+      .def_property_readonly(
+          "source", [](const Frame& x) { return x.source; }, "Source: where it was said.");
   Struct<Rod>(m, "Rod", "A massless rod of fixed length between two points.")
-      .field("name", &Rod::name)
-      .field("body_a", &Rod::body_a)
+      .field("name", &Rod::name, "str.")
+      .field("body_a", &Rod::body_a, "str.")
       .field("point_a", &Rod::point_a, "(3,), m, in the frame of body_a.")
-      .field("body_b", &Rod::body_b)
+      .field("body_b", &Rod::body_b, "str.")
       .field("point_b", &Rod::point_b, "(3,), m, in the frame of body_b.")
       .field("length", &Rod::length, "m.")
-      .done();
+      .done()
+      .def_property_readonly(
+          "source", [](const Rod& x) { return x.source; }, "Source: where it was said.");
   Struct<Coupling::Term>(m, "Term", "A coordinate in a Coupling.")
-      .field("hinge", &Coupling::Term::hinge)
-      .field("freedom", &Coupling::Term::freedom)
-      .field("coefficient", &Coupling::Term::coefficient)
+      .field("hinge", &Coupling::Term::hinge, "str.")
+      .field("freedom", &Coupling::Term::freedom, "int: of the hinge, from 0.")
+      .field("coefficient", &Coupling::Term::coefficient, "Of its coordinate in the sum.")
       .done();
   Struct<Coupling>(m, "Coupling",
                    "A constraint between hinge coordinates: Σ coefficient · q = constant, or "
                    "g(q) = 0 by a function.")
-      .field("name", &Coupling::name)
+      .field("name", &Coupling::name, "str.")
       .field(
           "terms", [](const Coupling& c) { return c.terms; },
           [](Coupling& c, py::handle v) { c.terms = list_of<Coupling, Coupling::Term>(v); },
           "list of Term.")
-      .field("constant", &Coupling::constant)
+      .field("constant", &Coupling::constant, "What the sum is equal to; rad or m.")
       .field(
           "function",
           [](const Coupling& c) -> py::object {
@@ -297,21 +351,25 @@ void bind_description(py::module_& m) {
               c.function = PythonCoupling(py::reinterpret_borrow<py::object>(v));
           },
           "Callable q -> (value, gradient (n,), hessian (n, n)); None: linear.")
-      .done();
+      .done()
+      .def_property_readonly(
+          "source", [](const Coupling& x) { return x.source; }, "Source: where it was said.");
   Struct<SpringDamper>(m, "SpringDamper", "A spring and a damper between two points.")
-      .field("name", &SpringDamper::name)
-      .field("body_a", &SpringDamper::body_a)
+      .field("name", &SpringDamper::name, "str.")
+      .field("body_a", &SpringDamper::body_a, "str.")
       .field("point_a", &SpringDamper::point_a, "(3,), m, in the frame of body_a.")
-      .field("body_b", &SpringDamper::body_b)
+      .field("body_b", &SpringDamper::body_b, "str.")
       .field("point_b", &SpringDamper::point_b, "(3,), m, in the frame of body_b.")
       .field("stiffness", &SpringDamper::stiffness, "N/m.")
       .field("rest_length", &SpringDamper::rest_length, "m.")
       .field("damping", &SpringDamper::damping, "N s/m.")
-      .done();
+      .done()
+      .def_property_readonly(
+          "source", [](const SpringDamper& x) { return x.source; }, "Source: where it was said.");
   Struct<Description>(m, "Description",
                       "What the author of a mechanism said, word for word. MechanismBuilder edits "
                       "one; load() and MechanismBuilder.finish() make a Mechanism of it.")
-      .field("name", &Description::name)
+      .field("name", &Description::name, "str.")
       .field("gravity", &Description::gravity, "(3,), m/s², in the ground frame.")
       .field("bodies", &Description::bodies, "list of Body.")
       .field("hinges", &Description::hinges, "list of Hinge.")

@@ -36,6 +36,28 @@ void check_updated(const py::object& workspace, const char* call) {
   if (!workspace) throw Error(std::string("call ") + call + " first");
 }
 
+// Of a rod or a coupling of the description, by name or index.
+template <class List>
+int listed_index(const py::object& which, const List& list, const char* what) {
+  if (py::isinstance<py::str>(which)) {
+    const std::string name = py::cast<std::string>(which);
+    std::vector<std::string> names;
+    for (const auto& entry : list) {
+      if (entry.name == name) return static_cast<int>(names.size());
+      names.push_back(entry.name);
+    }
+    throw NameError("there is no " + std::string(what) + " '" + name + "'" +
+                    did_you_mean(name, names));
+  }
+  if (PyIndex_Check(which.ptr()) == 0)
+    throw py::type_error("a " + std::string(what) + " is told by its name or index, not " +
+                         py::cast<std::string>(py::repr(which)));
+  const auto index = py::cast<py::ssize_t>(which);
+  if (index < 0 || index >= static_cast<py::ssize_t>(list.size()))
+    throw NameError("there is no " + std::string(what) + " " + std::to_string(index));
+  return static_cast<int>(index);
+}
+
 template <class Matrix>
 py::array_t<double> vector_of(const Matrix& a) {
   return new_vector(a.data(), static_cast<py::ssize_t>(a.size()));
@@ -69,19 +91,23 @@ void bind_hinge_force(py::module_& m) {
           "(6 - d,), f_□.");
   py::class_<ArmstrongForm>(m, "ArmstrongForm", "f_□ = Φ Qᵀ A + φ at the hinge of a node.")
       .def_property_readonly(
-          "free_map", [](const ArmstrongForm& f) { return matrix_to_numpy(f.free_map); }, "H.")
+          "free_map", [](const ArmstrongForm& f) { return matrix_to_numpy(f.free_map); },
+          "(6, d), H.")
       .def_property_readonly(
           "constraint_map",
-          [](const ArmstrongForm& f) { return matrix_to_numpy(f.constraint_map); }, "Q.")
+          [](const ArmstrongForm& f) { return matrix_to_numpy(f.constraint_map); },
+          "(6, 6 - d), Q.")
       .def_property_readonly(
-          "inertia", [](const ArmstrongForm& f) { return matrix_to_numpy(f.inertia); }, "Φ.")
+          "inertia", [](const ArmstrongForm& f) { return matrix_to_numpy(f.inertia); },
+          "(6 - d, 6 - d), Φ.")
       .def_property_readonly(
-          "residual", [](const ArmstrongForm& f) { return vector_of(f.residual); }, "φ.")
+          "residual", [](const ArmstrongForm& f) { return vector_of(f.residual); }, "(6 - d,), φ.")
       .def_property_readonly(
-          "acceleration", [](const ArmstrongForm& f) { return vector_of(f.acceleration); }, "Qᵀ A.")
+          "acceleration", [](const ArmstrongForm& f) { return vector_of(f.acceleration); },
+          "(6 - d,), Qᵀ A.")
       .def_property_readonly(
           "constraint_force", [](const ArmstrongForm& f) { return vector_of(f.constraint_force); },
-          "f_□.");
+          "(6 - d,), f_□, N m and N.");
   m.def(
       "armstrong_form",
       [](PythonWorkspace& w, int node) {
@@ -186,23 +212,39 @@ void bind_interbody(py::module_& m) {
           "at(hinge, axes).wrench less its parts along the open directions.")
       .def(
           "rod_tension",
-          [](const F& f, int rod) {
+          [](const F& f, const py::object& rod) {
             check_updated(f.workspace, "compute()");
-            if (rod < 0 || rod >= static_cast<int>(f.mechanism->description().rods.size()))
-              throw NameError("there is no rod " + std::to_string(rod));
-            return f.forces.rod_tension(rod);
+            return f.forces.rod_tension(listed_index(rod, f.mechanism->description().rods, "rod"));
           },
-          py::arg("rod"), "N; tension is positive.")
+          py::arg("rod"),
+          "float, N, of a rod by its name or its index in the description; tension is positive.")
+      .def(
+          "undetermined_rod",
+          [](const F& f, const py::object& rod) {
+            check_updated(f.workspace, "compute()");
+            return f.forces.undetermined_rod(
+                listed_index(rod, f.mechanism->description().rods, "rod"));
+          },
+          py::arg("rod"), "Whether redundant constraints leave the tension of a rod open.")
       .def(
           "coupling_multiplier",
-          [](const F& f, int coupling) {
+          [](const F& f, const py::object& coupling) {
             check_updated(f.workspace, "compute()");
-            if (coupling < 0 ||
-                coupling >= static_cast<int>(f.mechanism->description().couplings.size()))
-              throw NameError("there is no coupling " + std::to_string(coupling));
-            return f.forces.coupling_multiplier(coupling);
+            return f.forces.coupling_multiplier(
+                listed_index(coupling, f.mechanism->description().couplings, "coupling"));
           },
-          py::arg("coupling"), "The effort λ · coefficient acts at the hinges of a coupling.");
+          py::arg("coupling"),
+          "float, λ of a coupling by its name or its index in the description: it acts with the "
+          "efforts λ · coefficient, N m or N, at its hinges.")
+      .def(
+          "undetermined_coupling",
+          [](const F& f, const py::object& coupling) {
+            check_updated(f.workspace, "compute()");
+            return f.forces.undetermined_coupling(
+                listed_index(coupling, f.mechanism->description().couplings, "coupling"));
+          },
+          py::arg("coupling"),
+          "Whether redundant constraints leave the multiplier of a coupling open.");
 }
 
 void bind_operational_space(py::module_& m) {
@@ -284,7 +326,7 @@ void bind_operational_space(py::module_& m) {
   apply("apply_consistent_inverse_transposed", &S::apply_consistent_inverse_transposed, true,
         "J̄ᵀ effort: (freedoms,) to (rows,).");
   apply("project_effort", &S::project_effort, false,
-        "(1 - Jᵀ J̄ᵀ) effort, which does not accelerate the frames.");
+        "(freedoms,): (1 - Jᵀ J̄ᵀ) effort, which does not accelerate the frames.");
 }
 
 }  // namespace

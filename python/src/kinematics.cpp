@@ -205,7 +205,10 @@ void bind_bodies(py::module_& m) {
         });
       },
       py::arg("mechanism"), py::arg("at"), py::arg("body"), py::arg("point") = Vec3d::zero(),
-      py::arg("axes") = ground, doc("J̇ v of body_jacobian, (6,).").c_str());
+      py::arg("axes") = ground,
+      doc("J̇ v of body_jacobian, (6,): angular rad/s², linear m/s² of the point (3,), m, in the "
+          "body's frame.")
+          .c_str());
 }
 
 void bind_momentum(py::module_& m) {

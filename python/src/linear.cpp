@@ -1,7 +1,7 @@
 // Linear models, equilibria and modes.
 #include <complex>
 
-#include "arguments.h"
+#include "pickles.h"
 #include "sensitivity_workspace.h"
 #include <pybind11/complex.h>
 
@@ -12,6 +12,12 @@
 
 namespace catena::python {
 namespace {
+
+// `Equilibrium` in Python.
+struct NamedEquilibrium {
+  MechanismPointer mechanism;
+  Equilibrium found;
+};
 
 // A Plant that knows its mechanism.
 struct NamedPlant {
@@ -263,38 +269,41 @@ void bind_modes(py::module_& m) {
   m.def(
       "modes", [](const Eigen::MatrixXd& a) { return modes(a); }, py::arg("A"),
       "The same of a matrix (n, n).");
-  using E = std::pair<MechanismPointer, Equilibrium>;
-  struct NamedEquilibrium : E {};
-  py::class_<NamedEquilibrium>(m, "Equilibrium", "What find_equilibrium() found.")
+  py::class_<NamedEquilibrium> equilibrium(m, "Equilibrium", "What find_equilibrium() found.");
+  equilibrium
       .def_property_readonly(
-          "found", [](const NamedEquilibrium& e) { return e.second.found; },
+          "found", [](const NamedEquilibrium& e) { return e.found.found; },
           "Whether everything is balanced.")
       .def_property_readonly(
           "state",
           [](const NamedEquilibrium& e) {
-            return NamedState{e.first, e.second.state};
+            return NamedState{e.mechanism, e.found.state};
           },
           "The State, or the nearest to one that was found.")
       .def_property_readonly(
-          "effort", [](const NamedEquilibrium& e) { return e.second.effort; },
+          "effort", [](const NamedEquilibrium& e) { return e.found.effort; },
           "(freedoms,): the given ones, and those of held freedoms.")
       .def_property_readonly(
-          "unbalanced", [](const NamedEquilibrium& e) { return e.second.unbalanced; },
+          "unbalanced", [](const NamedEquilibrium& e) { return e.found.unbalanced; },
           "(freedoms,): efforts that are missing.")
       .def_property_readonly(
-          "residual", [](const NamedEquilibrium& e) { return e.second.residual; },
+          "residual", [](const NamedEquilibrium& e) { return e.found.residual; },
           "The largest effort that is missing, N m or N.")
       .def_property_readonly(
-          "acceleration", [](const NamedEquilibrium& e) { return e.second.acceleration; },
+          "acceleration", [](const NamedEquilibrium& e) { return e.found.acceleration; },
           "The largest there is with these efforts, rad/s² or m/s².")
       .def_property_readonly(
-          "iterations", [](const NamedEquilibrium& e) { return e.second.iterations; },
+          "iterations", [](const NamedEquilibrium& e) { return e.found.iterations; },
           "How many it took.")
       .def_property_readonly(
-          "modes", [](const NamedEquilibrium& e) { return e.second.modes; }, "ModalAnalysis there.")
+          "modes", [](const NamedEquilibrium& e) { return e.found.modes; }, "ModalAnalysis there.")
       .def_property_readonly(
-          "reason", [](const NamedEquilibrium& e) { return e.second.reason; },
+          "reason", [](const NamedEquilibrium& e) { return e.found.reason; },
           "What cannot be balanced, in words.");
+  using E = Equilibrium;
+  picklable_of_mechanism(equilibrium, &NamedEquilibrium::found, &E::found, &E::state, &E::effort,
+                         &E::unbalanced, &E::residual, &E::acceleration, &E::iterations, &E::modes,
+                         &E::reason);
   m.def(
       "find_equilibrium",
       [](const MechanismPointer& x, const NamedState& guess, const FreedomVector& effort,
@@ -302,7 +311,7 @@ void bind_modes(py::module_& m) {
         const OperatingPoint point = point_of(*x, guess, effort, {}, external);
         const EquilibriumSettings settings{read_mask(held, *x), tolerance, iterations};
         const py::gil_scoped_release release;
-        return NamedEquilibrium{{x, find_equilibrium(*x, point, settings)}};
+        return NamedEquilibrium{x, find_equilibrium(*x, point, settings)};
       },
       py::arg("mechanism"), py::arg("guess"), py::arg("effort") = py::none(), py::kw_only(),
       py::arg("held") = py::none(), py::arg("external") = py::none(),

@@ -32,21 +32,22 @@ void bind_solution(py::module_& m) {
   py::class_<LqPolicy>(m, "LqPolicy",
                        "The optimal input of any state, u_k = feedforward[k] - gain[k] @ x_k, and "
                        "the optimal cost from x_k on, ½ xᵀ value[k] x + slope[k]ᵀ x + constant[k].")
-      .def_readonly("gain", &LqPolicy::gain, "K of each stage.")
-      .def_readonly("feedforward", &LqPolicy::feedforward, "D⁻¹ ε of each stage.")
+      .def_readonly("gain", &LqPolicy::gain, "list of (k, n): K of each stage.")
+      .def_readonly("feedforward", &LqPolicy::feedforward, "list of (k,): D⁻¹ ε of each stage.")
       .def_readonly("input_inertia", &LqPolicy::input_inertia,
-                    "D of each stage; the hinge inertia of a chain.")
-      .def_readonly("innovation", &LqPolicy::innovation, "ε of each stage.")
+                    "list of (k, k): D of each stage; the hinge inertia of a chain.")
+      .def_readonly("innovation", &LqPolicy::innovation, "list of (k,): ε of each stage.")
       .def_readonly("value", &LqPolicy::value,
-                    "P, one more than stages; the articulated inertia of a chain.")
-      .def_readonly("slope", &LqPolicy::slope, "p, one more than stages.")
-      .def_readonly("constant", &LqPolicy::constant, "One more than stages.");
+                    "list of (n, n): P, one more than stages; the articulated inertia of a chain.")
+      .def_readonly("slope", &LqPolicy::slope, "list of (n,): p, one more than stages.")
+      .def_readonly("constant", &LqPolicy::constant, "list of float, one more than stages.");
   py::class_<LqSolution>(m, "LqSolution", "What solve_lq() finds.")
-      .def_readonly("x", &LqSolution::x, "States, one more than stages.")
-      .def_readonly("u", &LqSolution::u, "Inputs; the hinges' accelerations of a chain.")
-      .def_readonly(
-          "costate", &LqSolution::costate,
-          "Slopes of the optimal cost, one more than stages; interbody forces of a chain.")
+      .def_readonly("x", &LqSolution::x, "list of (n,): states, one more than stages.")
+      .def_readonly("u", &LqSolution::u,
+                    "list of (k,): inputs; the hinges' accelerations of a chain.")
+      .def_readonly("costate", &LqSolution::costate,
+                    "list of (n,): slopes of the optimal cost, one more than stages; interbody "
+                    "forces of a chain.")
       .def_readonly("cost", &LqSolution::cost, "The least.")
       .def_readonly("policy", &LqSolution::policy, "LqPolicy: of any state.");
 }

@@ -318,7 +318,8 @@ void bind_mechanism(py::module_& m) {
         return integrate(x, position(q, x), read_freedoms(v, x, "v"));
       },
       py::arg("mechanism"), py::arg("q"), py::arg("v"),
-      "The position reached from q after unit time at constant v: q ⊕ v. Scale v by a time step.");
+      "(coordinates,): the position reached from q after unit time at constant v: q ⊕ v. Scale v "
+      "by a time step.");
   m.def(
       "difference",
       [position](const Mechanism& x, const PositionVector& q1, const PositionVector& q2) {
@@ -332,7 +333,7 @@ void bind_mechanism(py::module_& m) {
         return position_rate(x, position(q, x), read_freedoms(v, x, "v"));
       },
       py::arg("mechanism"), py::arg("q"), py::arg("v"),
-      "q̇ of all coordinates at velocity v, quaternion rates included.");
+      "(coordinates,): q̇ of all coordinates at velocity v, quaternion rates included.");
   m.def(
       "normalize_quaternions",
       [position](const Mechanism& x, const PositionVector& q) {
@@ -340,12 +341,14 @@ void bind_mechanism(py::module_& m) {
         normalize_quaternions(x, result);
         return result;
       },
-      py::arg("mechanism"), py::arg("q"), "q with every quaternion scaled to length one.");
+      py::arg("mechanism"), py::arg("q"),
+      "(coordinates,): q with every quaternion scaled to length one.");
   m.def("random_position", &random_position, py::arg("mechanism"), py::arg("seed"),
-        "Coordinates in [-1, 1] (within their limits) and random rotations; the same for the same "
+        "(coordinates,), in [-1, 1] (within their limits) and random rotations; the same for the "
+        "same "
         "seed on every machine.");
   m.def("random_vector", &random_vector, py::arg("size"), py::arg("seed"),
-        "Entries in [-1, 1]; the same for the same seed on every machine.");
+        "(size,), entries in [-1, 1]; the same for the same seed on every machine.");
 }
 
 }  // namespace catena::python

@@ -92,10 +92,11 @@ void bind_influence(py::module_& m) {
                 "Ψ_A = (1 - Φ_A)⁻¹ of a tree with one block A_i for each node (docs/notation.md).")
       .def(py::init<std::vector<int>, std::vector<Eigen::MatrixXd>>(), py::arg("parents"),
            py::arg("blocks"))
-      .def("apply", &I::apply, py::arg("x"), "Ψ_A x, O(N).")
-      .def("apply_transposed", &I::apply_transposed, py::arg("x"), "Ψ_Aᵀ x, O(N).")
-      .def("dense_step", &I::dense_step, "Φ_A.")
-      .def("dense", &I::dense, "Ψ_A.");
+      .def("apply", &I::apply, py::arg("x"),
+           "(size,): Ψ_A x, O(N); size is that of all blocks together.")
+      .def("apply_transposed", &I::apply_transposed, py::arg("x"), "(size,): Ψ_Aᵀ x, O(N).")
+      .def("dense_step", &I::dense_step, "(size, size), Φ_A.")
+      .def("dense", &I::dense, "(size, size), Ψ_A.");
 
   using D = DenseOperators;
   py::class_<D> dense(m, "DenseOperators",

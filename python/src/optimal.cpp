@@ -2,7 +2,8 @@
 //
 // The search runs without the GIL. A function of the user that raises ends it, and what it raised
 // is raised again; Ctrl-C ends it with the best motion so far.
-#include "costs.h"
+#include "motion_problem.h"
+#include "pickles.h"
 #include "runs.h"
 
 #include "catena/optimal/optimal_run.h"
@@ -11,61 +12,10 @@
 namespace catena::python {
 namespace {
 
-// `MotionProblem` in Python. Its start is an object of its own, so that Python can write into it.
-struct PythonProblem {
-  explicit PythonProblem(MechanismPointer of)
-      : mechanism(std::move(of)),
-        start{mechanism, mechanism->default_state()},
-        problem(*mechanism) {}
-  PythonProblem(MechanismPointer of, std::string path, MotionProblem read)
-      : mechanism(std::move(of)),
-        model_path(std::move(path)),
-        start{mechanism, read.start},
-        problem(std::move(read)) {}
-
-  MechanismPointer mechanism;
-  std::string model_path;
-  NamedState start;
-  MotionProblem problem;
-
-  MotionProblem complete() const {
-    MotionProblem p = problem;
-    p.start = start.state;
-    return p;
-  }
-};
-
 struct NamedMotion {
   MechanismPointer mechanism;
   OptimalMotion motion;
 };
-
-// A cost of the user before a search makes it callable: the function, and nothing else.
-struct UnboundCost {
-  std::shared_ptr<py::object> function;
-  double operator()(const CostPoint&, CostGradient*) const {
-    throw Error("a cost by a Python function was called outside of solve()");
-  }
-};
-
-// The problem with functions of the user that tell `failure` what they raise.
-MotionProblem callable(const PythonProblem& problem, const std::shared_ptr<Failure>& failure) {
-  MotionProblem p = problem.complete();
-  for (ControlSettings& c : p.controls)
-    if (auto* f = c.guess.signal.jet.target<PythonTimeFunction>()) f->failure = failure;
-  for (RunningCost& c : p.running_costs) {
-    auto* f = c.reference.jet.target<PythonTimeFunction>();
-    if (f == nullptr) continue;
-    if (p.duration.free() && !py::isinstance<py::tuple>((*f->function)(0.0)))
-      throw Error("the reference of '" + c.freedom +
-                  "' must return (value, rate): the duration is free, so that its rate is needed");
-    f->failure = failure;
-  }
-  for (CustomCost& c : p.custom_costs)
-    if (const auto* f = c.residual.target<UnboundCost>())
-      c.residual = PythonCostFunction(problem.mechanism, f->function, failure);
-  return p;
-}
 
 DurationSettings read_duration(py::handle source) {
   if (py::isinstance<DurationSettings>(source)) return py::cast<DurationSettings>(source);
@@ -132,9 +82,9 @@ void bind_settings(py::module_& m) {
       .done();
   Struct<ControlSettings>(m, "ControlSettings",
                           "A freedom whose motion, or the effort at it, is a B-spline.")
-      .field("freedom", &ControlSettings::freedom)
+      .field("freedom", &ControlSettings::freedom, "str.")
       .field("motion", &ControlSettings::motion, "Else the effort is the spline.")
-      .field("degree", &ControlSettings::degree)
+      .field("degree", &ControlSettings::degree, "int: of the spline.")
       .field("coefficients", &ControlSettings::coefficients, "How many.")
       .field(
           "guess", [](const ControlSettings& c) { return read_back(c.guess); },
@@ -144,16 +94,16 @@ void bind_settings(py::module_& m) {
           "no effort.")
       .done();
   Struct<FinalBound>(m, "FinalBound", "A condition at the end: between lower and upper.")
-      .field("freedom", &FinalBound::freedom)
-      .field("quantity", &FinalBound::quantity)
-      .field("lower", &FinalBound::lower)
-      .field("upper", &FinalBound::upper)
+      .field("freedom", &FinalBound::freedom, "str.")
+      .field("quantity", &FinalBound::quantity, "MotionQuantity.")
+      .field("lower", &FinalBound::lower, "In the unit of the quantity; -inf: none.")
+      .field("upper", &FinalBound::upper, "In the unit of the quantity; inf: none.")
       .done();
   Struct<FinalCost>(m, "FinalCost", "weight (x(T) - target)².")
-      .field("freedom", &FinalCost::freedom)
-      .field("quantity", &FinalCost::quantity)
-      .field("target", &FinalCost::target)
-      .field("weight", &FinalCost::weight)
+      .field("freedom", &FinalCost::freedom, "str.")
+      .field("quantity", &FinalCost::quantity, "MotionQuantity.")
+      .field("target", &FinalCost::target, "In the unit of the quantity.")
+      .field("weight", &FinalCost::weight, "Of (x(T) - target)².")
       .done();
   Struct<FinalPoint>(m, "FinalPoint", "Where the point of a frame or body is at the end.")
       .field("frame", &FinalPoint::frame, "Frame of interest, or body.")
@@ -173,9 +123,9 @@ void bind_settings(py::module_& m) {
           "list of bool: which of x, y, z are meant.")
       .done();
   Struct<RunningCost>(m, "RunningCost", "½ weight ∫ (x - reference)² dt.")
-      .field("freedom", &RunningCost::freedom)
-      .field("quantity", &RunningCost::quantity)
-      .field("weight", &RunningCost::weight)
+      .field("freedom", &RunningCost::freedom, "str.")
+      .field("quantity", &RunningCost::quantity, "MotionQuantity.")
+      .field("weight", &RunningCost::weight, "Of ½ ∫ (x - reference)² dt.")
       .field(
           "reference", [](const RunningCost& c) { return time_signal(c.reference); },
           [](RunningCost& c, py::handle value) {
@@ -186,11 +136,11 @@ void bind_settings(py::module_& m) {
       .done();
   Struct<RateCost>(m, "RateCost",
                    "½ weight ∫ (du/dt)² dt of a control: rate of an effort, jerk of a motion.")
-      .field("freedom", &RateCost::freedom)
-      .field("weight", &RateCost::weight)
+      .field("freedom", &RateCost::freedom, "str.")
+      .field("weight", &RateCost::weight, "Of ½ ∫ (du/dt)² dt, u being the control.")
       .done();
   Struct<CustomCost>(m, "CustomCost", "½ ∫ r² dt.")
-      .field("name", &CustomCost::name)
+      .field("name", &CustomCost::name, "str: of this part of the cost.")
       .field(
           "residual",
           [](const CustomCost& c) -> py::object {
@@ -205,10 +155,10 @@ void bind_settings(py::module_& m) {
           "A function of (CostPoint, CostGradient or None) -> r, which writes the gradient of r.")
       .done();
   Struct<PathBound>(m, "PathBound", "Between lower and upper at all times.")
-      .field("freedom", &PathBound::freedom)
-      .field("quantity", &PathBound::quantity)
-      .field("lower", &PathBound::lower)
-      .field("upper", &PathBound::upper)
+      .field("freedom", &PathBound::freedom, "str.")
+      .field("quantity", &PathBound::quantity, "MotionQuantity.")
+      .field("lower", &PathBound::lower, "In the unit of the quantity; -inf: none.")
+      .field("upper", &PathBound::upper, "In the unit of the quantity; inf: none.")
       .done();
 }
 
@@ -372,15 +322,15 @@ void bind_solver_settings(py::module_& m) {
                         {"failed", SolverEnd::failed}});
   using S = SolverSettings;
   Struct<S>(m, "SolverSettings", "How a motion problem is solved.")
-      .field("solver", &S::solver)
-      .field("hessian", &S::hessian)
+      .field("solver", &S::solver, "Solver.")
+      .field("hessian", &S::hessian, "HessianModel.")
       .field("tolerance", &S::tolerance, "Of the cost, relative.")
       .field("feasibility", &S::feasibility, "Of bounds and conditions, in their own units.")
       .field("accuracy", &S::accuracy, "Of the grid; 0: the grid as given.")
-      .field("iterations", &S::iterations)
+      .field("iterations", &S::iterations, "int: at most, of each start.")
       .field("time_limit", &S::time_limit, "s, of all starts together.")
-      .field("starts", &S::starts)
-      .field("seed", &S::seed)
+      .field("starts", &S::starts, "int: the guess, and others about it.")
+      .field("seed", &S::seed, "int: of the other starts.")
       .field("spread", &S::spread, "Of the starts: each coefficient moves by up to this much.")
       .done();
   using G = SolverProgress;
@@ -395,10 +345,12 @@ void bind_solver_settings(py::module_& m) {
 }
 
 void bind_motion(py::module_& m) {
-  py::class_<Minimum>(m, "Minimum", "Where starts of a search ended.")
-      .def_readonly("cost", &Minimum::cost, "At this minimum.")
+  py::class_<Minimum> minimum(m, "Minimum", "Where starts of a search ended.");
+  minimum.def_readonly("cost", &Minimum::cost, "At this minimum.")
       .def_readonly("starts", &Minimum::starts, "That ended there.")
-      .def_readonly("variables", &Minimum::variables, "Of the search, for solve(variables=...).");
+      .def_readonly("variables", &Minimum::variables,
+                    "(variables,) of the search, for solve(variables=...).");
+  picklable(minimum, &Minimum::cost, &Minimum::starts, &Minimum::variables);
   using N = NamedMotion;
   py::class_<N> type(m, "OptimalMotion", "What solve() found.");
   const auto add = [&type](const char* name, auto member, const char* doc = "") {
@@ -411,22 +363,26 @@ void bind_motion(py::module_& m) {
   add("end", &O::end, "SolverEnd: why the search ended.");
   add("message", &O::message, "How it ended, in words.");
   add("solver", &O::solver, "The one that was used.");
-  add("variables", &O::variables, "The free coefficients, and the duration if it is free.");
-  add("guess", &O::guess, "Where the search began.");
+  add("variables", &O::variables,
+      "(variables,): the free coefficients, and the duration if it is free.");
+  add("guess", &O::guess, "(variables,): where the search began.");
   add("duration", &O::duration, "s.");
   add("cost", &O::cost, "The least that was found.");
   add("guess_cost", &O::guess_cost, "NaN: no motion could be computed from the guess.");
-  add("refined_cost", &O::refined_cost, "On a grid twice as fine as");
-  add("grid", &O::grid, "the one of the result.");
+  add("refined_cost", &O::refined_cost, "The same on a grid twice as fine; NaN: not computed.");
+  add("grid", &O::grid, "MotionGrid of the result.");
   add("refined_change", &O::refined_change, "Of the final state, there.");
-  add("parts", &O::parts, "Of the cost.");
+  add("parts", &O::parts, "(parts,) of the cost, as part_names says.");
   add("part_names", &O::part_names, "list of str.");
   add("violation", &O::violation, "Of bounds and conditions.");
+  add("overshoot", &O::overshoot,
+      "Of bounds on the path, between the points at which they are kept.");
   add("worst", &O::worst, "What is violated most.");
   add("stationarity", &O::stationarity, "Largest entry of the gradient.");
   add("iterations", &O::iterations, "Of the solver.");
   add("evaluations", &O::evaluations, "Of the motion, with derivatives and without.");
   add("wall_time", &O::wall_time, "s.");
+  add("processor_time", &O::processor_time, "s, of all threads.");
   add("minima", &O::minima, "list of Minimum: of several starts, least first.");
   type.def_property_readonly(
           "final_state",
@@ -437,6 +393,12 @@ void bind_motion(py::module_& m) {
       .def("__repr__", [](const N& n) {
         return "<OptimalMotion: cost " + number(n.motion.cost) + ", " + n.motion.message + ">";
       });
+  picklable_of_mechanism(type, &N::motion, &O::converged, &O::feasible, &O::end, &O::message,
+                         &O::solver, &O::variables, &O::guess, &O::duration, &O::cost,
+                         &O::guess_cost, &O::refined_cost, &O::grid, &O::refined_change, &O::parts,
+                         &O::part_names, &O::violation, &O::overshoot, &O::worst, &O::stationarity,
+                         &O::iterations, &O::evaluations, &O::wall_time, &O::processor_time,
+                         &O::minima, &O::final_state);
 }
 
 NamedMotion solve_guarded(const PythonProblem& problem, SolverSettings settings,

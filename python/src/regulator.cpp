@@ -2,7 +2,10 @@
 // under disturbances with it.
 #include "catena/optimal/regulator.h"
 
+#include <algorithm>
+
 #include "callbacks.h"
+#include "pickles.h"
 #include "runs.h"
 
 #include "catena/io/yaml.h"
@@ -26,7 +29,11 @@ struct NamedRegulator {
 
 void require_same(const MechanismPointer& mechanism, const MechanismPointer& other,
                   const char* what) {
-  if (mechanism != other) throw Error(std::string(what) + " is of another mechanism");
+  // As for a State: an unpickled copy has the same names.
+  if (mechanism != other &&
+      (!std::ranges::equal(mechanism->position_names(), other->position_names()) ||
+       !std::ranges::equal(mechanism->velocity_names(), other->velocity_names())))
+    throw Error(std::string(what) + " is of another mechanism");
 }
 
 NamedRecord record_from_arrays(const MechanismPointer& mechanism, std::vector<double> times,
@@ -62,15 +69,25 @@ NamedRecord record_from_columns(const MechanismPointer& mechanism,
                                      efforts ? Efforts::required : Efforts::optional, "the run")};
 }
 
+// As in a list: negative ones count from the end.
+std::size_t row_of(const NamedRecord& n, py::ssize_t row) {
+  const auto rows = static_cast<py::ssize_t>(n.motion.rows());
+  if (row < -rows || row >= rows)
+    throw py::index_error("there is no row " + std::to_string(row) + " of " + std::to_string(rows));
+  return static_cast<std::size_t>(row < 0 ? row + rows : row);
+}
+
 void bind_record(py::module_& m) {
   using N = NamedRecord;
-  py::class_<N>(m, "RecordedMotion",
-                "A motion by states and efforts at times, and what lies between them: cubics on "
-                "the manifold of positions.\n\n"
-                "times: increasing, s.\n"
-                "states: a State for each.\n"
-                "efforts: numbers by freedom for each; None: zeros.\n\n"
-                "recorded_motion(run) makes one of a Run.")
+  py::class_<N> record(
+      m, "RecordedMotion",
+      "A motion by states and efforts at times, and what lies between them: cubics on "
+      "the manifold of positions.\n\n"
+      "times: increasing, s.\n"
+      "states: a State for each.\n"
+      "efforts: numbers by freedom for each; None: zeros.\n\n"
+      "recorded_motion(run) makes one of a Run.");
+  record
       .def(py::init(&record_from_arrays), py::arg("mechanism"), py::arg("times"), py::arg("states"),
            py::arg("efforts") = py::none())
       .def_property_readonly(
@@ -82,6 +99,20 @@ void bind_record(py::module_& m) {
       .def_property_readonly(
           "rows", [](const N& n) { return static_cast<std::int64_t>(n.motion.rows()); },
           "How many.")
+      .def_property_readonly(
+          "duration", [](const N& n) { return n.motion.duration(); }, "s, from start to end.")
+      .def(
+          "time", [](const N& n, py::ssize_t row) { return n.motion.time(row_of(n, row)); },
+          py::arg("row"), "float, s, of a row; -1 is the last.")
+      .def(
+          "state",
+          [](const N& n, py::ssize_t row) {
+            return NamedState{n.mechanism, n.motion.state(row_of(n, row))};
+          },
+          py::arg("row"), "The State of a row.")
+      .def(
+          "effort", [](const N& n, py::ssize_t row) { return n.motion.effort(row_of(n, row)); },
+          py::arg("row"), "(freedoms,), N m or N, of a row.")
       .def(
           "state_at",
           [](const N& n, double t) {
@@ -90,7 +121,21 @@ void bind_record(py::module_& m) {
           py::arg("t"), "The State then; before the first row and behind the last: theirs.")
       .def(
           "effort_at", [](const N& n, double t) { return n.motion.effort_at(t); }, py::arg("t"),
-          "(freedoms,).");
+          "(freedoms,), N m or N, then.")
+      .def(py::pickle(
+          [](const N& n) {
+            py::list times, states, efforts;
+            for (std::size_t i = 0; i < n.motion.rows(); ++i) {
+              times.append(n.motion.time(i));
+              states.append(py::cast(NamedState{n.mechanism, n.motion.state(i)}));
+              efforts.append(n.motion.effort(i));
+            }
+            return py::make_tuple(n.mechanism, times, states, efforts);
+          },
+          [](const py::tuple& t) {
+            return record_from_arrays(py::cast<MechanismPointer>(t[0]),
+                                      py::cast<std::vector<double>>(t[1]), t[2], t[3]);
+          }));
   m.def("_recorded_motion", &record_from_columns, py::arg("mechanism"), py::arg("columns"),
         py::arg("values"), py::arg("efforts"), "recorded_motion() of the package.");
 }
@@ -119,27 +164,29 @@ void bind_regulators(py::module_& m) {
   add("actuators", &R::actuators, "list of int: freedoms.");
   add("states", &R::states, "list of str: \"q.shoulder\", ..., \"v.elbow\".");
   add("inputs", &R::inputs, "list of str.");
-  add("state_weights", &R::state_weights, "The diagonal of Q.");
-  add("final_weights", &R::final_weights, "The diagonal of Q at the end.");
-  add("input_weights", &R::input_weights, "The diagonal of R.");
+  add("state_weights", &R::state_weights, "(states,): the diagonal of Q.");
+  add("final_weights", &R::final_weights, "(states,): the diagonal of Q at the end.");
+  add("input_weights", &R::input_weights, "(inputs,): the diagonal of R.");
   add("interval", &R::interval, "s.");
   add("stationary", &R::stationary, "One gain for ever: of hold().");
   add("times", &R::times, "Of the samples, s.");
   add("gains", &R::gains, "list of (inputs, states): K of each interval.");
   add("values", &R::values, "list of (states, states): P of each sample.");
-  add("open_transition", &R::open_transition, "From the first sample to the last, without it.");
-  add("closed_transition", &R::closed_transition, "The same with it.");
+  add("open_transition", &R::open_transition,
+      "(states, states): from the first sample to the last, without it.");
+  add("closed_transition", &R::closed_transition, "(states, states): the same with it.");
   add("unreachable", &R::unreachable, "list of str: states that no actuator can change.");
   type.def(
           "gain_at", [](const N& n, double t) { return n.regulator.gain_at(t); }, py::arg("t"),
-          "K at a time: straight lines between samples.")
+          "(inputs, states): K at a time; straight lines between samples.")
       .def(
           "deviation",
           [](const N& n, const NamedState& nominal, const NamedState& state) {
             return n.regulator.deviation(*n.mechanism, nominal.of(*n.mechanism),
                                          state.of(*n.mechanism));
           },
-          py::arg("nominal"), py::arg("state"), "x of a state against that of the motion.")
+          py::arg("nominal"), py::arg("state"),
+          "(states,): x of a state against that of the motion.")
       .def(
           "distance",
           [](const N& n, const Eigen::VectorXd& x) {
@@ -153,6 +200,10 @@ void bind_regulators(py::module_& m) {
         return "<Regulator of " + std::to_string(n.regulator.states.size()) + " states by " +
                listed(n.regulator.inputs) + ">";
       });
+  picklable_of_mechanism(type, &N::regulator, &R::freedoms, &R::actuators, &R::states, &R::inputs,
+                         &R::state_weights, &R::final_weights, &R::input_weights, &R::interval,
+                         &R::stationary, &R::times, &R::stages, &R::gains, &R::values,
+                         &R::open_transition, &R::closed_transition, &R::unreachable);
   const auto settings_of = [](const py::object& settings, const py::kwargs& fields) {
     RegulatorSettings s;
     if (!settings.is_none()) s = Struct<RegulatorSettings>::from(settings);
@@ -209,8 +260,12 @@ void bind_regulated_runs(py::module_& m) {
   add("largest_distance", &R::largest_distance, "The largest during the run.");
   add("largest_effort", &R::largest_effort, "(inputs,), N m or N, of each actuator.");
   add("rms_effort", &R::rms_effort, "(inputs,), N m or N, root mean square of each.");
-  add("rms_feedback", &R::rms_feedback, "Of what was added to the motion's efforts.");
-  add("saturated", &R::saturated, "Part of the rows with the effort at its limit.");
+  add("rms_feedback", &R::rms_feedback,
+      "(inputs,), N m or N: of what was added to the motion's efforts.");
+  add("saturated", &R::saturated, "(inputs,): part of the rows with the effort at its limit.");
+  picklable(type, &R::departed, &R::first_deviation, &R::final_deviation, &R::largest_deviation,
+            &R::first_distance, &R::final_distance, &R::largest_distance, &R::largest_effort,
+            &R::rms_effort, &R::rms_feedback, &R::saturated);
   m.def(
       "_simulate_regulated",
       [](const MechanismPointer& mechanism, const NamedRecord& motion,

@@ -84,7 +84,32 @@ void bind_records(py::module_& m) {
           },
           py::arg("path"), py::arg("model_yaml"), py::arg("model_path"), py::arg("settings_json"),
           py::arg("overwrite"), py::arg("kind") = RunHeader{}.kind,
-          "Writes a run file; it has no checkpoints, so that it cannot be resumed.");
+          "Writes a run file; it has no checkpoints, so that it cannot be resumed.")
+      // Runs come back from other processes.
+      .def(py::pickle(
+          [](const R& r) {
+            return py::make_tuple(
+                names_of(r.columns()), units_of(r.columns()),
+                new_vector(r.values().data(), static_cast<py::ssize_t>(r.values().size())),
+                r.events(), r.audit_json(), r.complete());
+          },
+          [](const py::tuple& t) {
+            const auto names = py::cast<std::vector<std::string>>(t[0]);
+            const auto units = py::cast<std::vector<std::string>>(t[1]);
+            std::vector<RunColumn> columns;
+            for (std::size_t i = 0; i < names.size(); ++i)
+              columns.push_back({.name = names[i], .unit = units.at(i)});
+            auto r = std::make_shared<R>();
+            r->begin(columns);
+            const Array values = numbers(t[2]);
+            if (!columns.empty())
+              for (std::size_t i = 0; i < static_cast<std::size_t>(values.size());
+                   i += columns.size())
+                r->append({values.data() + i, columns.size()});
+            for (const RunEvent& e : py::cast<std::vector<RunEvent>>(t[3])) r->add_event(e);
+            r->finish(py::cast<std::string>(t[4]), py::cast<bool>(t[5]));
+            return r;
+          }));
 }
 
 void bind_files(py::module_& m) {
@@ -125,7 +150,10 @@ void bind_files(py::module_& m) {
             return matrix_to_numpy(f.read(first, count));
           },
           py::arg("first"), py::arg("count"), "(count, columns).")
-      .def("refresh", &F::refresh, "Looks for what a running simulation has added.");
+      .def("refresh", &F::refresh, "Looks for what a running simulation has added.")
+      .def(py::pickle(
+          [](const F& f) { return py::make_tuple(f.path()); },
+          [](const py::tuple& t) { return std::make_unique<F>(py::cast<std::string>(t[0])); }));
 
   m.def(
       "_run_page",
@@ -149,7 +177,7 @@ void bind_files(py::module_& m) {
         return svg_plot(plot);
       },
       py::arg("title"), py::arg("times"), py::arg("curves"),
-      "An SVG picture of curves over time: (name, unit, values).");
+      "str: an SVG picture of curves (name, unit, values (n,)) over times (n,), s.");
   m.def(
       "read_csv",
       [](const std::string& path) {

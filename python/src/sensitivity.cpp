@@ -39,25 +39,33 @@ class Given {
 void bind_derivatives(py::module_& m) {
   py::class_<InverseDerivatives> by_inverse(
       m, "InverseDerivatives",
-      "Of inverse dynamics; rows: efforts, columns: directions. Freedoms "
-      "of a tree, independent freedoms of a closed mechanism.");
+      "Of inverse dynamics; rows: efforts, N m or N, columns: directions.\n\nn: the freedoms; of a "
+      "closed mechanism the independent ones, in the order of independent of the workspace.");
   by_inverse.def_readonly("dq", &InverseDerivatives::dq, "(n, n), along tangent directions.")
       .def_readonly("dv", &InverseDerivatives::dv, "(n, n).")
       .def_readonly("da", &InverseDerivatives::da, "(n, n): the mass matrix.");
   picklable(by_inverse, &InverseDerivatives::dq, &InverseDerivatives::dv, &InverseDerivatives::da);
   using F = ForwardDerivatives;
-  py::class_<F> by_forward(m, "ForwardDerivatives",
-                           "Of forward dynamics; rows: accelerations, columns: directions.");
-  by_forward.def_readonly("acceleration", &ForwardDerivatives::acceleration, "(freedoms,).")
+  py::class_<F> by_forward(
+      m, "ForwardDerivatives",
+      "Of forward dynamics; rows: accelerations, rad/s² or m/s², columns: directions."
+      "\n\nn: the freedoms; of a closed mechanism the independent ones, in the "
+      "order of independent of the workspace.");
+  by_forward
+      .def_readonly("acceleration", &ForwardDerivatives::acceleration,
+                    "(freedoms,), of all freedoms.")
       .def_readonly("dq", &ForwardDerivatives::dq, "(n, n), along tangent directions.")
       .def_readonly("dv", &ForwardDerivatives::dv, "(n, n).")
-      .def_readonly("deffort", &ForwardDerivatives::deffort, "(n, freedoms).");
+      .def_readonly("deffort", &ForwardDerivatives::deffort,
+                    "(n, freedoms): by the efforts of all freedoms.");
   picklable(by_forward, &F::acceleration, &F::dq, &F::dv, &F::deffort);
   using H = HybridDerivatives;
   py::class_<H> by_hybrid(
       m, "HybridDerivatives",
       "Of hybrid dynamics; the input of a motion-driven freedom is its acceleration, that of "
-      "another its effort. Rows: what is found, columns: directions.");
+      "another its effort. Rows: what is found, columns: directions.\n\nn: the freedoms; of a "
+      "closed "
+      "mechanism the independent ones.");
   by_hybrid.def_readonly("result", &H::result, "HybridResult at the point.")
       .def_readonly("acceleration_dq", &H::acceleration_dq,
                     "(n, n): of the accelerations, by tangent directions of q.")
@@ -146,18 +154,18 @@ void bind_derivatives(py::module_& m) {
   using I2 = InverseSecondDerivatives;
   py::class_<I2>(m, "InverseSecondDerivatives",
                  "Of inverse dynamics: lists of n matrices, entry k by position or velocity k.")
-      .def_readonly("qq", &I2::qq, "∂(∂τ/∂q)/∂q_k.")
-      .def_readonly("vq", &I2::vq, "∂(∂τ/∂v)/∂q_k.")
-      .def_readonly("vv", &I2::vv, "∂(∂τ/∂v)/∂v_k.")
-      .def_readonly("aq", &I2::aq, "∂M/∂q_k.");
+      .def_readonly("qq", &I2::qq, "list of (n, n): ∂(∂τ/∂q)/∂q_k.")
+      .def_readonly("vq", &I2::vq, "list of (n, n): ∂(∂τ/∂v)/∂q_k.")
+      .def_readonly("vv", &I2::vv, "list of (n, n): ∂(∂τ/∂v)/∂v_k.")
+      .def_readonly("aq", &I2::aq, "list of (n, n): ∂M/∂q_k.");
   using F2 = ForwardSecondDerivatives;
   py::class_<F2>(m, "ForwardSecondDerivatives",
                  "Of forward dynamics: lists of n matrices, entry k by position or velocity k.")
-      .def_readonly("qq", &F2::qq, "∂(∂v̇/∂q)/∂q_k.")
-      .def_readonly("qv", &F2::qv, "∂(∂v̇/∂q)/∂v_k.")
-      .def_readonly("vq", &F2::vq, "∂(∂v̇/∂v)/∂q_k.")
-      .def_readonly("vv", &F2::vv, "∂(∂v̇/∂v)/∂v_k.")
-      .def_readonly("uq", &F2::uq, "∂(∂v̇/∂τ)/∂q_k.");
+      .def_readonly("qq", &F2::qq, "list of (n, n): ∂(∂v̇/∂q)/∂q_k.")
+      .def_readonly("qv", &F2::qv, "list of (n, n): ∂(∂v̇/∂q)/∂v_k.")
+      .def_readonly("vq", &F2::vq, "list of (n, n): ∂(∂v̇/∂v)/∂q_k.")
+      .def_readonly("vv", &F2::vv, "list of (n, n): ∂(∂v̇/∂v)/∂v_k.")
+      .def_readonly("uq", &F2::uq, "list of (n, n): ∂(∂v̇/∂τ)/∂q_k.");
   m.def(
       "inverse_second_derivatives",
       [](const MechanismPointer& x, const NamedState& state, const FreedomVector& acceleration,
@@ -221,11 +229,16 @@ void bind_parameters(py::module_& m) {
   using P = PythonParameters;
   py::class_<P>(m, "ParameterSet",
                 "Parameters of a mechanism by name (\"body.link.mass\", \"hinge.elbow.damping\", "
-                "\"gravity.z\", ...), and derivatives by them. all_names() lists them.")
+                "\"gravity.z\", ...), and derivatives by them. all_names() lists them.\n\np: how "
+                "many; n: the "
+                "freedoms, of a closed mechanism the independent ones (`independent`).")
       .def(py::init<MechanismPointer, std::vector<std::string>>(), py::arg("mechanism"),
            py::arg("names"))
       .def_property_readonly(
           "names", [](const P& p) { return p.parameters.names(); }, "list of str.")
+      .def_property_readonly(
+          "independent", [](const P& p) { return p.workspace.dynamics().independent(); },
+          "list of int: the freedoms, indices into v, that the rows of the last derivatives are.")
       .def(
           "values", [](const P& p) { return p.parameters.values(); }, "(p,), as they are.")
       .def(

@@ -26,7 +26,7 @@ ControllerSettings read_controller(const std::string& freedom, py::handle source
              else if (name == "ki")
                c.ki = py::cast<double>(value);
              else if (name == "target")
-               c.target = read_signal(value, seen, "target of the " + what);
+               c.target = read_motion_signal(value, seen->failure, "target of the " + what);
              else
                throw_unknown_field("the " + what, name, {"kp", "kd", "ki", "target"});
            });
@@ -100,7 +100,8 @@ void read_actions(const py::object& inputs, const py::object& controllers,
     a.controllers.push_back(read_controller(name, value, seen));
   });
   for_each(motions, "motions", [&](const std::string& name, py::handle value) {
-    a.motions.push_back({name, read_signal(value, seen, "motion of '" + name + "'")});
+    a.motions.push_back(
+        {name, read_motion_signal(value, seen->failure, "motion of '" + name + "'")});
   });
   for_each(events, "events", [&](const std::string& name, py::handle value) {
     a.events.push_back(read_event(name, value, seen));

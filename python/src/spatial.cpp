@@ -18,6 +18,24 @@ Transformd to_transform(py::handle source) {
   return {to_rotation(r), {a.data()[3], a.data()[7], a.data()[11]}};
 }
 
+namespace {
+
+// Points (3,) or (n, 3).
+py::object apply_to_points(const Transformd& x, const py::object& points) {
+  const Array a = numbers(points);
+  if (has_shape(a, 3)) return py::cast(x * to_vec3(a));
+  if (a.ndim() != 2 || a.shape(1) != 3) throw_shape(a, "(3,) or (n, 3)");
+  py::array_t<double> result({a.shape(0), py::ssize_t{3}});
+  for (py::ssize_t i = 0; i < a.shape(0); ++i) {
+    const double* p = a.data() + 3 * i;
+    const Vec3d y = x * Vec3d{p[0], p[1], p[2]};
+    std::copy(&y.x, &y.x + 3, result.mutable_data() + 3 * i);
+  }
+  return result;
+}
+
+}  // namespace
+
 void bind_spatial(py::module_& m) {
   const auto matrix = [](const Transformd& x) {
     Eigen::Matrix4d a = Eigen::Matrix4d::Identity();
@@ -61,21 +79,9 @@ void bind_spatial(py::module_& m) {
       .def(
           "__matmul__", [](const Transformd& a, const Transformd& b) { return a * b; },
           py::arg("other"), "X_a_c = X_a_b @ X_b_c.")
-      .def(
-          "apply",
-          [](const Transformd& x, const py::object& points) -> py::object {
-            const Array a = numbers(points);
-            if (has_shape(a, 3)) return py::cast(x * to_vec3(a));
-            if (a.ndim() != 2 || a.shape(1) != 3) throw_shape(a, "(3,) or (n, 3)");
-            py::array_t<double> result({a.shape(0), py::ssize_t{3}});
-            for (py::ssize_t i = 0; i < a.shape(0); ++i) {
-              const double* p = a.data() + 3 * i;
-              const Vec3d y = x * Vec3d{p[0], p[1], p[2]};
-              std::copy(&y.x, &y.x + 3, result.mutable_data() + 3 * i);
-            }
-            return result;
-          },
-          py::arg("points"), "Points (3,) or (n, 3) from child to parent coordinates.")
+      .def("__matmul__", &apply_to_points, py::arg("points"), "As apply().")
+      .def("apply", &apply_to_points, py::arg("points"),
+           "Points (3,) or (n, 3) from child to parent coordinates.")
       .def(
           "adjoint", [](const Transformd& x) { return matrix_to_numpy(matrix_Ad(x)); },
           "Ad_X, (6, 6): twists, angular first, from child to parent coordinates. Wrenches go by "

@@ -119,7 +119,7 @@ void bind_inputs(py::module_& m) {
           },
           "Name or index.")
       .field("motion", &S::motion, "Of position, else of effort.")
-      .field("degree", &S::degree)
+      .field("degree", &S::degree, "int: of the spline.")
       .field("coefficients", &S::coefficients, "How many.")
       .field("held_first", &S::held_first,
              "How many of the first are held (two of a motion: it starts at rest).")
@@ -280,10 +280,11 @@ void bind_results(py::module_& m) {
       .def_property_readonly(
           "cost", [](const G& g) { return g.gradient.cost; }, "The cost itself.")
       .def_property_readonly(
-          "input", [](const G& g) { return g.gradient.input; }, "By the parameters of the input.")
+          "input", [](const G& g) { return g.gradient.input; },
+          "(parameters,): by those of the input.")
       .def_property_readonly(
           "mechanism", [](const G& g) { return g.gradient.mechanism; },
-          "By those of the mechanism.")
+          "(p,): by the parameters of the mechanism.")
       .def_property_readonly(
           "initial_q", [](const G& g) { return g.gradient.initial_q; },
           "(n,): by independent tangent directions at the start.")
@@ -411,10 +412,12 @@ void bind_lyapunov(py::module_& m) {
   using L = NamedLyapunov;
   py::class_<L>(m, "LyapunovExponents", "What lyapunov_exponents() found.")
       .def_property_readonly(
-          "exponents", [](const L& l) { return l.found.exponents; }, "1/s, largest first.")
+          "exponents", [](const L& l) { return l.found.exponents; },
+          "(exponents,), 1/s, largest first.")
       .def_property_readonly(
           "spread", [](const L& l) { return l.found.spread; },
-          "Half the difference between those of the two halves of the motion: how far they have "
+          "(exponents,), 1/s: half the difference between those of the two halves of the motion: "
+          "how far they have "
           "settled.")
       .def_property_readonly(
           "final_state",

@@ -308,3 +308,49 @@ def test_spatial_maps():
     np.testing.assert_allclose(catena.ad(v, y), bracket)
     # power: (ad* f) . y = f . ad(y)
     np.testing.assert_allclose(catena.ad_star(v, y) @ np.ones(6), y @ catena.ad(v, np.ones(6)))
+
+
+def test_positions_by_name(models):
+    """Everywhere a position is asked for; the rest is that of the default state, not zero."""
+    arm = catena.load(models / "arm6.yaml")
+    full = arm.default_state()
+    full["lift"] = 0.3
+    for name in ("lift", "q.lift"):
+        np.testing.assert_array_equal(catena.mass_matrix(arm, {name: 0.3}), catena.mass_matrix(arm, full))
+        pose = catena.body_pose(arm, {name: 0.3}, "flange")
+        np.testing.assert_array_equal(pose.matrix(), catena.body_pose(arm, full, "flange").matrix())
+    dog = catena.load(models / "quadruped.yaml")
+    turned = {"base": [0.6, 0.0, 0.8, 0.0, 1.0, 2.0, 3.0]}
+    position = dog.default_state().q.copy()
+    position[:7] = turned["base"]
+    np.testing.assert_array_equal(catena.center_of_mass(dog, turned), catena.center_of_mass(dog, position))
+    with pytest.raises(catena.UnknownNameError, match="lfit.*lift"):
+        catena.mass_matrix(arm, {"lfit": 0.3})
+    with pytest.raises(catena.NumericalError, match="q of 'base' has 2 entries, but 7 are expected"):
+        catena.center_of_mass(dog, {"base": [1, 0]})
+    with pytest.raises(TypeError, match="names as its keys"):
+        catena.mass_matrix(arm, {0: 0.3})
+
+
+def test_a_hinge_that_closes_a_loop_has_no_freedom():
+    bar = four_bar()
+    state = catena.assemble(bar, bar.default_state(), fixed=["A"])
+    for call in (
+        lambda: catena.forward_dynamics(bar, state, {"C": 1.0}),
+        lambda: catena.inverse_dynamics(bar, state, {"C": 1.0}),
+        lambda: catena.assemble(bar, state, fixed=["C"]),  # was passed over
+        lambda: catena.closure_gap(bar, {"C": 0.1}),
+    ):
+        with pytest.raises(catena.UnknownNameError, match="'C' .*closes a loop"):
+            call()
+
+
+def test_transforms_act_on_points():
+    x = catena.Transform.from_rpy(0.1, 0.2, 0.3, [1, 2, 3])
+    points = np.arange(6.0).reshape(2, 3)
+    expected = points @ x.rotation.T + x.translation
+    np.testing.assert_allclose(x @ points, expected, atol=1e-15)
+    np.testing.assert_allclose(x @ [0, 1, 2], expected[0], atol=1e-15)
+    np.testing.assert_allclose((x @ x.inverse()).matrix(), np.eye(4), atol=1e-15)
+    with pytest.raises(ValueError, match=r"\(3,\) or \(n, 3\)"):
+        x @ np.ones(4)

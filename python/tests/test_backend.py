@@ -39,3 +39,31 @@ def test_every_python_file_is_installed(source):
     folder = source / "python/catena"
     found = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"]
     assert sorted(listed) == sorted(path.relative_to(folder).as_posix() for path in found)
+
+
+def test_where_and_how_it_builds(backend, monkeypatch, tmp_path):
+    monkeypatch.setattr(backend, "ROOT", tmp_path)
+    monkeypatch.setattr(backend.shutil, "which", lambda name: f"/bin/{name}")
+    for name in ("CATENA_BUILD_DIR", "CMAKE_GENERATOR", "CMAKE_ARGS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("CATENA_BUILD_JOBS", "3")
+    spare, commands = tmp_path / "spare", []
+    folder = backend._build_folder(spare)
+    assert folder.parent == tmp_path / "build"  # it stays, for the next time
+    monkeypatch.setattr(backend, "_run", commands.append)
+    backend._build(tmp_path / "stage", folder)
+    configure, build, install = commands
+    assert configure[configure.index("-G") + 1] == "Ninja"
+    assert build[build.index("--parallel") + 1] == "3"
+    assert install[install.index("--prefix") + 1] == str(tmp_path / "stage")
+
+    folder.mkdir(parents=True)
+    (folder / "CMakeCache.txt").touch()  # made with another generator, perhaps
+    assert backend._generator(folder) == []
+    assert backend._generator(spare) == ["-G", "Ninja"]
+    monkeypatch.setenv("CMAKE_GENERATOR", "Unix Makefiles")
+    assert backend._generator(spare) == []
+    monkeypatch.setattr(backend.os, "access", lambda path, mode: False)
+    assert backend._build_folder(spare) == spare
+    monkeypatch.setenv("CATENA_BUILD_DIR", str(tmp_path / "mine"))
+    assert backend._build_folder(spare) == tmp_path / "mine"

@@ -175,3 +175,45 @@ def test_command_line_and_python_agree(tmp_path):
     effort = theirs["effort"]
     effort = [effort[n] for n in names] if isinstance(effort, dict) else effort
     np.testing.assert_allclose(effort, ours, rtol=1e-9, atol=1e-9)
+
+
+def test_goals_by_name():
+    """Of bodies and of frames of the model; where a position puts them is asked of forward kinematics."""
+    arm = catena.load(MODELS / "arm7.yaml")
+    builder = arm.edit()
+    last = arm.bodies[-1].name
+    builder.add_frame("tip", last, catena.Transform.from_rpy(0.1, 0.2, 0.3, [0.02, 0.03, 0.1]))
+    arm = builder.finish()
+    there = catena.random_position(arm, 3) * 0.3
+    body, tip = catena.body_pose(arm, there, last), catena.frame_pose(arm, there, "tip")
+
+    by_name = catena.inverse_kinematics(arm, arm.default_state(), points={last: body.translation})
+    goal = catena.PointGoal(arm, last, body.translation)
+    same = catena.inverse_kinematics(arm, arm.default_state(), points=[goal])
+    assert by_name.reached
+    np.testing.assert_array_equal(by_name.q, same.q)
+    assert goal.body == arm.body_index(last)
+
+    found = catena.inverse_kinematics(arm, arm.default_state(), frames={"tip": tip})
+    assert found.reached
+    np.testing.assert_allclose(catena.frame_pose(arm, found.q, "tip").matrix(), tip.matrix(), atol=1e-8)
+
+    point = [0.05, 0.0, 0.0]
+    wanted = {"body": "tip", "target": tip.apply(point), "point": point}
+    found = catena.inverse_kinematics(arm, arm.default_state(), points=[wanted])
+    got = catena.frame_pose(arm, found.q, "tip").apply(point)
+    np.testing.assert_allclose(got, tip.apply(point), atol=1e-8)
+
+    def search(**goals):
+        return catena.inverse_kinematics(arm, arm.default_state(), **goals)
+
+    with pytest.raises(catena.UnknownNameError, match="tipp"):
+        search(points={"tipp": [0, 0, 1]})
+    with pytest.raises(catena.Error, match="fixed to the ground"):
+        search(points={"world": [0, 0, 1]})
+    with pytest.raises(ValueError, match='"body" and "target"'):
+        search(points=[{"body": "tip"}])
+    with pytest.raises(TypeError, match="tarhet.*target"):
+        search(points=[{"body": "tip", "tarhet": [0, 0, 1]}])
+    with pytest.raises(ValueError, match=r"\(3,\)"):
+        search(points={"tip": [0, 1]})

@@ -232,3 +232,29 @@ def test_mechanism_facts():
     assert mechanism.coordinates == mechanism.freedoms == 3
     assert "four_bar" in repr(mechanism)
     assert mechanism.description.hinges[3].cut == catena.Cut.always
+
+
+def test_one_axis_and_one_coordinate():
+    """A single axis, letters and numbers alone, as in model files."""
+    builder = catena.MechanismBuilder("letters")
+    for name in "abcde":
+        builder.add_body(name, mass=1.0, inertia=[1, 1, 1])
+    builder.add_hinge("a", "world", "a", axes=[0, 1, 0], initial_position=0.4, initial_velocity=2)
+    builder.add_hinge("b", "a", "b", axes="-y", initial_position=np.float64(0.1))
+    builder.add_hinge("c", "b", "c", axes=np.array([0.0, 0.0, 1.0]))
+    builder.add_hinge("d", "c", "d", type="universal", axes=["z", [1, 0, 0]])
+    builder.add_hinge("e", "d", "e", axes=np.eye(3)[:1], locked_at=0.3)
+    robot = builder.finish()
+    axes = {h.name: np.array(h.axes) for h in robot.description.hinges}
+    np.testing.assert_array_equal(axes["a"], [[0, 1, 0]])
+    np.testing.assert_array_equal(axes["b"], [[0, -1, 0]])
+    np.testing.assert_array_equal(axes["c"], [[0, 0, 1]])
+    np.testing.assert_array_equal(axes["d"], [[0, 0, 1], [1, 0, 0]])
+    np.testing.assert_array_equal(axes["e"], [[1, 0, 0]])
+    state = robot.default_state()
+    assert state["a"] == 0.4 and state["v.a"] == 2 and state["b"] == 0.1
+    assert robot.description.hinges[4].locked_at == [0.3]
+    for wrong in ("w", ["x", "--y"], [1, 2], 7, [[0, 1]]):
+        with pytest.raises((TypeError, ValueError)):
+            builder.hinge("a", axes=wrong)
+    assert robot.description.springs == [] and robot.description.hinges[0].source.line == 0

@@ -1,8 +1,11 @@
 """The build backend of `pip install .` (PEP 517): CMake builds, this file packs.
 
 It has no dependencies of its own: a wheel is a zip file with a list of its contents.
-CATENA_BUILD_JOBS sets how many compilers run at once, CATENA_BUILD_DIR a build folder to keep, and
+CATENA_BUILD_JOBS sets how many compilers run at once, CATENA_BUILD_DIR the build folder, and
 CMAKE_ARGS more arguments for CMake.
+
+The build folder is build/pip-... of the source tree and stays there: what was interrupted goes on,
+a second installation compiles what has changed, and a compiler cache sees paths that it knows.
 """
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import hashlib
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -59,10 +63,25 @@ def _run(command: List[str]) -> None:
     subprocess.run(command, check=True)
 
 
+def _build_folder(spare: Path) -> Path:
+    """`spare` where the source tree cannot be written."""
+    chosen = os.environ.get("CATENA_BUILD_DIR")
+    if chosen:
+        return Path(chosen)
+    return ROOT / "build" / f"pip-{_tag()}" if os.access(ROOT, os.W_OK) else spare
+
+
+def _generator(build: Path) -> List[str]:
+    """Ninja where it is installed, unless the user or an earlier build has chosen."""
+    chosen = "CMAKE_GENERATOR" in os.environ or (build / "CMakeCache.txt").exists()
+    return [] if chosen or shutil.which("ninja") is None else ["-G", "Ninja"]
+
+
 def _build(stage: Path, build: Path) -> None:
     jobs = os.environ.get("CATENA_BUILD_JOBS", str(os.cpu_count() or 1))
     _run(
-        ["cmake", "-S", str(ROOT), "-B", str(build), "-DCMAKE_BUILD_TYPE=Release"]
+        ["cmake", "-S", str(ROOT), "-B", str(build), *_generator(build)]
+        + ["-DCMAKE_BUILD_TYPE=Release"]
         + ["-DCATENA_BUILD_PYTHON=ON", f"-DCATENA_PYTHON={sys.executable}"]
         + ["-DCATENA_BUILD_TESTS=OFF", "-DCATENA_BUILD_APPS=OFF", "-DBUILD_SHARED_LIBS=OFF"]
         + shlex.split(os.environ.get("CMAKE_ARGS", ""))
@@ -113,8 +132,7 @@ def build_wheel(
     name = f"catena-{_version()}-{_tag()}.whl"
     with tempfile.TemporaryDirectory(prefix="catena-wheel-") as folder:
         stage = Path(folder) / "stage"
-        build = Path(os.environ.get("CATENA_BUILD_DIR", os.path.join(folder, "build")))
-        _build(stage, build)
+        _build(stage, _build_folder(Path(folder) / "build"))
         contents = {
             path.relative_to(stage).as_posix(): path.read_bytes()
             for path in sorted(stage.rglob("*"))

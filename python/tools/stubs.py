@@ -24,12 +24,12 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 # Numbers by freedom: an array (freedoms,), or by name; None: zeros.
 FreedomVector = Union[npt.ArrayLike, Mapping[str, Any], None]
-# A position: a State, or q.
-PositionVector = Union["State", npt.ArrayLike, None]
+# A position: a State, q, or by name (the rest as in the default state).
+PositionVector = Union["State", npt.ArrayLike, Mapping[str, Any], None]
 # Numbers of many states, one row for each (B, n); None: zeros.
 BatchVector = Optional[npt.ArrayLike]
-# Where a mechanism is: an updated Workspace, a State, or q.
-Where = Union["Workspace", "State", npt.ArrayLike]
+# Where a mechanism is: an updated Workspace, a State, q, or by name.
+Where = Union["Workspace", "State", npt.ArrayLike, Mapping[str, Any]]
 BodyName = Union[str, int]
 HingeName = Union[str, int]
 FrameName = Union[str, int]
@@ -37,13 +37,15 @@ FrameName = Union[str, int]
 Freedoms = Union[str, Iterable[Union[str, int]], npt.NDArray[np.bool_], None]
 Wrenches = Union["ExternalWrench", Mapping[str, Any], Iterable[Union["ExternalWrench", Mapping[str, Any]]], None]
 Pose = Union["Transform", npt.ArrayLike]
+# Goals of inverse kinematics: targets by the name of a body or frame, or a list of goals.
+Goals = Union[Mapping[str, Any], Iterable[Union["PointGoal", "FrameGoal", Mapping[str, Any]]], None]
 '''
 
 # As an argument, as a result.
 ARRAYS = {"Vector", "Vector3", "Vector6", "Matrix", "Matrix3"}
 SAME = {
     "FreedomVector", "PositionVector", "BatchVector", "Where", "BodyName", "HingeName", "FrameName", "Freedoms",
-    "Wrenches", "Pose",
+    "Wrenches", "Pose", "Goals",
 }  # fmt: skip
 PLAIN = {
     "float": "float", "complex": "complex", "int": "int", "bool": "bool", "str": "str", "None": "None", "bytes": "bytes",
@@ -178,7 +180,14 @@ class Stubs:
             return f"Optional[{union.group(1)}]"
         found = self.type(kind, result)
         if not result:  # what a field may be given as
-            if found == "Transform":
+            optional = re.fullmatch(r"Optional\[(\w+)\]", found)
+            if ", or a number:" in text:
+                found = "Union[float, Sequence[float]]"
+            elif "; one alone" in text:
+                found = "Union[str, npt.ArrayLike, Sequence[Union[str, npt.ArrayLike]]]"
+            elif optional and inspect.isclass(getattr(self.module, optional.group(1), None)):
+                found = f"Union[{optional.group(1)}, Mapping[str, Any], None]"
+            elif found == "Transform":
                 found = "Pose"
             elif inspect.isclass(getattr(self.module, found, None)):
                 other = getattr(self.module, found)
