@@ -229,10 +229,11 @@ void mass_matrices(const Mechanism& mechanism, const BatchIn& q, BatchWorkspace&
         },
         spoil);
   } else {
+    const bool stream = lanes != nullptr && q.rows() * count > kNumbersInCache;
     s.run_lanes(
         q.rows(), in, count,
         [&](Inside::Slot& slot, const std::ptrdiff_t* states, double* numbers) {
-          return s.kernels->mass_matrix(s.model, in, states, slot.memory.data(), numbers);
+          return s.kernels->mass_matrix(s.model, in, states, slot.memory.data(), numbers, stream);
         },
         lanes, out);
   }
@@ -258,10 +259,12 @@ void batch_kinematics(const Mechanism& mechanism, const BatchIn& q, const BatchI
   result.mechanism_ = &mechanism;
   result.has_velocity_ = v != nullptr;
   const auto nodes = static_cast<Eigen::Index>(mechanism.nodes().size());
-  s.run_lanes(q.rows(), in, (v != nullptr ? 18 : 12) * nodes,
+  const Eigen::Index count = (v != nullptr ? 18 : 12) * nodes;
+  const bool stream = q.rows() * count > kNumbersInCache;
+  s.run_lanes(q.rows(), in, count,
               [&](Inside::Slot& slot, const std::ptrdiff_t* states, double* numbers) {
                 return s.kernels->kinematics(s.model, in, states, slot.memory.data(), nullptr, 0,
-                                             numbers);
+                                             numbers, stream);
               },
               &result.numbers_, {});
   s.end();
@@ -295,7 +298,7 @@ void body_rows(const Mechanism& mechanism, const BatchIn& q, const BatchIn* v,
         double* found = slot.lanes.data();
         const PackReport report =
             s.kernels->kinematics(s.model, in, states, slot.memory.data(), s.bodies.data(),
-                                  static_cast<int>(bodies), found);
+                                  static_cast<int>(bodies), found, false);
         if (!report.clear()) return report;
         for (Eigen::Index b = 0; b < bodies; ++b) {
           const double* own = found + b * numbers * lanes;

@@ -111,14 +111,16 @@ struct BatchKernels {
                        void* memory, RowsOut acceleration, RowsOut effort) = nullptr;
   PackReport (*inverse)(const BatchModel&, const BatchInput&, const std::ptrdiff_t* states,
                         void* memory, RowsOut effort) = nullptr;
-  // Lower triangle row by row, each number `lanes` times: one for each lane.
+  // Lower triangle row by row, each number `lanes` times: one for each lane; `stream`: past the
+  // caches.
   PackReport (*mass_matrix)(const BatchModel&, const BatchInput&, const std::ptrdiff_t* states,
-                            void* memory, double* triangle) = nullptr;
+                            void* memory, double* triangle, bool stream) = nullptr;
   // Of every body, or with null bodies of every node: rotation row by row, translation, and with v
-  // angular and linear velocity in its own axes, each number `lanes` times.
+  // angular and linear velocity in its own axes, each number `lanes` times; `stream` (of nodes
+  // only): past the caches.
   PackReport (*kinematics)(const BatchModel&, const BatchInput&, const std::ptrdiff_t* states,
-                           void* memory, const BodyTerm* bodies, int body_count,
-                           double* numbers) = nullptr;
+                           void* memory, const BodyTerm* bodies, int body_count, double* numbers,
+                           bool stream) = nullptr;
   // From lanes to rows: `count` numbers.
   void (*store)(const double* lanes, int count, const std::ptrdiff_t* states,
                 RowsOut rows) = nullptr;

@@ -35,6 +35,10 @@ class FunctionRef<Result(Arguments...)> {
   Result (*call_)(const void*, Arguments...);
 };
 
+// Results in lanes beyond this (4 MB) are written past the caches: in them, they would only push
+// everything else out.
+inline constexpr Eigen::Index kNumbersInCache = 1 << 20;
+
 // Throws NumericalError unless there is a row of `numbers` for each state.
 void check_rows(const char* what, Eigen::Index rows, Eigen::Index columns, Eigen::Index states,
                 Eigen::Index numbers);

@@ -14,8 +14,6 @@ namespace catena {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-// Results beyond this would only push everything else out of the caches.
-constexpr Eigen::Index kNumbersInCache = 1 << 19;
 using Inside = BatchWorkspace::Implementation;
 // What the last call has left in the numbers of a pack.
 enum class Written : std::uint8_t { nothing, inverse, forward };
