@@ -56,7 +56,8 @@ struct BatchWorkspace::Implementation {
   };
 
   const Mechanism* mechanism;
-  Workspace base;  // the tables of the sweeps, and the chart
+  std::uint64_t serial;  // no other workspace has the same
+  Workspace base;        // the tables of the sweeps, and the chart
   std::vector<int> quaternions;
   std::vector<int> quaternion_hinges;
   std::vector<FreedomLaw> laws;

@@ -59,11 +59,13 @@ template <class Scalar, bool kStream>
 struct LowerTriangle {
   Scalar* entries;
   int by_node;  // numbers of the triangle for each node, rounded up
+  bool zeros;   // gaps are to be filled
   void expect(int n) const {
     if constexpr (!kStream) announce(entries + n * by_node, entries + (n + 1) * by_node);
   }
   void clear() const {}
   void gap(int i, int first, int end) const {
+    if (!zeros) return;
     for (int j = end; j-- > first;) set(i, j, Scalar(0.0));
   }
   void set(int i, int j, const Scalar& x) const {
