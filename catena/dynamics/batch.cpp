@@ -204,22 +204,21 @@ void mass_matrices(const Mechanism& mechanism, const BatchIn& q, BatchWorkspace&
   const Eigen::Index count = triangle_size(static_cast<Eigen::Index>(s.base.independent().size()));
   RowsOut out;
   if (rows != nullptr) out = rows_out("the mass matrices", *rows, q.rows(), count);
+  const int l = s.kernels->lanes;
+  if (lanes != nullptr) lanes->resize(q.rows(), count, l);
+  const bool zeros = lanes == nullptr || !lanes->holds_zeros(s.serial);
+  double* const numbers_in_lanes = lanes != nullptr ? lanes->data() : nullptr;
   const auto put = [&](Eigen::Index state, Eigen::Index i, double x) {
-    const int l = s.kernels->lanes;
     if (rows != nullptr)
       (*rows)(state, i) = x;
     else
-      lanes->data()[(state / l * count + i) * l + state % l] = x;
+      numbers_in_lanes[(state / l * count + i) * l + state % l] = x;
   };
   const auto spoil = [&](Eigen::Index i) {
     for (Eigen::Index k = 0; k < count; ++k) put(i, k, kNaN);
   };
-  if (!charted) {
-    if (lanes != nullptr) lanes->resize(q.rows(), count, s.kernels->lanes);
-    return refuse_all(q, s, spoil);
-  }
+  if (!charted) return refuse_all(q, s, spoil);
   if (s.goes_singly()) {
-    if (lanes != nullptr) lanes->resize(q.rows(), count, s.kernels->lanes);
     s.run_singly(
         q.rows(),
         [&](Workspace& w, Eigen::Index i) {
@@ -229,14 +228,19 @@ void mass_matrices(const Mechanism& mechanism, const BatchIn& q, BatchWorkspace&
         },
         spoil);
   } else {
+    const bool stream = lanes != nullptr && q.rows() * count > kNumbersInCache;
     s.run_lanes(
         q.rows(), in, count,
         [&](Inside::Slot& slot, const std::ptrdiff_t* states, double* numbers) {
-          return s.kernels->mass_matrix(s.model, in, states, slot.memory.data(), numbers);
+          const bool own = numbers == slot.spare.data();
+          return s.kernels->mass_matrix(
+              s.model, in, states, slot.memory.data(),
+              {.numbers = numbers, .stream = stream && !own, .zeros = zeros || own});
         },
         lanes, out);
   }
   s.end();
+  if (lanes != nullptr && s.failures == 0) lanes->note_zeros(s.serial);
 }
 
 }  // namespace
@@ -258,10 +262,12 @@ void batch_kinematics(const Mechanism& mechanism, const BatchIn& q, const BatchI
   result.mechanism_ = &mechanism;
   result.has_velocity_ = v != nullptr;
   const auto nodes = static_cast<Eigen::Index>(mechanism.nodes().size());
-  s.run_lanes(q.rows(), in, (v != nullptr ? 18 : 12) * nodes,
+  const Eigen::Index count = (v != nullptr ? 18 : 12) * nodes;
+  const bool stream = q.rows() * count > kNumbersInCache;
+  s.run_lanes(q.rows(), in, count,
               [&](Inside::Slot& slot, const std::ptrdiff_t* states, double* numbers) {
                 return s.kernels->kinematics(s.model, in, states, slot.memory.data(), nullptr, 0,
-                                             numbers);
+                                             {.numbers = numbers, .stream = stream});
               },
               &result.numbers_, {});
   s.end();
@@ -295,7 +301,7 @@ void body_rows(const Mechanism& mechanism, const BatchIn& q, const BatchIn* v,
         double* found = slot.lanes.data();
         const PackReport report =
             s.kernels->kinematics(s.model, in, states, slot.memory.data(), s.bodies.data(),
-                                  static_cast<int>(bodies), found);
+                                  static_cast<int>(bodies), {.numbers = found});
         if (!report.clear()) return report;
         for (Eigen::Index b = 0; b < bodies; ++b) {
           const double* own = found + b * numbers * lanes;

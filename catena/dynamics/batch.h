@@ -77,9 +77,17 @@ class LaneArray {
     return data_[(state / lanes_ * count_ + number) * lanes_ + state % lanes_];
   }
   const double* data() const { return data_.get(); }  // aligned to 64 bytes
-  double* data() { return data_.get(); }
+  double* data() {
+    zeros_of_ = 0;
+    return data_.get();
+  }
   // Allocates when it has never been this large.
   void resize(Eigen::Index states, Eigen::Index count, int lanes);
+
+  // For those who fill it again and again: whether all packs still have the numbers that are zero
+  // in every state, of the mechanism and kind that `of` stands for (0: nothing is known).
+  bool holds_zeros(std::uint64_t of) const { return of != 0 && of == zeros_of_; }
+  void note_zeros(std::uint64_t of) { zeros_of_ = of; }
 
  private:
   struct Free {
@@ -88,6 +96,7 @@ class LaneArray {
   std::unique_ptr<double[], Free> data_;
   Eigen::Index states_ = 0, count_ = 0, capacity_ = 0;
   int lanes_ = 1;
+  std::uint64_t zeros_of_ = 0;
 };
 
 // The lower triangle of a symmetric matrix, row by row.

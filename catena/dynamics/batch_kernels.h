@@ -98,6 +98,13 @@ struct PackReport {
   }
 };
 
+// Where and how the numbers of a pack are left in lanes: every number `lanes` times.
+struct LaneTarget {
+  double* numbers = nullptr;
+  bool stream = false;  // past the caches
+  bool zeros = true;    // those that are zero in every state are to be written
+};
+
 // `states` says which row each lane reads and writes; several lanes may share one.
 struct BatchKernels {
   const char* isa = "";
@@ -111,14 +118,14 @@ struct BatchKernels {
                        void* memory, RowsOut acceleration, RowsOut effort) = nullptr;
   PackReport (*inverse)(const BatchModel&, const BatchInput&, const std::ptrdiff_t* states,
                         void* memory, RowsOut effort) = nullptr;
-  // Lower triangle row by row, each number `lanes` times: one for each lane.
+  // Lower triangle row by row.
   PackReport (*mass_matrix)(const BatchModel&, const BatchInput&, const std::ptrdiff_t* states,
-                            void* memory, double* triangle) = nullptr;
+                            void* memory, const LaneTarget& triangle) = nullptr;
   // Of every body, or with null bodies of every node: rotation row by row, translation, and with v
-  // angular and linear velocity in its own axes, each number `lanes` times.
+  // angular and linear velocity in its own axes. (Numbers of bodies are never streamed.)
   PackReport (*kinematics)(const BatchModel&, const BatchInput&, const std::ptrdiff_t* states,
                            void* memory, const BodyTerm* bodies, int body_count,
-                           double* numbers) = nullptr;
+                           const LaneTarget& target) = nullptr;
   // From lanes to rows: `count` numbers.
   void (*store)(const double* lanes, int count, const std::ptrdiff_t* states,
                 RowsOut rows) = nullptr;

@@ -261,6 +261,109 @@ TEST(Batch, LargeAngles) {
   for (Eigen::Index k = 0; k < b.states(); ++k) expect_like_one_state(m, b, f, k, one);
 }
 
+// More numbers than are kept in the caches go another way: compared with those that do not.
+TEST(Batch, ResultsLargerThanTheCaches) {
+  Random random(79);
+  TreeSettings settings;
+  settings.bodies = 40;
+  settings.free_base = true;
+  settings.chain_share = 0.6;
+  const Mechanism m = random_tree(random, settings).finish();
+  BatchWorkspace w(m, {.threads = 1});
+  const Batch few = random_batch(random, m, 37, 0);
+  const Eigen::Index nodes = static_cast<Eigen::Index>(m.nodes().size());
+  const Eigen::Index fewest = std::min(18 * nodes, triangle_size(m.freedoms()));
+  const Eigen::Index states = (Eigen::Index{1} << 20) / fewest + 38;
+  RowMatrix q(states, m.coordinates()), v(states, m.freedoms());
+  for (Eigen::Index i = 0; i < states; ++i) {
+    q.row(i) = few.q.row(i % 37);
+    v.row(i) = few.v.row(i % 37);
+  }
+  LaneArray triangles, small_triangles;
+  BatchKinematics places, small_places;
+  batch_mass_matrix(m, q, w, triangles);
+  batch_kinematics(m, q, v, w, places);
+  batch_mass_matrix(m, few.q, w, small_triangles);
+  batch_kinematics(m, few.q, few.v, w, small_places);
+  int different = 0;
+  for (Eigen::Index i = 0; i < states; ++i) {
+    for (Eigen::Index k = 0; k < triangles.count(); ++k)
+      different += triangles(i, k) != small_triangles(i % 37, k) ? 1 : 0;
+    for (Eigen::Index k = 0; k < places.numbers().count(); ++k)
+      different += places.numbers()(i, k) != small_places.numbers()(i % 37, k) ? 1 : 0;
+  }
+  EXPECT_EQ(different, 0);
+  Workspace one(m);
+  for (Eigen::Index i = 0; i < 37; ++i) {
+    const MatrixXd& exact = mass_matrix(m, few.q.row(i).transpose(), one);
+    double worst = 0.0;
+    for (Eigen::Index r = 0; r < m.freedoms(); ++r)
+      for (Eigen::Index c = 0; c <= r; ++c)
+        worst = std::max(worst, std::abs(small_triangles(i, triangle_index(r, c)) - exact(r, c)));
+    EXPECT_LT(worst, 1e-12 * exact.cwiseAbs().maxCoeff());
+  }
+}
+
+// What is zero in every state is not written again where it stands already. It must come back
+// after anything that may have changed it.
+TEST(Batch, ZerosOfMassMatricesComeBack) {
+  Random random(80);
+  const auto branched = [&] {
+    TreeSettings settings;
+    settings.bodies = 12;
+    settings.chain_share = 0.3;
+    return random_tree(random, settings).finish();
+  };
+  const Mechanism m = branched(), other = branched();
+  BatchWorkspace w(m, {.threads = 1}), of_other(other, {.threads = 1});
+  const Batch b = random_batch(random, m, 3 * w.lanes() + 1, 0);
+  LaneArray kept;
+  const auto expect_right = [&](const char* after) {
+    LaneArray fresh;
+    batch_mass_matrix(m, b.q, w, kept);
+    batch_mass_matrix(m, b.q, w, fresh);
+    int different = 0;
+    for (Eigen::Index i = 0; i < b.states(); ++i)
+      for (Eigen::Index k = 0; k < fresh.count(); ++k)
+        different += std::as_const(kept)(i, k) != std::as_const(fresh)(i, k) ? 1 : 0;
+    EXPECT_EQ(different, 0) << after;
+  };
+  expect_right("the first call");
+  expect_right("a call of the same kind");
+  std::fill(kept.data(), kept.data() + b.states() * kept.count(), 3.0);
+  expect_right("numbers of the caller");
+  batch_mass_matrix(other, random_batch(random, other, 5 * w.lanes(), 0).q, of_other, kept);
+  expect_right("another mechanism");
+  RowMatrix bad = b.q;
+  bad.row(2).setConstant(std::numeric_limits<double>::quiet_NaN());
+  batch_mass_matrix(m, bad, w, kept);
+  EXPECT_EQ(w.failures(), 1);
+  expect_right("a bad state");
+  batch_mass_matrix(m, b.q.topRows(2), w, kept);
+  expect_right("fewer states");
+}
+
+// A lane with a large angle has it from the C library; its neighbours keep their bits.
+TEST(Batch, LargeAnglesDisturbNobody) {
+  Random random(81);
+  const Mechanism m = some_tree(random, 6);
+  BatchWorkspace w(m, {.threads = 1});
+  Batch b = random_batch(random, m, w.lanes(), 0);
+  BatchFound before, after;
+  compute(m, b, w, before);
+  int turns = -1;
+  for (const Node& node : m.nodes())
+    if (node.hinge == NodeHinge::revolute) turns = node.q_index;
+  ASSERT_GE(turns, 0);
+  b.q(0, turns) += 2e5 * M_PI;
+  compute(m, b, w, after);
+  for (Eigen::Index i = 1; i < b.states(); ++i)
+    EXPECT_TRUE(same_bits(RowMatrix(before.forward.row(i)), RowMatrix(after.forward.row(i)))) << i;
+  const double scale = before.forward.row(0).cwiseAbs().maxCoeff();
+  // The angle itself is rounded to 1e-10.
+  EXPECT_LT((before.forward.row(0) - after.forward.row(0)).cwiseAbs().maxCoeff(), 1e-7 * scale);
+}
+
 TEST(Batch, WrongCallsThrow) {
   Random random(79);
   const Mechanism m = some_tree(random, 2), other = some_tree(random, 3);

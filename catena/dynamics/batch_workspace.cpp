@@ -1,6 +1,7 @@
 #include "catena/dynamics/batch_workspace.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -38,6 +39,11 @@ void copy(const Rotationd& from, double* to) {
 
 const double* row_of(const RowsIn& rows, Eigen::Index state) {
   return rows.first + state * rows.stride;
+}
+
+std::uint64_t next_serial() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
 }
 
 int thread_count(const BatchSettings& settings) {
@@ -98,6 +104,7 @@ void ask_for_large_pages([[maybe_unused]] double* block, [[maybe_unused]] std::s
 
 void LaneArray::resize(Eigen::Index states, Eigen::Index count, int lanes) {
   const Eigen::Index needed = (states + lanes - 1) / lanes * lanes * count;
+  if (states > states_ || count != count_ || lanes != lanes_) zeros_of_ = 0;
   if (needed > capacity_) {
     data_.reset(static_cast<double*>(::operator new[](
         static_cast<std::size_t>(needed) * sizeof(double), std::align_val_t{kAlignment})));
@@ -117,7 +124,7 @@ struct BatchWorkspace::Implementation::Arena {
 void BatchWorkspace::Implementation::EndArena::operator()(Arena* arena) const { delete arena; }
 
 BatchWorkspace::Implementation::Implementation(const Mechanism& m, const BatchSettings& settings)
-    : mechanism(&m), base(m), kernels(&batch_kernels()) {
+    : mechanism(&m), serial(next_serial()), base(m), kernels(&batch_kernels()) {
   for (const Node& node : m.nodes()) {
     if (node.coordinates == node.freedoms) continue;
     quaternions.push_back(node.q_index);
@@ -255,6 +262,7 @@ void BatchWorkspace::Implementation::run_lanes(Eigen::Index states, const BatchI
                                                RowsOut out) {
   const int lanes = kernels->lanes;
   if (result != nullptr) result->resize(states, count, lanes);
+  double* const numbers = result != nullptr ? result->data() : nullptr;
   for (Slot& slot : slots) {
     if (result == nullptr) slot.lanes.resize(lanes, count, lanes);
     slot.spare.resize(lanes, count, lanes);
@@ -262,7 +270,7 @@ void BatchWorkspace::Implementation::run_lanes(Eigen::Index states, const BatchI
   for_all((states + lanes - 1) / lanes, [&](Slot& slot, Eigen::Index pack) {
     std::ptrdiff_t rows[kMostLanes], own[kMostLanes];
     for (int l = 0; l < lanes; ++l) rows[l] = std::min(pack * lanes + l, states - 1);
-    double* to = result != nullptr ? result->data() + pack * count * lanes : slot.lanes.data();
+    double* to = numbers != nullptr ? numbers + pack * count * lanes : slot.lanes.data();
     if (!call(slot, rows, to).clear()) {
       for (int l = 0; l < lanes; ++l) {
         std::fill(own, own + lanes, rows[l]);

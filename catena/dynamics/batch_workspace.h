@@ -35,6 +35,10 @@ class FunctionRef<Result(Arguments...)> {
   Result (*call_)(const void*, Arguments...);
 };
 
+// Results in lanes beyond this (4 MB) are written past the caches: in them, they would only push
+// everything else out.
+inline constexpr Eigen::Index kNumbersInCache = 1 << 20;
+
 // Throws NumericalError unless there is a row of `numbers` for each state.
 void check_rows(const char* what, Eigen::Index rows, Eigen::Index columns, Eigen::Index states,
                 Eigen::Index numbers);
@@ -52,7 +56,8 @@ struct BatchWorkspace::Implementation {
   };
 
   const Mechanism* mechanism;
-  Workspace base;  // the tables of the sweeps, and the chart
+  std::uint64_t serial;  // no other workspace has the same
+  Workspace base;        // the tables of the sweeps, and the chart
   std::vector<int> quaternions;
   std::vector<int> quaternion_hinges;
   std::vector<FreedomLaw> laws;

@@ -11,11 +11,16 @@ namespace catena {
 inline namespace CATENA_ISA {
 
 // Where the entries go: a dense matrix by rows, both triangles or the lower one alone, or the lower
-// triangle packed. set(i, j, ...) wants freedom i to be outboard of j, hence i >= j.
+// triangle packed. set(i, j, ...) wants freedom i to be outboard of j, hence i >= j, and a row is
+// written from its end to its beginning. What is zero because i and j are on two branches is
+// cleared beforehand, or (of the packed triangle) told as gap(i, first, end): columns from `first`
+// on and before `end`. expect(n) is called for one node after the other before anything is written.
 template <class Scalar>
 struct FullMatrix {
   Scalar* entries;
   int size;
+  void expect(int) const {}
+  void gap(int, int, int) const {}
   void clear() const {
     for (int i = 0; i < size * size; ++i) entries[i] = Scalar(0.0);
   }
@@ -23,18 +28,18 @@ struct FullMatrix {
     entries[i * size + j] = x;
     entries[j * size + i] = x;
   }
-  Scalar& diagonal(int i) const { return entries[i * size + i]; }
 };
 template <class Scalar>
 struct LowerRows {
   Scalar* entries;
   int size;
+  void expect(int) const {}
+  void gap(int, int, int) const {}
   void clear() const {
     for (int i = 0; i < size; ++i)
       for (int j = 0; j <= i; ++j) entries[i * size + j] = Scalar(0.0);
   }
   void set(int i, int j, const Scalar& x) const { entries[i * size + j] = x; }
-  Scalar& diagonal(int i) const { return entries[i * size + i]; }
   // The upper triangle too, in blocks that fit the cache lines of both.
   void mirror() const {
     constexpr int kBlock = 8;
@@ -48,15 +53,28 @@ struct LowerRows {
     }
   }
 };
-template <class Scalar>
+// Every entry is written once, with kStream past the caches; otherwise its room is asked for while
+// the nodes are placed, since it is not in the cache.
+template <class Scalar, bool kStream>
 struct LowerTriangle {
   Scalar* entries;
-  int size;
-  void clear() const {
-    for (int i = 0; i < size * (size + 1) / 2; ++i) entries[i] = Scalar(0.0);
+  int by_node;  // numbers of the triangle for each node, rounded up
+  bool zeros;   // gaps are to be filled
+  void expect(int n) const {
+    if constexpr (!kStream) announce(entries + n * by_node, entries + (n + 1) * by_node);
   }
-  void set(int i, int j, const Scalar& x) const { entries[i * (i + 1) / 2 + j] = x; }
-  Scalar& diagonal(int i) const { return entries[i * (i + 1) / 2 + i]; }
+  void clear() const {}
+  void gap(int i, int first, int end) const {
+    if (!zeros) return;
+    for (int j = end; j-- > first;) set(i, j, Scalar(0.0));
+  }
+  void set(int i, int j, const Scalar& x) const {
+    Scalar& entry = entries[i * (i + 1) / 2 + j];
+    if constexpr (kStream)
+      stream(x, entry);
+    else
+      entry = x;
+  }
 };
 
 // The composite inertia of a child, moved by a pure translation and added.
@@ -91,6 +109,7 @@ inline void write_unit_block(const Node& node, const CompositeScratch<Scalar>& c
   const Mat3<Scalar> j = c.composite.inertia.full();
   const Mat3<Scalar> h = skew(c.composite.mass_moment);
   const int first = node.v_index;
+  for (int i = 0; i < node.freedoms; ++i) matrix.gap(first + i, 0, first);
   for (int i = 0; i < 3; ++i) {
     for (int k = 0; k <= i; ++k) matrix.set(first + i, first + k, j.m[i][k]);
     if (node.hinge != NodeHinge::free) continue;
@@ -113,15 +132,31 @@ inline void write_entries(const SweepModel& model, int n, int row, const Wrench<
     matrix.set(row, node.v_index, entry);
     return;
   }
-  Wrench<Scalar> own = f;
-  const bool unit = has_unit_map(node);
-  if (unit && node.parent >= 0)
-    own = {c.rotation.inverse_times(f.moment), c.rotation.inverse_times(f.force)};
-  const GeneralScratch<Scalar>& g = s.general[model.general_index[n]];
-  for (int k = 0; k < node.freedoms; ++k) {
-    const Scalar entry = unit ? own[k] : dot(f, g.ground_map[k]);
-    matrix.set(row, node.v_index + k, entry);
+  const int first = node.v_index;
+  if (has_unit_map(node)) {
+    const bool turned = node.parent >= 0;
+    if (node.hinge == NodeHinge::free) {
+      const Vec3<Scalar> force = turned ? c.rotation.inverse_times(f.force) : f.force;
+      matrix.set(row, first + 5, force.z);
+      matrix.set(row, first + 4, force.y);
+      matrix.set(row, first + 3, force.x);
+    }
+    const Vec3<Scalar> moment = turned ? c.rotation.inverse_times(f.moment) : f.moment;
+    matrix.set(row, first + 2, moment.z);
+    matrix.set(row, first + 1, moment.y);
+    matrix.set(row, first, moment.x);
+    return;
   }
+  const GeneralScratch<Scalar>& g = s.general[model.general_index[n]];
+  for (int k = node.freedoms; k-- > 0;) matrix.set(row, first + k, dot(f, g.ground_map[k]));
+}
+
+// The columns between those of a node and those of its parent: freedoms of other branches.
+template <class Matrix>
+inline void write_gap(const SweepModel& model, const Node& node, int row, const Matrix& matrix) {
+  const int first =
+      node.parent < 0 ? 0 : model.nodes[node.parent].v_index + model.nodes[node.parent].freedoms;
+  matrix.gap(row, first, node.v_index);
 }
 
 // Carries a column from node n to `end` (left out; −1: the ground), writing entries on the way.
@@ -131,6 +166,7 @@ inline Wrench<Scalar> carry_column(const SweepModel& model, int n, int end, int 
                                    const Matrix& matrix) {
   while (n != end) {
     write_entries(model, n, row, f, s, matrix);
+    write_gap(model, model.nodes[n], row, matrix);
     f.moment += cross(s.composite[n].offset, f.force);
     n = model.nodes[n].parent;
   }
@@ -220,7 +256,10 @@ void mass_matrix_sweeps(const SweepModel& model, const Scalar* q, const Scratch<
     const Node& node = model.nodes[n];
     CompositeScratch<Scalar>& c = s.composite[n];
     const bool is_general = model.general_index[n] >= 0;
-    if (is_general && (node.parent >= 0 || !has_unit_map(node) || model.rotors != nullptr))
+    // At the root H = 1 is known; whoever adds the rotors reads it all the same (mass_matrix.cpp).
+    const bool needs_map =
+        is_general && (node.parent >= 0 || !has_unit_map(node) || model.rotors != nullptr);
+    if (needs_map)
       place_general(model, node, n, q + node.q_index, still, s.nodes[n],
                     s.general[model.general_index[n]]);
     const SpatialInertia<Scalar> own = load_inertia<Scalar>(node);
@@ -229,25 +268,28 @@ void mass_matrix_sweeps(const SweepModel& model, const Scalar* q, const Scratch<
       c.offset = Vec3<Scalar>::zero();
       c.composite = own;
     } else {
-      Transform<Scalar> x;
-      if (is_general)
-        x = s.nodes[n].to_parent;
-      else if (node.hinge == NodeHinge::revolute)
-        place_revolute(node, s, x);
-      else
-        place_prismatic(node, q[node.q_index], x);
-      if (model.nodes[node.parent].parent < 0) {
-        c.rotation = x.rotation;
-        c.offset = x.translation;
+      const Rotation<Scalar>& outer_axes = s.composite[node.parent].rotation;
+      const bool inner_is_root = model.nodes[node.parent].parent < 0;
+      if (!is_general && !inner_is_root && node.hinge == NodeHinge::revolute) {
+        turn_about_z(outer_axes, node.rotation,
+                     SinCos<Scalar>{s.sine[node.q_index], s.cosine[node.q_index]}, c.rotation);
+        c.offset = outer_axes * load_vec3<Scalar>(node.translation);
       } else {
-        const Rotation<Scalar>& outer_axes = s.composite[node.parent].rotation;
-        c.rotation = outer_axes * x.rotation;
-        c.offset = outer_axes * x.translation;
+        Transform<Scalar> x;
+        if (is_general)
+          x = s.nodes[n].to_parent;
+        else if (node.hinge == NodeHinge::revolute)
+          place_revolute(node, s, x);
+        else
+          place_prismatic(node, q[node.q_index], x);
+        c.rotation = inner_is_root ? x.rotation : outer_axes * x.rotation;
+        c.offset = inner_is_root ? x.translation : outer_axes * x.translation;
       }
       c.composite = {own.mass, c.rotation * own.mass_moment,
                      congruence(c.rotation.matrix, own.inertia)};
     }
-    if (is_general) {
+    matrix.expect(n);
+    if (needs_map) {
       GeneralScratch<Scalar>& g = s.general[model.general_index[n]];
       for (int k = 0; k < node.freedoms; ++k)
         g.ground_map[k] = {c.rotation * g.map[k].angular, c.rotation * g.map[k].linear};
@@ -285,17 +327,16 @@ void mass_matrix_sweeps(const SweepModel& model, const Scalar* q, const Scratch<
     for (int k = 0; k < node.freedoms; ++k) {
       const Wrench<Scalar> f = c.composite * g.ground_map[k];
       const int row = node.v_index + k;
-      for (int l = 0; l <= k; ++l) matrix.set(row, node.v_index + l, dot(f, g.ground_map[l]));
+      const Scalar own = dot(f, g.ground_map[k]);
+      matrix.set(row, row, node.freedoms == 1 ? own + rotor_inertia<Scalar>(model, n) : own);
+      for (int l = k; l-- > 0;) matrix.set(row, node.v_index + l, dot(f, g.ground_map[l]));
+      write_gap(model, node, row, matrix);
       if (node.parent < 0) continue;
       Wrench<Scalar> carried{f.moment + cross(c.offset, f.force), f.force};
       if (node.freedoms == 1)
         carried.moment +=
             s.composite[node.parent].rotation * rotor_coupling<Scalar>(model, node, n);
       carry_column(model, node.parent, -1, row, carried, s, matrix);
-    }
-    if (node.freedoms == 1) {
-      Scalar& own = matrix.diagonal(node.v_index);
-      own = own + rotor_inertia<Scalar>(model, n);
     }
   }
 }

@@ -44,14 +44,36 @@ inline void sines_of_angles(const SweepModel& model, const Scalar* q, const Scra
   if constexpr (std::is_same_v<Scalar, double>) {
     sincos_of_all(q, model.coordinates, s.sine, s.cosine);
   } else {
-    for (int n = 0; n < model.node_count; ++n) {
-      if (model.nodes[n].hinge != NodeHinge::revolute) continue;
-      const int i = model.nodes[n].q_index;
-      const SinCos<Scalar> t = sincos(q[i]);
-      s.sine[i] = t.sin;
-      s.cosine[i] = t.cos;
-    }
+    const auto each = [&](auto f) {
+      for (int n = 0; n < model.node_count; ++n)
+        if (model.nodes[n].hinge == NodeHinge::revolute) f(model.nodes[n].q_index);
+    };
+    sines_of(q, s.sine, s.cosine, each);
   }
+}
+
+// outer · R · Rz(angle) for a constant R. Row by row, so that R and little else is in registers.
+template <class Scalar>
+inline void turn_about_z(const Rotation<Scalar>& __restrict outer, const double* r,
+                         const SinCos<Scalar>& t, Rotation<Scalar>& __restrict result) {
+  const Vec3<Scalar> r0 = load_vec3<Scalar>(r), r1 = load_vec3<Scalar>(r + 3),
+                     r2 = load_vec3<Scalar>(r + 6);
+  for (int i = 0; i < 3; ++i) {
+    const Vec3<Scalar> row = outer.matrix.row(i);
+    const Vec3<Scalar> x = row.x * r0 + row.y * r1 + row.z * r2;
+    result.matrix.m[i][0] = t.cos * x.x + t.sin * x.y;
+    result.matrix.m[i][1] = t.cos * x.y - t.sin * x.x;
+    result.matrix.m[i][2] = x.z;
+  }
+}
+
+// (R · Rz(angle))ᵀ x for a constant R.
+template <class Scalar>
+inline Vec3<Scalar> turn_back_about_z(const double* r, const SinCos<Scalar>& t,
+                                      const Vec3<Scalar>& x) {
+  const Vec3<Scalar> y =
+      x.x * load_vec3<Scalar>(r) + x.y * load_vec3<Scalar>(r + 3) + x.z * load_vec3<Scalar>(r + 6);
+  return {t.cos * y.x + t.sin * y.y, t.cos * y.y - t.sin * y.x, y.z};
 }
 
 // X_parent_node of a hinge about or along z.
@@ -426,7 +448,8 @@ void kinematics_sweep(const SweepModel& model, const Scalar* q, const Scalar* v,
   }
 }
 
-// The same, and nothing else kept: pose and (kMoving) twist of node n go to motion[n].
+// The same, and nothing else kept: pose and (kMoving) twist of node n go to motion[n]; then
+// leave(n) is called.
 template <class Scalar>
 struct NodePose {
   Transform<Scalar> pose;
@@ -436,36 +459,51 @@ struct NodeMotion {
   Transform<Scalar> pose;
   Twist<Scalar> twist;
 };
-template <class Scalar, bool kMoving, class Motion>
+template <class Scalar, bool kMoving, class Motion, class Leave>
 void motion_sweep(const SweepModel& model, const Scalar* q, const Scalar* v,
-                  const Scratch<Scalar>& s, Motion* motion) {
+                  const Scratch<Scalar>& s, Motion* motion, Leave leave) {
   sines_of_angles(model, q, s);
   const Scalar zero(0.0);
   const Scalar still[kMaxFreedoms] = {zero, zero, zero, zero, zero, zero};
-  for (int n = 0; n < model.node_count; ++n) {
+  for (int n = 0; n < model.node_count; ++n, leave(n - 1)) {
     const Node& node = model.nodes[n];
-    NodeScratch<Scalar>& w = s.nodes[n];
-    Transform<Scalar> x;
-    Twist<Scalar> own = Twist<Scalar>::zero();
-    if (!is_about_or_along_z(node)) {
-      place_node(model, node, n, q, kMoving ? v + node.v_index : still, s);
-      x = w.to_parent;
-      own = w.twist;
-    } else if (node.hinge == NodeHinge::revolute) {
-      place_revolute(node, s, x);
-      if constexpr (kMoving) own.angular.z = v[node.v_index];
-    } else {
-      place_prismatic(node, q[node.q_index], x);
-      if constexpr (kMoving) own.linear.z = v[node.v_index];
-    }
-    if (node.parent < 0) {
-      motion[n].pose = x;
-      if constexpr (kMoving) motion[n].twist = own;
+    Motion& __restrict own = motion[n];
+    if (node.hinge == NodeHinge::revolute && node.parent >= 0) {  // most of them
+      const Motion& __restrict parent = motion[node.parent];
+      const SinCos<Scalar> t{s.sine[node.q_index], s.cosine[node.q_index]};
+      const Vec3<Scalar> p = load_vec3<Scalar>(node.translation);
+      turn_about_z(parent.pose.rotation, node.rotation, t, own.pose.rotation);
+      own.pose.translation = parent.pose * p;
+      if constexpr (kMoving) {
+        const Twist<Scalar>& carried = parent.twist;
+        own.twist.angular = turn_back_about_z(node.rotation, t, carried.angular);
+        own.twist.angular.z = own.twist.angular.z + v[node.v_index];
+        own.twist.linear =
+            turn_back_about_z(node.rotation, t, carried.linear - cross(p, carried.angular));
+      }
       continue;
     }
-    const Motion& parent = motion[node.parent];
-    motion[n].pose = parent.pose * x;
-    if constexpr (kMoving) motion[n].twist = Ad_inverse(x, parent.twist) + own;
+    Transform<Scalar> x;
+    Twist<Scalar> relative = Twist<Scalar>::zero();
+    if (!is_about_or_along_z(node)) {
+      place_node(model, node, n, q, kMoving ? v + node.v_index : still, s);
+      x = s.nodes[n].to_parent;
+      relative = s.nodes[n].twist;
+    } else if (node.hinge == NodeHinge::revolute) {
+      place_revolute(node, s, x);
+      if constexpr (kMoving) relative.angular.z = v[node.v_index];
+    } else {
+      place_prismatic(node, q[node.q_index], x);
+      if constexpr (kMoving) relative.linear.z = v[node.v_index];
+    }
+    if (node.parent < 0) {
+      own.pose = x;
+      if constexpr (kMoving) own.twist = relative;
+    } else {
+      const Motion& parent = motion[node.parent];
+      own.pose = parent.pose * x;
+      if constexpr (kMoving) own.twist = Ad_inverse(x, parent.twist) + relative;
+    }
   }
 }
 

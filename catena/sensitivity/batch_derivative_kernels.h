@@ -76,27 +76,20 @@ struct BatchDerivativeModel {
   const int* first_rotor = nullptr;  // by freedom, and the end
 };
 
-// Where the numbers of a pack go: three matrices of `freedoms` columns each, every number `lanes`
-// times.
-struct DerivativeTarget {
-  double* numbers = nullptr;
-  bool stream = false;  // past the caches
-  bool zeros = true;    // those that are zero in every state are to be written
-};
-
 struct BatchDerivativeKernels {
   const char* isa = "";
   std::size_t (*scratch_bytes)(const BatchDerivativeModel&) = nullptr;
   // Lays out the scratch in memory aligned to 64 bytes.
   void (*bind)(const BatchDerivativeModel&, void* memory) = nullptr;
-  // ∂τ/∂q, ∂τ/∂v and M at the accelerations of the input.
+  // Three matrices of `freedoms` columns each: ∂τ/∂q, ∂τ/∂v and M at the accelerations of the
+  // input.
   PackReport (*inverse)(const BatchDerivativeModel&, const BatchInput&,
                         const std::ptrdiff_t* states, void* memory,
-                        const DerivativeTarget& target) = nullptr;
+                        const LaneTarget& target) = nullptr;
   // Accelerations, ∂v̇/∂q, ∂v̇/∂v and M⁻¹ at the efforts of the input.
   PackReport (*forward)(const BatchDerivativeModel&, const BatchInput&,
                         const std::ptrdiff_t* states, void* memory, RowsOut acceleration,
-                        const DerivativeTarget& target) = nullptr;
+                        const LaneTarget& target) = nullptr;
 };
 
 // Those of the same instruction set as the batch kernels of that name.

@@ -14,8 +14,6 @@ namespace catena {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-// Results beyond this would only push everything else out of the caches.
-constexpr Eigen::Index kNumbersInCache = 1 << 19;
 using Inside = BatchWorkspace::Implementation;
 // What the last call has left in the numbers of a pack.
 enum class Written : std::uint8_t { nothing, inverse, forward };
@@ -101,11 +99,12 @@ struct BatchDerivatives::Implementation {
       for (const auto& w : single) w->dynamics().set_chart(inside.base.chart(), true);
     const int width = inside.kernels->lanes;
     if (lanes != nullptr) lanes->resize(states, count(), width);
+    double* const in_lanes = lanes != nullptr ? lanes->data() : nullptr;
     const auto put = [&](Eigen::Index i, Eigen::Index k, double x) {
       if (rows != nullptr)
         (*rows)(i, k) = x;
       else
-        lanes->data()[(i / width * count() + k) * width + i % width] = x;
+        in_lanes[(i / width * count() + k) * width + i % width] = x;
     };
     inside.for_all(states, [&](Inside::Slot& slot, Eigen::Index i) {
       SensitivityWorkspace& w = *single[static_cast<std::size_t>(&slot - inside.slots.data())];
@@ -176,7 +175,7 @@ void BatchDerivatives::Implementation::inverse(const BatchIn& q, const BatchIn& 
     inside.run_lanes(
         states, in, count(),
         [&](Inside::Slot& slot, const std::ptrdiff_t* which, double* to) {
-          return write(Written::inverse, slot, lanes, to, [&](const DerivativeTarget& target) {
+          return write(Written::inverse, slot, lanes, to, [&](const LaneTarget& target) {
             return kernels->inverse(tables->model, in, which, memory_of(inside, slot), target);
           });
         },
@@ -212,7 +211,7 @@ void BatchDerivatives::Implementation::forward(const BatchIn& q, const BatchIn& 
     inside.run_lanes(
         states, in, count(),
         [&](Inside::Slot& slot, const std::ptrdiff_t* which, double* to) {
-          return write(Written::forward, slot, lanes, to, [&](const DerivativeTarget& target) {
+          return write(Written::forward, slot, lanes, to, [&](const LaneTarget& target) {
             return kernels->forward(tables->model, in, which, memory_of(inside, slot), found,
                                     target);
           });

@@ -77,23 +77,84 @@ inline xsimd::batch<std::uint64_t> to_bits(const Pack& a) {
 inline Pack from_bits(const Pack&, const xsimd::batch<std::uint64_t>& a) {
   return xsimd::bitwise_cast<Pack::Batch>(a);
 }
-// As for all coordinates of one state (trig.h). Lanes beyond its range go to the C library, alone:
-// a lane's numbers do not depend on its neighbours.
+// Two packs in step, for functions with many constants: each of them is loaded once for both.
+struct TwoPacks {
+  Pack a, b;
+  TwoPacks(double all) : a(all), b(all) {}  // NOLINT: as for Pack
+  TwoPacks(const Pack& first, const Pack& second) : a(first), b(second) {}
+  friend TwoPacks operator+(const TwoPacks& x, const TwoPacks& y) { return {x.a + y.a, x.b + y.b}; }
+  friend TwoPacks operator-(const TwoPacks& x, const TwoPacks& y) { return {x.a - y.a, x.b - y.b}; }
+  friend TwoPacks operator*(const TwoPacks& x, const TwoPacks& y) { return {x.a * y.a, x.b * y.b}; }
+};
+struct TwoPacksOfBits {
+  using Bits = xsimd::batch<std::uint64_t>;
+  Bits a, b;
+  TwoPacksOfBits(std::uint64_t all) : a(all), b(all) {}  // NOLINT
+  TwoPacksOfBits(const Bits& first, const Bits& second) : a(first), b(second) {}
+  using Two = TwoPacksOfBits;
+  friend Two operator+(const Two& x, const Two& y) { return {x.a + y.a, x.b + y.b}; }
+  friend Two operator-(const Two& x, const Two& y) { return {x.a - y.a, x.b - y.b}; }
+  friend Two operator&(const Two& x, const Two& y) { return {x.a & y.a, x.b & y.b}; }
+  friend Two operator^(const Two& x, const Two& y) { return {x.a ^ y.a, x.b ^ y.b}; }
+  friend Two operator<<(const Two& x, int by) { return {x.a << by, x.b << by}; }
+};
+inline TwoPacksOfBits to_bits(const TwoPacks& x) { return {to_bits(x.a), to_bits(x.b)}; }
+inline TwoPacks from_bits(const TwoPacks&, const TwoPacksOfBits& x) {
+  return {from_bits(Pack(), x.a), from_bits(Pack(), x.b)};
+}
+
+// Lanes beyond the range of reduced_sincos() get theirs from the C library, alone: a lane's numbers
+// do not depend on its neighbours.
+inline void mend_sincos(const Pack& a, SinCos<Pack>& t) {
+  double angle[Pack::kLanes], sine[Pack::kLanes], cosine[Pack::kLanes];
+  a.store(angle);
+  t.sin.store(sine);
+  t.cos.store(cosine);
+  for (int i = 0; i < Pack::kLanes; ++i) {
+    if (std::abs(angle[i]) < kLargestFastAngle) continue;
+    sine[i] = std::sin(angle[i]);
+    cosine[i] = std::cos(angle[i]);
+  }
+  t = {Pack::load(sine), Pack::load(cosine)};
+}
+// As for all coordinates of one state (trig.h).
 inline SinCos<Pack> sincos(const Pack& a) {
   SinCos<Pack> result = reduced_sincos(a);
-  if (any(!(abs(a) < Pack(kLargestFastAngle)))) [[unlikely]] {
-    double angle[Pack::kLanes], sine[Pack::kLanes], cosine[Pack::kLanes];
-    a.store(angle);
-    result.sin.store(sine);
-    result.cos.store(cosine);
-    for (int i = 0; i < Pack::kLanes; ++i) {
-      if (std::abs(angle[i]) < kLargestFastAngle) continue;
-      sine[i] = std::sin(angle[i]);
-      cosine[i] = std::cos(angle[i]);
-    }
-    result = {Pack::load(sine), Pack::load(cosine)};
-  }
+  if (any(!(abs(a) < Pack(kLargestFastAngle)))) [[unlikely]]
+    mend_sincos(a, result);
   return result;
+}
+// sine[i] and cosine[i] of angle[i] for all i with which each(f) calls f(i), two at a time.
+template <class Each>
+inline void sines_of(const Pack* angle, Pack* sine, Pack* cosine, Each each) {
+  const Pack most(kLargestFastAngle);
+  Pack::Mask within = Pack(0.0) < most;
+  int waiting = -1;
+  each([&](int i) {
+    within = within & (abs(angle[i]) < most);
+    if (waiting < 0) {
+      waiting = i;
+      return;
+    }
+    const SinCos<TwoPacks> t = reduced_sincos(TwoPacks(angle[waiting], angle[i]));
+    sine[waiting] = t.sin.a;
+    cosine[waiting] = t.cos.a;
+    sine[i] = t.sin.b;
+    cosine[i] = t.cos.b;
+    waiting = -1;
+  });
+  if (waiting >= 0) {
+    const SinCos<Pack> t = reduced_sincos(angle[waiting]);
+    sine[waiting] = t.sin;
+    cosine[waiting] = t.cos;
+  }
+  if (any(!within)) [[unlikely]]
+    each([&](int i) {
+      SinCos<Pack> t{sine[i], cosine[i]};
+      mend_sincos(angle[i], t);
+      sine[i] = t.sin;
+      cosine[i] = t.cos;
+    });
 }
 inline Pack sin(const Pack& a) { return sincos(a).sin; }
 inline Pack cos(const Pack& a) { return sincos(a).cos; }
