@@ -20,12 +20,22 @@ struct PeerBody {
   double inertia[6] = {0, 0, 0, 0, 0, 0};  // about the centre: xx, xy, xz, yy, yz, zz
 };
 
+// A point of a body that is pinned to a point of the ground: a closed loop.
+struct PeerPin {
+  int body = 0;
+  double point[3] = {0, 0, 0};
+  double ground[3] = {0, 0, 0};
+};
+
 struct PeerModel {
   int body_count = 0;
   const PeerBody* bodies = nullptr;
   double gravity[3] = {0, 0, -9.81};
   int coordinates = 0;
   int freedoms = 0;
+  // Only for plug-ins that define catena_peer_takes_pins(); they give forward dynamics alone then.
+  int pin_count = 0;
+  const PeerPin* pins = nullptr;
 };
 
 struct PeerStates {
@@ -61,6 +71,7 @@ class Peer {
 
 // What every plug-in defines. Null if the peer cannot represent the model.
 extern "C" {
+bool catena_peer_takes_pins();  // may be left out
 const char* catena_peer_name();
 catena_bench::Peer* catena_peer_make(const catena_bench::PeerModel* model,
                                      const catena_bench::PeerStates* states);

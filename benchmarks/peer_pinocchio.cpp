@@ -7,6 +7,8 @@
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/kinematics.hpp>
+#include <pinocchio/algorithm/proximal.hpp>
+#include <pinocchio/algorithm/pv.hpp>
 #include <pinocchio/algorithm/rnea-derivatives.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 #include <pinocchio/multibody/data.hpp>
@@ -53,6 +55,16 @@ class Pinocchio final : public Peer {
           pin::SE3::Identity());
     }
     data_ = pin::Data(model_);
+    for (int i = 0; i < m.pin_count; ++i) {
+      const PeerPin& p = m.pins[i];
+      const pin::SE3 on_body(Eigen::Matrix3d::Identity(), Eigen::Map<const Vector3d>(p.point));
+      const pin::SE3 on_ground(Eigen::Matrix3d::Identity(), Eigen::Map<const Vector3d>(p.ground));
+      pins_.emplace_back(pin::CONTACT_3D, model_, static_cast<pin::JointIndex>(p.body + 1), on_body,
+                         pin::JointIndex{0}, on_ground);
+      pin_data_.emplace_back(pins_.back());
+    }
+    // Their fastest road to closed loops. Rows of a plane that say nothing need the regularization.
+    if (!pins_.empty()) pin::initPvSolver(model_, data_, pins_);
     for (int k = 0; k < s.count; ++k) {
       q_.push_back(position(s.q + k * m.coordinates));
       v_.push_back(rates(s.v + k * m.freedoms));
@@ -61,7 +73,7 @@ class Pinocchio final : public Peer {
     }
   }
 
-  bool can(Task) const override { return true; }
+  bool can(Task task) const override { return pins_.empty() || task == Task::forward; }
 
   void run(Task task, int state) override {
     const std::size_t k = static_cast<std::size_t>(state);
@@ -73,6 +85,10 @@ class Pinocchio final : public Peer {
         pin::rnea(model_, data_, q_[k], v_[k], acceleration_[k]);
         break;
       case Task::forward:
+        if (!pins_.empty()) {
+          pin::pv(model_, data_, q_[k], v_[k], effort_[k], pins_, pin_data_, settings_);
+          break;
+        }
         pin::aba(model_, data_, q_[k], v_[k], effort_[k], pin::Convention::LOCAL);
         break;
       case Task::mass_matrix:
@@ -145,11 +161,16 @@ class Pinocchio final : public Peer {
   std::vector<PeerBody> bodies_;
   pin::Model model_;
   pin::Data data_;
+  std::vector<pin::RigidConstraintModel, Eigen::aligned_allocator<pin::RigidConstraintModel>> pins_;
+  std::vector<pin::RigidConstraintData, Eigen::aligned_allocator<pin::RigidConstraintData>>
+      pin_data_;
+  pin::ProximalSettings settings_{1e-10, 1e-6, 10};  // accuracy, regularization, iterations
   std::vector<VectorXd> q_, v_, acceleration_, effort_;
 };
 
 }  // namespace
 
+extern "C" __attribute__((visibility("default"))) bool catena_peer_takes_pins() { return true; }
 extern "C" __attribute__((visibility("default"))) const char* catena_peer_name() {
   return "Pinocchio";
 }

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include "catena/base/error.h"
+#include "catena/closure/assembly.h"
 #include "catena/model/configuration.h"
 
 namespace catena_bench {
@@ -32,7 +33,7 @@ std::vector<PeerBody> plain_bodies(const Mechanism& m) {
       b.hinge = 'f';
     else
       throw Error("hinge '" + place.name + "': the benchmark knows revolute, prismatic and free");
-    if (place.reversed || body_node(place.child_body) < 0 || !m.loops().empty())
+    if (place.reversed || body_node(place.child_body) < 0)
       throw Error("hinge '" + place.name + "': the benchmark needs a tree, parents first");
     copy(hinge.axes.empty() ? Vec3d::unit_z() : normalized(hinge.axes.front()), b.axis);
 
@@ -83,10 +84,13 @@ Mechanism without_elements(const Mechanism& m) {
 
 }  // namespace
 
-Subject::Subject(std::string subject_name, Mechanism m, int states)
+Subject::Subject(std::string subject_name, Mechanism m, int states, std::vector<PeerPin> points)
     : name(std::move(subject_name)),
       mechanism(without_elements(m)),
-      bodies(plain_bodies(mechanism)) {
+      bodies(plain_bodies(mechanism)),
+      pins(std::move(points)) {
+  if (pins.empty() && !mechanism.loops().empty())
+    throw Error("'" + name + "': the benchmark needs a tree");
   const int n = mechanism.freedoms();
   q.resize(states, mechanism.coordinates());
   v.resize(states, n);
@@ -98,6 +102,10 @@ Subject::Subject(std::string subject_name, Mechanism m, int states)
     v.row(k) = random_vector(n, seed + 1);
     acceleration.row(k) = random_vector(n, seed + 2);
     effort.row(k) = random_vector(n, seed + 3);
+    if (mechanism.loops().empty()) continue;
+    const State closed = assemble(mechanism, State{q.row(k).transpose(), v.row(k).transpose()});
+    q.row(k) = closed.q.transpose();
+    v.row(k) = closed.v.transpose();
   }
 }
 
@@ -108,6 +116,8 @@ PeerModel Subject::model() const {
   copy(mechanism.gravity(), result.gravity);
   result.coordinates = mechanism.coordinates();
   result.freedoms = mechanism.freedoms();
+  result.pin_count = static_cast<int>(pins.size());
+  result.pins = pins.data();
   return result;
 }
 
@@ -186,10 +196,12 @@ Plugin::Plugin(const std::string& path) {
   if (library == nullptr) throw Error("cannot load " + path + ": " + dlerror());
   name_ = reinterpret_cast<decltype(name_)>(dlsym(library, "catena_peer_name"));
   make_ = reinterpret_cast<decltype(make_)>(dlsym(library, "catena_peer_make"));
+  takes_pins_ = reinterpret_cast<decltype(takes_pins_)>(dlsym(library, "catena_peer_takes_pins"));
   if (name_ == nullptr || make_ == nullptr) throw Error(path + " is no peer of this benchmark");
 }
 
 std::unique_ptr<Peer> Plugin::make(const Subject& subject) const {
+  if (!subject.pins.empty() && (takes_pins_ == nullptr || !takes_pins_())) return nullptr;
   const PeerModel model = subject.model();
   const PeerStates states = subject.states();
   return std::unique_ptr<Peer>(make_(&model, &states));

@@ -15,12 +15,15 @@ namespace catena_bench {
 using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 struct Subject {
-  Subject(std::string name, catena::Mechanism mechanism, int states);
+  // With pins the mechanism is a tree whose points are pinned to the ground by its cut hinges.
+  Subject(std::string name, catena::Mechanism mechanism, int states,
+          std::vector<PeerPin> pins = {});
 
   std::string name;
   catena::Mechanism mechanism;
   Rows q, v, acceleration, effort;
   std::vector<PeerBody> bodies;
+  std::vector<PeerPin> pins;
 
   PeerModel model() const;
   PeerStates states() const;
@@ -44,6 +47,7 @@ class Plugin {
 
  private:
   const char* (*name_)() = nullptr;
+  bool (*takes_pins_)() = nullptr;
   Peer* (*make_)(const PeerModel*, const PeerStates*) = nullptr;
 };
 

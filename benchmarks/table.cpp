@@ -8,17 +8,16 @@
 // the machine does else meets all of them alike; the figure is the median. Before anything is timed
 // the results are compared: a peer that computes something else is told and left out.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iostream>
 #include <map>
 #include <sstream>
 
+#include "sampling.h"
 #include "subject.h"
 
 #include "catena/base/cpu.h"
@@ -35,7 +34,6 @@ namespace {
 
 using namespace catena;
 using namespace catena_bench;
-using Clock = std::chrono::steady_clock;
 
 constexpr int kStates =
     16;  // that a single-state call goes through, so that nothing is learnt by heart
@@ -44,47 +42,9 @@ constexpr int kBatch = 1024;
 constexpr int kDerivativeNumbers = 1 << 17;
 // Triangles of mass matrices: at most 64 MB, which cuts the batch of the chain of 1,000 only.
 constexpr int kTriangleNumbers = 1 << 23;
-constexpr double kSample = 50e3;  // ns
 // Peers that read the same numbers agree to rounding, through conditions of at most 1e6; MuJoCo
 // diagonalizes inertias and keeps eight digits.
 constexpr double kAgreement = 1e-6;
-
-double now() {
-  return std::chrono::duration<double, std::nano>(Clock::now().time_since_epoch()).count();
-}
-
-double median(std::vector<double> x) {
-  const auto middle = x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2);
-  std::nth_element(x.begin(), middle, x.end());
-  return *middle;
-}
-
-// One cell: somebody doing something.
-struct Contender {
-  std::string name;
-  std::function<void(int)> call;  // with a number that counts up
-  int states = 1;                 // evaluated by one call
-  int repetitions = 1;
-  int count = 0;
-  std::vector<double> samples = {};
-
-  double time(int n) {
-    const double start = now();
-    for (int i = 0; i < n; ++i) call(count++);
-    return now() - start;
-  }
-  void calibrate() {
-    int n = 1;
-    double t = time(n);
-    for (; t < 0.5 * kSample; n *= 2) t = time(2 * n);
-    repetitions = std::max(1, static_cast<int>(n * kSample / t));
-  }
-  // A few calls first that are not counted: the one before has left the caches to itself.
-  void sample() {
-    time(repetitions / 4 + 1);
-    samples.push_back(time(repetitions) / repetitions / states);
-  }
-};
 
 struct Column {
   std::string title;

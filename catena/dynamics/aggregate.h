@@ -146,10 +146,29 @@ inline void couple(const Closure& c, const CouplingTerm* terms, const int* freed
   }
 }
 
+// X of an aggregate in which it does not change; γ is zero.
+template <class Scalar>
+inline void set_constant_map(const SweepModel& model, const Aggregate& a,
+                             const AggregateScratch<Scalar>& g) {
+  const int* order = model.order + a.first_order;
+  const double* map = model.constant_map + a.first_map;
+  for (int i = 0; i < a.freedoms; ++i) g.bias[i] = Scalar(0.0);
+  for (int i = 0; i < a.rank; ++i)
+    for (int k = 0; k < a.independents; ++k)
+      g.map[order[i] * a.independents + k] = Scalar(map[i * a.independents + k]);
+  for (int i = 0; i < a.independents; ++i)
+    for (int k = 0; k < a.independents; ++k)
+      g.map[order[a.rank + i] * a.independents + k] = Scalar(i == k ? 1.0 : 0.0);
+}
+
 // X and γ of one aggregate. False if a pivot is lost.
 template <class Scalar, int kSize>
 [[gnu::noinline]] bool solve_closure(const SweepModel& model, const Aggregate& a, const Scalar* q,
                                      const Scalar* v, AggregateScratch<Scalar>& g) {
+  if (a.constant) {
+    set_constant_map(model, a, g);
+    return true;
+  }
   const Scalar zero(0.0), one(1.0);
   const int size = size_of<kSize>(a), independents = independents_of<kSize>(a);
   const int rank = size - independents;
@@ -163,13 +182,6 @@ template <class Scalar, int kSize>
   for (int k = 0; k < independents; ++k) g.map[order[rank + k] * independents + k] = one;
   g.gap = zero;
   g.rate = zero;
-  if (a.constant) {
-    const double* map = model.constant_map + a.first_map;
-    for (int i = 0; i < rank; ++i)
-      for (int k = 0; k < independents; ++k)
-        g.map[order[i] * independents + k] = Scalar(map[i * independents + k]);
-    return true;
-  }
   // The rows that the chart uses, columns in the order of the pivots, Ẏ v at the end of each.
   const int stride = size + 1;
   const Scalar inverse_length(1.0 / a.length);
@@ -291,6 +303,81 @@ inline bool is_lone(const SweepModel& model, const AggregateMember& member) {
   return member.tip && member.parent < 0 && model.general_index[member.node] < 0;
 }
 
+// What a lone member's hinge feels of it, from its inertia in its own frame: U, and the force at
+// v̇ = 0 of the hinge and of the base.
+template <class Scalar>
+struct LoneMember {
+  LoneMember(const Node& node, const NodeScratch<Scalar>& w)
+      : turns(node.hinge == NodeHinge::revolute) {
+    const ArticulatedInertia<Scalar>& p = w.articulated;
+    momentum = turns
+                   ? Wrench<Scalar>{{p.angular.xz, p.angular.yz, p.angular.zz}, p.coupling.row(2)}
+                   : Wrench<Scalar>{p.coupling.column(2), {p.linear.xz, p.linear.yz, p.linear.zz}};
+    force = w.force + (turns ? times_turned(p, w.bias) : times_shifted(p, w.bias));
+  }
+  Scalar along(const Wrench<Scalar>& f) const { return turns ? f.moment.z : f.force.z; }
+  bool turns;
+  Wrench<Scalar> momentum, force;
+};
+
+template <class Scalar>
+inline ArticulatedInertia<Scalar> inertia_at_base(const SweepModel& model,
+                                                  const AggregateMember& member,
+                                                  const Transform<Scalar>& pose,
+                                                  const NodeScratch<Scalar>& w) {
+  if (model.order_flags[member.node] & kLeaf)  // a rigid body has fewer numbers to move
+    return ArticulatedInertia<Scalar>::from(
+        shift_to_parent(pose, load_inertia<Scalar>(model.nodes[member.node])));
+  return shift_to_parent(pose, w.articulated);
+}
+
+// Two lone members that a gear couples, by far the most common of all aggregates.
+inline bool is_gear_pair(const SweepModel& model, const Aggregate& a) {
+  const AggregateMember* members = model.members + a.first_member;
+  return a.constant && model.rotors == nullptr && is_lone(model, members[0]) &&
+         is_lone(model, members[1]);
+}
+
+// Its inward step; what is left behind is what eliminate_aggregate() leaves, as far as forward
+// dynamics and the operators read it.
+template <class Scalar>
+[[gnu::noinline]] bool eliminate_gear_pair(const SweepModel& model, const Aggregate& a,
+                                           const Scalar* effort, const Scratch<Scalar>& s,
+                                           AggregateScratch<Scalar>& g) {
+  using std::sqrt;
+  const AggregateMember* members = model.members + a.first_member;
+  const int* freedom = model.freedom_of_column + a.first_order;
+  Scalar inertia(0.0), innovation(0.0);
+  Wrench<Scalar> gain = Wrench<Scalar>::zero(), felt = Wrench<Scalar>::zero();
+  for (int i = 0; i < 2; ++i) {
+    const NodeScratch<Scalar>& w = s.nodes[members[i].node];
+    const LoneMember<Scalar> lone(model.nodes[members[i].node], w);
+    const int column = members[i].column;
+    const Scalar x = g.map[column];
+    const Scalar applied = effort == nullptr ? Scalar(0.0) : effort[freedom[column]];
+    inertia = inertia + x * x * lone.along(lone.momentum);
+    innovation = innovation + x * (applied - lone.along(lone.force));
+    gain += Ad_star_inverse(w.to_parent, x * lone.momentum);
+    felt += Ad_star_inverse(w.to_parent, lone.force);
+  }
+  g.free_count = 1;
+  g.free[0] = 0;
+  g.gain[0] = gain;
+  g.innovation[0] = innovation;
+  if (!all_positive(inertia)) return false;
+  g.factor[0] = sqrt(inertia);
+  if (a.base < 0) return true;
+  const Scalar inverse = Scalar(1.0) / inertia;
+  s.nodes[a.base].force += felt + (inverse * innovation) * gain;
+  ArticulatedInertia<Scalar> total = inertia_at_base(
+      model, members[0], s.nodes[members[0].node].to_parent, s.nodes[members[0].node]);
+  total += inertia_at_base(model, members[1], s.nodes[members[1].node].to_parent,
+                           s.nodes[members[1].node]);
+  total -= outer(gain, inverse);
+  receive(model, members[0].node, a.base, total, s);
+  return true;
+}
+
 // The inward step. False if the inertia of the independent freedoms is not positive definite.
 template <class Scalar, bool kHybrid, int kSize>
 [[gnu::noinline]] bool eliminate_aggregate(const SweepModel& model, const Aggregate& a,
@@ -328,23 +415,13 @@ template <class Scalar, bool kHybrid, int kSize>
     const NodeScratch<Scalar>& w = s.nodes[member.node];
     const int freedoms = freedoms_of(member);
     const Transform<Scalar>& pose = placed ? g.members[i].pose : w.to_parent;
-    g.composite[i] =
-        model.order_flags[member.node] & kLeaf  // a rigid body has fewer numbers to move
-            ? ArticulatedInertia<Scalar>::from(
-                  shift_to_parent(pose, load_inertia<Scalar>(model.nodes[member.node])))
-            : shift_to_parent(pose, w.articulated);
+    g.composite[i] = inertia_at_base(model, member, pose, w);
     if (is_lone(model, member)) {
-      const bool turns = model.nodes[member.node].hinge == NodeHinge::revolute;
-      const ArticulatedInertia<Scalar>& p = w.articulated;
-      const Wrench<Scalar> momentum =
-          turns ? Wrench<Scalar>{{p.angular.xz, p.angular.yz, p.angular.zz}, p.coupling.row(2)}
-                : Wrench<Scalar>{p.coupling.column(2), {p.linear.xz, p.linear.yz, p.linear.zz}};
-      const Wrench<Scalar> force = w.force +
-                                   (turns ? times_turned(p, w.bias) : times_shifted(p, w.bias)) +
-                                   g.bias[member.column] * momentum;
-      g.needed[member.column] = turns ? force.moment.z : force.force.z;
-      g.mass[member.column * (size + 1)] = turns ? momentum.moment.z : momentum.force.z;
-      g.momentum[member.column] = Ad_star_inverse(pose, momentum);
+      const LoneMember<Scalar> lone(model.nodes[member.node], w);
+      const Wrench<Scalar> force = lone.force + g.bias[member.column] * lone.momentum;
+      g.needed[member.column] = lone.along(force);
+      g.mass[member.column * (size + 1)] = lone.along(lone.momentum);
+      g.momentum[member.column] = Ad_star_inverse(pose, lone.momentum);
       g.force[i] = Ad_star_inverse(pose, force);
       continue;
     }

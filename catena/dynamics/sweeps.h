@@ -242,6 +242,9 @@ inline int forward_stretch(const SweepModel& model, int first, int end, const Sc
       if (!(model.order_flags[n] & kFirstMember)) continue;
       const int a = model.aggregate_of_node[n];
       const bool done = with_size(model.aggregates[a], [&]<int kSize>() {
+        if constexpr (kSize == 2 && !kHybrid)
+          if (is_gear_pair(model, model.aggregates[a]))
+            return eliminate_gear_pair(model, model.aggregates[a], effort, s, s.aggregates[a]);
         return eliminate_aggregate<Scalar, kHybrid, kSize>(
             model, model.aggregates[a], effort, given_acceleration, driven, v, s, s.aggregates[a]);
       });
