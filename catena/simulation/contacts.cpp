@@ -314,6 +314,48 @@ void Contacts::collide(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log)
   }
 }
 
+double Contacts::beyond_limit(const Candidate& c, const State& state) const {
+  if (c.side == 0) return 0.0;
+  const Stop& stop = stop_of(c.freedom);
+  return state.q[stop.coordinate] - (c.side < 0 ? stop.lower : stop.upper);
+}
+
+// What is at a limit to rounding, exactly there. In a loop the position of a freedom is not its own:
+// all move, as velocities do. Otherwise it would sink a little with every bounce.
+void Contacts::bring_to_limits(std::span<const Candidate> at, State& state, Eigen::VectorXd& y) {
+  Eigen::VectorXd off(static_cast<Eigen::Index>(at.size()));
+  for (std::size_t k = 0; k < at.size(); ++k)
+    off[static_cast<Eigen::Index>(k)] = beyond_limit(at[k], state);
+  if (off.isZero(0.0)) return;
+  if (equations_.coordinates().chart() != nullptr) {
+    move_back(at, responses(state, at), off, state, y);
+    return;
+  }
+  for (const Candidate& c : at) {
+    const Stop& stop = stop_of(c.freedom);
+    state.q[stop.coordinate] = c.side < 0 ? stop.lower : stop.upper;
+  }
+  equations_.set_state(state, y);
+}
+
+void Contacts::move_back(std::span<const Candidate> at, const Eigen::MatrixXd& response,
+                         const Eigen::VectorXd& off, State& state, Eigen::VectorXd& y) {
+  const Mechanism& m = equations_.mechanism();
+  Eigen::VectorXd by_freedom = Eigen::VectorXd::Zero(m.freedoms());
+  for (std::size_t k = 0; k < at.size(); ++k)
+    by_freedom[at[k].freedom] = off[static_cast<Eigen::Index>(k)];
+  BoundedProblem problem = problem_of(at, response, by_freedom);
+  problem.least.setConstant(-kNoBound);
+  Eigen::VectorXd back = solve(problem).push;
+  for (Eigen::Index k = 0; k < back.size(); ++k)
+    back[k] *= at[static_cast<std::size_t>(k)].sense();
+  const Eigen::VectorXd way = response * back;
+  for (int i = 0; i < m.freedoms(); ++i)
+    if (const int c = m.coordinate_of_freedom()[index(i)]; c >= 0) state.q[c] += way[i];
+  equations_.set_state(state, y);
+  state = state_of(y);
+}
+
 void Contacts::slide_what_moves(const State& state) {
   for (int i = 0; i < equations_.mechanism().freedoms(); ++i) {
     FreedomMode& mode = equations_.modes()[index(i)];
@@ -355,10 +397,11 @@ void Contacts::choose_modes(double t, Eigen::VectorXd& y, const Happened& happen
     hold_independent_only(state);
     if (!end_slow_motion(at, response, state, y)) break;
   }
-  for (const Stop& stop : stops_) {
-    const int held = equations_.modes()[index(stop.freedom)].stop;
-    if (held != 0) state.q[stop.coordinate] = held < 0 ? stop.lower : stop.upper;
-  }
+  std::vector<Candidate> resting;
+  for (const Stop& stop : stops_)
+    if (const int held = equations_.modes()[index(stop.freedom)].stop; held != 0)
+      resting.push_back({stop.freedom, held});
+  bring_to_limits(resting, state, y);
   for (int i = 0; i < equations_.mechanism().freedoms(); ++i)
     if (equations_.modes()[index(i)].held()) state.v[i] = 0.0;
   equations_.set_state(state, y);
@@ -456,12 +499,10 @@ void Contacts::settle(double t, Eigen::VectorXd& y, const Happened& happened,
   State state = state_of(y);
   speed_ = state.v.lpNorm<Eigen::Infinity>();
   if (!happened.impacts.empty()) {
-    for (const int i : happened.impacts) {
-      const Stop& stop = stop_of(i);
-      const int where = side(stop, state);
-      if (where != 0) state.q[stop.coordinate] = where < 0 ? stop.lower : stop.upper;
-    }
-    equations_.set_state(state, y);
+    std::vector<Candidate> at;
+    for (const int i : happened.impacts)
+      if (const int where = side(stop_of(i), state); where != 0) at.push_back({i, where});
+    bring_to_limits(at, state, y);
   }
   collide(t, y, log);
   choose_modes(t, y, happened);
@@ -520,34 +561,24 @@ bool Contacts::hold(double t, Eigen::VectorXd& y) {
   if (equations_.coordinates().chart() == nullptr) return false;
   const Mechanism& m = equations_.mechanism();
   State state = equations_.state();
-  Eigen::VectorXd off = Eigen::VectorXd::Zero(m.freedoms());
   std::vector<Candidate> held;
   bool any = false;
   for (int i = 0; i < m.freedoms(); ++i) {
     const FreedomMode& mode = equations_.modes()[index(i)];
     if (!mode.held()) continue;
     held.push_back({i, mode.stop});
-    if (mode.stop != 0) {
-      const Stop& stop = stop_of(i);
-      off[i] = state.q[stop.coordinate] - (mode.stop < 0 ? stop.lower : stop.upper);
-    }
-    any = any || std::abs(state.v[i]) > kHeldSpeed || std::abs(off[i]) > kHeldOff;
+    any = any || std::abs(state.v[i]) > kHeldSpeed ||
+          std::abs(beyond_limit(held.back(), state)) > kHeldOff;
   }
   if (!any) return false;
   const Eigen::MatrixXd response = responses(state, held);
-  // Positions move as velocities do.
-  BoundedProblem problem = problem_of(held, response, off);
+  Eigen::VectorXd off(static_cast<Eigen::Index>(held.size()));
+  for (std::size_t k = 0; k < held.size(); ++k)
+    off[static_cast<Eigen::Index>(k)] = beyond_limit(held[k], state);
+  move_back(held, response, off, state, y);
+  BoundedProblem problem = problem_of(held, response, state.v);
   problem.least.setConstant(-kNoBound);
-  Eigen::VectorXd back = solve(problem).push;
-  for (Eigen::Index k = 0; k < back.size(); ++k)
-    back[k] *= held[static_cast<std::size_t>(k)].sense();
-  const Eigen::VectorXd way = response * back;
-  for (int i = 0; i < m.freedoms(); ++i)
-    if (const int c = m.coordinate_of_freedom()[index(i)]; c >= 0) state.q[c] += way[i];
-  equations_.set_state(state, y);
-  state = state_of(y);
-  problem.b = problem_of(held, response, state.v).b;
-  push(held, response, solve(problem), Eigen::VectorXd::Zero(back.size()), state, y);
+  push(held, response, solve(problem), Eigen::VectorXd::Zero(off.size()), state, y);
   equations_.look(t, y);
   return true;
 }

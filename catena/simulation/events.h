@@ -58,7 +58,7 @@ class EventWatch {
     int sign;   // of a user's function: the side it is on, 0: not known yet
     bool armed = false;
     double value = 0.0;
-    double offset = 0.0;  // added to the value until that is positive by itself
+    double offset = 0.0;  // added to the value until that is as much by itself
     double rate = 0.0;    // dg/dt where that is known without effort, else infinite
   };
   void add(Watch::Kind kind, int which, int sign = 1);
