@@ -320,8 +320,8 @@ double Contacts::beyond_limit(const Candidate& c, const State& state) const {
   return state.q[stop.coordinate] - (c.side < 0 ? stop.lower : stop.upper);
 }
 
-// What is at a limit to rounding, exactly there. In a loop the position of a freedom is not its own:
-// all move, as velocities do. Otherwise it would sink a little with every bounce.
+// What is at a limit to rounding, exactly there. In a loop the position of a freedom is not its
+// own: all move, as velocities do. Otherwise it would sink a little with every bounce.
 void Contacts::bring_to_limits(std::span<const Candidate> at, State& state, Eigen::VectorXd& y) {
   Eigen::VectorXd off(static_cast<Eigen::Index>(at.size()));
   for (std::size_t k = 0; k < at.size(); ++k)
@@ -347,8 +347,7 @@ void Contacts::move_back(std::span<const Candidate> at, const Eigen::MatrixXd& r
   BoundedProblem problem = problem_of(at, response, by_freedom);
   problem.least.setConstant(-kNoBound);
   Eigen::VectorXd back = solve(problem).push;
-  for (Eigen::Index k = 0; k < back.size(); ++k)
-    back[k] *= at[static_cast<std::size_t>(k)].sense();
+  for (Eigen::Index k = 0; k < back.size(); ++k) back[k] *= at[static_cast<std::size_t>(k)].sense();
   const Eigen::VectorXd way = response * back;
   for (int i = 0; i < m.freedoms(); ++i)
     if (const int c = m.coordinate_of_freedom()[index(i)]; c >= 0) state.q[c] += way[i];

@@ -293,8 +293,8 @@ double EventWatch::locate(Integrator& integrator, std::size_t which, double low,
 }
 
 // A freedom that left its limit and is back before anybody looked was found behind it, by the
-// offset: that fall would give it more speed than it left with. Goes back to where it returned, from
-// where it was farthest away: its bounce may be much shorter than the fall.
+// offset: that fall would give it more speed than it left with. Goes back to where it returned,
+// from where it was farthest away: its bounce may be much shorter than the fall.
 double EventWatch::without_offset(Integrator& integrator, std::size_t which, double low,
                                   double high) {
   Watch& watch = watches_[which];

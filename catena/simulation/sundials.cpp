@@ -22,6 +22,9 @@ namespace {
 
 constexpr double kUncontrolled = 1e-100;  // weight of entries outside error control
 constexpr long kNoLimitOfSteps = -1;
+// ARKODE gives a step up after seven attempts by itself. It makes its second one up to 10,000 times
+// as long as the first, so that it may need more to come down to where friction turns.
+constexpr int kMostAttempts = 30;
 
 void silent(int, const char*, const char*, char*, void*) {}
 
@@ -262,7 +265,7 @@ class Cvode final : public Sundials {
   Dop853 starter_;
   bool start_wanted_ = true;  // by the starter
   bool starting_ = false;     // the last step was the starter's
-  Eigen::VectorXd missed_;  // by the dense output of this step, where it began; empty: not known
+  Eigen::VectorXd missed_;    // by the dense output of this step, where it began; empty: not known
   void* memory_ = nullptr;
   SUNMatrix matrix_ = nullptr;
   SUNLinearSolver linear_ = nullptr;
@@ -270,9 +273,9 @@ class Cvode final : public Sundials {
   long rejected_before_ = 0;
 };
 
-// Dense output of our own: ARKODE's is a quintic, poor over the long steps of order 8. Shorter steps
-// of the same method from the same start are as good as the whole one; two of them, and the rates
-// there and at both ends, make a polynomial of degree 7.
+// Dense output of our own: ARKODE's is a quintic, poor over the long steps of order 8. Shorter
+// steps of the same method from the same start are as good as the whole one; two of them, and the
+// rates there and at both ends, make a polynomial of degree 7.
 class Arkode final : public Sundials {
  public:
   Arkode(Ode& ode, const IntegratorSettings& settings, bool projects)
@@ -347,6 +350,7 @@ class Arkode final : public Sundials {
     ERKStepSetUserData(memory_, static_cast<Sundials*>(this));
     ERKStepWFtolerances(memory_, weights_of);
     ERKStepSetMaxNumSteps(memory_, kNoLimitOfSteps);
+    ERKStepSetMaxErrTestFails(memory_, kMostAttempts);
     check_call(ERKStepSetTable(memory_, table_), "ARKODE's table");
     if (projects_)
       check_call(ERKStepSetPostprocessStepFn(memory_, projection_of), "ARKODE's projection");
