@@ -43,6 +43,7 @@ void EventWatch::add(Watch::Kind kind, int which, int sign) {
 void EventWatch::start(double t, const Eigen::VectorXd& y) {
   using Kind = Watch::Kind;
   watches_.clear();
+  all_armed_ = false;
   needs_forces_ = false;
   const auto& modes = equations_.modes();
   for (std::size_t s = 0; s < contacts_.stops().size(); ++s) {
@@ -121,30 +122,27 @@ void EventWatch::evaluate(double t, const Eigen::VectorXd& y) {
   if (!switch_argument_.empty()) equations_.switch_arguments(t, switch_argument_);
   for (std::size_t k = 0; k < functions_.size(); ++k)
     function_value_[k] = functions_[k].value(t, equations_.state());
+  const State& state = equations_.state();
   for (Watch& watch : watches_) {
-    watch.value = plain_value(watch) + watch.offset;
-    watch.rate = rate(watch);
+    if (watch.kind == Watch::Kind::lower || watch.kind == Watch::Kind::upper) {
+      const Contacts::Stop& stop = contacts_.stops()[index(watch.which)];
+      const bool lower = watch.kind == Watch::Kind::lower;
+      const double q = state.q[stop.coordinate], v = state.v[stop.freedom];
+      watch.value = (lower ? q - stop.lower : stop.upper - q) + watch.offset;
+      watch.rate = lower ? v : -v;
+    } else {
+      watch.value = plain_value(watch) + watch.offset;
+      watch.rate = std::numeric_limits<double>::infinity();
+    }
   }
-}
-
-double EventWatch::rate(const Watch& watch) const {
-  if (watch.kind != Watch::Kind::lower && watch.kind != Watch::Kind::upper)
-    return std::numeric_limits<double>::infinity();
-  const double v = equations_.state().v[contacts_.stops()[index(watch.which)].freedom];
-  return watch.kind == Watch::Kind::lower ? v : -v;
 }
 
 double EventWatch::plain_value(const Watch& watch) const {
   const State& state = equations_.state();
   switch (watch.kind) {
-    case Watch::Kind::lower: {
-      const Contacts::Stop& stop = contacts_.stops()[index(watch.which)];
-      return state.q[stop.coordinate] - stop.lower;
-    }
-    case Watch::Kind::upper: {
-      const Contacts::Stop& stop = contacts_.stops()[index(watch.which)];
-      return stop.upper - state.q[stop.coordinate];
-    }
+    case Watch::Kind::lower:  // in evaluate()
+    case Watch::Kind::upper:
+      return 0.0;
     case Watch::Kind::push:
       return -equations_.modes()[index(watch.which)].stop * equations_.reaction()[watch.which];
     case Watch::Kind::slide:
@@ -165,6 +163,8 @@ double EventWatch::plain_value(const Watch& watch) const {
 }
 
 void EventWatch::arm() {
+  if (all_armed_) return;
+  all_armed_ = true;
   for (Watch& watch : watches_) {
     if (watch.kind == Watch::Kind::function && watch.sign == 0 &&
         function_value_[index(watch.which)] != 0.0) {
@@ -176,8 +176,9 @@ void EventWatch::arm() {
       watch.value -= watch.offset;
       watch.offset = 0.0;
     }
+    watch.armed = watch.armed || watch.value > 0.0;
+    all_armed_ = all_armed_ && watch.armed && watch.offset == 0.0;
     if (!(watch.value > 0.0)) continue;
-    watch.armed = true;
     const int beyond = watch.kind == Watch::Kind::lower   ? -1
                        : watch.kind == Watch::Kind::upper ? 1
                                                           : 0;

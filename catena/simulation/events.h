@@ -64,7 +64,6 @@ class EventWatch {
   void add(Watch::Kind kind, int which, int sign = 1);
   void evaluate(double t, const Eigen::VectorXd& y);
   double plain_value(const Watch& watch) const;
-  double rate(const Watch& watch) const;
   void arm();
   double locate(Integrator& integrator, std::size_t which, double low, double high, double at_low,
                 double at_high);
@@ -89,6 +88,7 @@ class EventWatch {
   std::vector<double> after_;
   Eigen::VectorXd y_;
   bool needs_forces_ = false;
+  bool all_armed_ = false;  // and none has an offset: arm() has nothing to do any more
 };
 
 }  // namespace catena
