@@ -478,7 +478,9 @@ void Contacts::log_changes(double t, const std::vector<FreedomMode>& before,
                      fmt::format("{} its {} limit{}", state.v[i] == 0.0 ? "leaves" : "thrown off",
                                  side_name(then.stop),
                                  state.v[i] == 0.0 ? "" : " by the impact of another")});
-    if (then.stop == 0 && now.stop != 0 && slowed_[index(i)] != 0)
+    // With friction the last bounce may end where it turns round.
+    const bool at_its_top = then.friction == Law::sliding && struck_[index(i)] == 0;
+    if (then.stop == 0 && now.stop != 0 && (slowed_[index(i)] != 0 || at_its_top))
       log.push_back({t, "zeno", name,
                      fmt::format("bounces shorter than {:.6g} s would accumulate here; it rests "
                                  "against its {} limit from now on",
