@@ -49,7 +49,8 @@ std::string events_text(const std::vector<RunEvent>& events) {
   std::vector<std::string> kinds;
   for (const auto& [kind, n] : count) kinds.push_back(fmt::format("{} {}", n, kind));
   return (table.empty() ? "" : table.text()) +
-         fmt::format("{} events{}\n", events.size(), kinds.empty() ? "" : ": " + listed(kinds));
+         fmt::format("{} event{}{}\n", events.size(), events.size() == 1 ? "" : "s",
+                     kinds.empty() ? "" : ": " + listed(kinds));
 }
 
 void show_events(const Options& options) {
