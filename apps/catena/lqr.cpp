@@ -80,7 +80,9 @@ void read_run(const Options& options, Task& task) {
   task.motion = recorded_motion(run, *task.mechanism, Efforts::required);
   std::int64_t rough = 0;
   for (const RunEvent& event : run.events())
-    if (event.kind == "limit" || event.kind == "stick" || event.kind == "slip") ++rough;
+    if (event.kind == "limit" || event.kind == "stick" || event.kind == "slip" ||
+        event.kind == "turn")
+      ++rough;
   if (rough > 0)
     std::fprintf(
         stderr,

@@ -33,23 +33,26 @@ class TreeCoordinates final : public Coordinates {
   }
 
   void pack(const State& state, std::span<double> y) const override {
-    std::copy(state.q.begin(), state.q.end(), y.begin());
-    std::copy(state.v.begin(), state.v.end(), y.begin() + mechanism_.coordinates());
+    std::copy_n(state.q.data(), state.q.size(), y.data());
+    std::copy_n(state.v.data(), state.v.size(), y.data() + state.q.size());
   }
 
   void unpack(std::span<const double> y, State& state) override {
-    const auto split = y.begin() + mechanism_.coordinates();
-    std::copy(y.begin(), split, state.q.begin());
-    std::copy(split, split + mechanism_.freedoms(), state.v.begin());
+    std::copy_n(y.data(), state.q.size(), state.q.data());
+    std::copy_n(y.data() + state.q.size(), state.v.size(), state.v.data());
     if (has_quaternions_) normalize_quaternions(mechanism_, state.q);
   }
 
   void rate(const State& state, const Eigen::VectorXd& acceleration,
             std::span<double> dy) const override {
-    for (const Node& node : mechanism_.nodes())
-      node_position_rate(node, state.q.data() + node.q_index, state.v.data() + node.v_index,
-                         dy.data() + node.q_index);
-    std::copy(acceleration.begin(), acceleration.end(), dy.begin() + mechanism_.coordinates());
+    if (!has_quaternions_) {  // then coordinates and freedoms are the same, in the same order
+      std::copy_n(state.v.data(), state.v.size(), dy.data());
+    } else {
+      for (const Node& node : mechanism_.nodes())
+        node_position_rate(node, state.q.data() + node.q_index, state.v.data() + node.v_index,
+                           dy.data() + node.q_index);
+    }
+    std::copy_n(acceleration.data(), acceleration.size(), dy.data() + state.q.size());
   }
 
   void prescribe(int freedom, double position, double velocity,

@@ -84,6 +84,7 @@ Equations::Equations(const Mechanism& mechanism, Coordinates& coordinates,
   const std::size_t n = index(mechanism.freedoms());
   prescribed_.assign(n, 0);
   frictional_.assign(n, 0);
+  rubs_.assign(n, 0);
   modes_.assign(n, {});
   impact_element_.assign(n, -1);
   for (const InputSettings& input : actions.inputs)
@@ -159,6 +160,7 @@ void Equations::add_elements(const ActionSettings& actions) {
     if (settings[i].damping != 0.0)
       elements_.push_back({Kind::damping, "damping " + names[i], freedom, 0});
     if (settings[i].friction.active()) {
+      rubs_[i] = 1;
       elements_.push_back({Kind::friction, "friction " + names[i], freedom, 0});
       frictional_[i] = friction_law_ == FrictionLaw::set_valued && !prescribed(freedom);
       if (frictional_[i]) modes_[i].friction = FreedomMode::Friction::stuck;
@@ -198,6 +200,11 @@ void Equations::add_elements(const ActionSettings& actions) {
       switching_element_ = elements();
       elements_.push_back({Kind::switching, "switches", 0, 0});
     }
+  }
+  for (int k = 0; k < elements(); ++k) {
+    const Kind kind = elements_[index(k)].kind;
+    if (kind != Kind::impact && kind != Kind::response && kind != Kind::switching)
+      powered_.push_back(k);
   }
   needs_kinematics_ = std::any_of(elements_.begin(), elements_.end(), [](const Element& e) {
     return e.kind == Kind::external || e.kind == Kind::spring;
@@ -353,7 +360,7 @@ void Equations::solve() {
       hybrid_.acceleration[i] = 0.0;
       hybrid = true;
     }
-    if (!settings[k].friction.active()) continue;
+    if (rubs_[k] == 0) continue;
     const double smooth = friction_force(settings[k].friction, state_.v[i]);
     if (frictional_[k] == 0) {
       friction_[i] = smooth;
@@ -438,7 +445,8 @@ void Equations::rate(double t, const Eigen::VectorXd& y, Eigen::VectorXd& dy) {
 void Equations::rate_of_integrals(Eigen::VectorXd& dy) const {
   for (const Controller& pid : pids_)
     if (pid.integral >= 0) dy[pid.integral] = pid.error;
-  for (int k = 0; k < elements(); ++k) dy[work_entry(k)] = power(elements_[index(k)]);
+  dy.tail(elements()).setZero();
+  for (const int k : powered_) dy[mechanical_ + controllers_ + k] = power(elements_[index(k)]);
 }
 
 void Equations::applied_force(double t, const Eigen::VectorXd& y, Eigen::VectorXd& force,

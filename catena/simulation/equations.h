@@ -207,12 +207,14 @@ class Equations final : public Ode {
   std::vector<int> element_of_constraint_;  // −1: none
   int switching_element_ = -1;
   std::vector<Element> elements_;
+  std::vector<int> powered_;         // elements that do work all the time, not only at events
   std::vector<int> impact_element_;  // by freedom, −1: none
   int response_element_ = -1;
   std::vector<FreedomMode> modes_;
   std::vector<std::uint8_t> prescribed_;
   std::vector<RunEvent> notes_;
-  std::vector<std::uint8_t> frictional_;  // by freedom: dry friction with modes
+  std::vector<std::uint8_t> rubs_;        // by freedom: has friction
+  std::vector<std::uint8_t> frictional_;  // and with modes
   FrictionLaw friction_law_;
   bool limit_efforts_ = false;
   bool imposes_ = true;            // prescribed motions on every state

@@ -9,7 +9,7 @@ set(models ${SOURCE}/models)
 expect(0 OUT "^catena [0-9]+\\.[0-9]+\\.[0-9]+\n$" RUN --version)
 expect(0 OUT "Examples:" RUN --help)
 foreach(command info check convert dynamics batch linearize modes equilibrium check-derivatives lyapunov verify
-        report view plot compare)
+        report view plot compare events)
   expect(0 OUT "Examples:.*catena ${command}" RUN ${command} --help)
 endforeach()
 expect(2 OUT "" ERR "error: A subcommand is required" RUN)
