@@ -7,6 +7,7 @@
 #include "catena/base/text.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/kinematics.h"
+#include "catena/model/with_coordinates.h"
 
 namespace catena {
 
@@ -18,8 +19,9 @@ int freedom_index(const Mechanism& mechanism, const std::string& name) {
       throw NameError("hinge '" + name + "' is rigid and has no freedom");
     if (hinge.node < 0)
       throw NameError("hinge '" + name +
-                      "' closes a loop: its motion follows from the others, so nothing can act "
-                      "there; cut the loop elsewhere (cut: never) to drive it");
+                      "' closes a loop: its motion follows from the others, and it has no "
+                      "coordinates at which something could act; with_coordinates() gives it "
+                      "some, or cut the loop elsewhere (cut: never)");
     if (hinge.freedoms > 1) {
       const auto first = mechanism.velocity_names().begin() + hinge.v_index;
       throw NameError("hinge '" + name + "' has " + std::to_string(hinge.freedoms) +
@@ -156,7 +158,7 @@ void Equations::add_elements(const ActionSettings& actions) {
   const auto settings = mechanism_.freedom_settings();
   for (std::size_t i = 0; i < settings.size(); ++i) {
     const int freedom = static_cast<int>(i);
-    if (settings[i].damping != 0.0)
+    if (settings[i].damping != 0.0 && settings[i].damping != kKeepsCoordinates)
       elements_.push_back({Kind::damping, "damping " + names[i], freedom, 0});
     if (settings[i].friction.active()) {
       elements_.push_back({Kind::friction, "friction " + names[i], freedom, 0});
