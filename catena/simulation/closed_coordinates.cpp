@@ -41,6 +41,8 @@ constexpr double kSingular = 1e-6;
 // Branches that pass each other at less than this (radians, or fractions of the loop's length)
 // meet: it is what few digits of a file make of a mechanism whose branches do.
 constexpr double kMeet = 1e-9;
+// Singular values below this part of the largest vanish where branches meet.
+constexpr double kFolded = 5e-3;
 // How far from a crossing the points are between which it is looked at.
 constexpr double kBeside = 1e-2;
 // The value at 0 of the quintic through six points: their places, in units of the distance, and
@@ -274,8 +276,9 @@ bool ClosedCoordinates::interpolate(std::span<const double> y, State& state) {
   });
 }
 
-// The residual in the one direction that no motion of the dependent coordinates changes, after it
-// was brought to zero in all others.
+// The residual in the directions that no motion of the dependent coordinates changes, mostly one,
+// after it was brought to zero in all others. (Where the two rhombs of an inversor fold together
+// there are two.)
 double ClosedCoordinates::distance_of_branches(const Loop& loop, Eigen::VectorXd q) const {
   const int rank = static_cast<int>(loop.rows.size());
   if (rank == 0) return 0.0;
@@ -285,9 +288,12 @@ double ClosedCoordinates::distance_of_branches(const Loop& loop, Eigen::VectorXd
     const Eigen::JacobiSVD<Eigen::MatrixXd> svd(part(e.jacobian, loop.rows, loop.columns, 0, rank),
                                                 Eigen::ComputeFullU | Eigen::ComputeFullV);
     Eigen::VectorXd open = svd.matrixU().transpose() * e.residual(loop.rows);
-    if (iteration == kPolish) return std::abs(open[rank - 1]);
-    open[rank - 1] = 0.0;
-    for (int k = 0; k + 1 < rank; ++k) open[k] /= svd.singularValues()[k];
+    int regular = rank - 1;
+    while (regular > 0 && svd.singularValues()[regular - 1] < kFolded * svd.singularValues()[0])
+      --regular;
+    if (iteration == kPolish) return open.tail(rank - regular).norm();
+    open.tail(rank - regular).setZero();
+    for (int k = 0; k < regular; ++k) open[k] /= svd.singularValues()[k];
     const Eigen::VectorXd step = svd.matrixV() * open;
     for (int d = 0; d < rank; ++d) q[loop.coordinates[index(d)]] -= step[d];
   }
