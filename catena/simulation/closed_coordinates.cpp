@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include <Eigen/QR>
 #include <Eigen/SVD>
@@ -34,6 +35,14 @@ constexpr double kTurns = 0.1, kRoundingInTurn = 2e-16;
 constexpr double kNearSingular = 1.5e-3;
 constexpr double kAside = 5e-3;
 constexpr double kMostAside = 0.1;
+// Further from one than this an error of the independent coordinates is followed into the others.
+constexpr double kSpread = 1e-2;
+// Errors of steps gather. So much less for each keeps the energy of a loop within about ten
+// relative tolerances over some thousand steps, for an eighth more steps (of order eight).
+constexpr double kGathered = 3.0;
+// Along a motion a choice of independent freedoms is poor sooner than elsewhere (kPoorChart): on
+// the way to its dead point a freedom tells less and less of what the others do.
+constexpr double kPoorInMotion = 0.5;
 // The cosine of what the velocities of a loop may turn by within a step.
 constexpr double kMostTurn = 0.5;
 // At rest, or where one cannot go to either side, a position is taken as it is down to this.
@@ -79,6 +88,7 @@ ClosedCoordinates::ClosedCoordinates(const Mechanism& mechanism, const State& st
     : mechanism_(mechanism),
       pinned_(std::move(pinned)),
       tables_(make_aggregate_tables(mechanism)),
+      turning_(turning_coordinates(mechanism)),
       rates_(mechanism.coordinates()) {
   const double gap = closure_residual(state);
   const auto open = [&] {
@@ -101,6 +111,11 @@ std::string ClosedCoordinates::name(int entry) const {
   const int n = static_cast<int>(positions_.size());
   return entry < n ? "q." + mechanism_.position_names()[index(positions_[index(entry)])]
                    : "v." + mechanism_.velocity_names()[index(velocities_[index(entry - n)])];
+}
+
+bool ClosedCoordinates::turns(int entry) const {
+  return entry < static_cast<int>(positions_.size()) &&
+         turning_[index(positions_[index(entry)])] != 0;
 }
 
 void ClosedCoordinates::use(const Chart& chart) {
@@ -244,6 +259,43 @@ double ClosedCoordinates::noise(const State& state, const Eigen::VectorXd& accel
   const double rounding = (a * ratio_ > kTurns * v * v ? kRoundingInTurn : kRounding) *
                           (1.0 + state.q.lpNorm<Eigen::Infinity>());
   return rounding / (ratio_ * ratio_) * (a + v * v / ratio_) + std::pow(aside_, 6) * a;
+}
+
+double ClosedCoordinates::spread(std::span<const double> y, std::span<const double> error,
+                                 double relative, double absolute) {
+  std::vector<double> moved(y.begin(), y.end());
+  for (std::size_t i = 0; i < moved.size(); ++i) moved[i] += error[i];
+  off_ = near_ = anchor_;
+  try {
+    if (unpack_at(y, 0.0, near_) < kSpread || unpack_at(moved, 0.0, off_) < kSpread)
+      return kGathered;
+  } catch (const NumericalError&) {
+    return kGathered;  // whoever evaluates there says so
+  }
+  double most = 1.0;
+  for (const Loop& loop : loops_) {
+    if (loop.by_quaternion || loop.closure.constant()) continue;
+    const auto rank = static_cast<Eigen::Index>(loop.rows.size());
+    const auto freedoms = static_cast<Eigen::Index>(loop.columns.size());
+    if (rank == freedoms) continue;
+    // Sums of squares, measured as integrators measure y.
+    double own = 0.0, all = 0.0;
+    for (Eigen::Index k = 0; k < freedoms; ++k) {
+      const int c = loop.coordinates[static_cast<std::size_t>(k)];
+      const int f = loop.closure.freedom(loop.columns[static_cast<std::size_t>(k)]);
+      double size = std::max(std::abs(near_.q[c]), std::abs(anchor_.q[c]));
+      if (turning_[index(c)] != 0) size = std::min(size, std::numbers::pi);
+      const double speed = std::max(std::abs(near_.v[f]), std::abs(anchor_.v[f]));
+      const double q = (off_.q[c] - near_.q[c]) / (absolute + relative * size);
+      const double v = (off_.v[f] - near_.v[f]) / (absolute + relative * speed);
+      all += q * q + v * v;
+      if (k >= rank) own += q * q + v * v;
+    }
+    all /= static_cast<double>(freedoms);
+    own /= static_cast<double>(freedoms - rank);
+    if (own > 0.0) most = std::max(most, std::sqrt(all / own));
+  }
+  return kGathered * most;
 }
 
 bool ClosedCoordinates::interpolate(std::span<const double> y, State& state) {
@@ -483,7 +535,8 @@ void ClosedCoordinates::prescribe(int freedom, double position, double velocity,
 
 bool ClosedCoordinates::accepted(const State& state) {
   change_.clear();
-  bool anew = !near_singular_ && chart_quality(mechanism_, tables_, chart_, state.q) < kPoorChart;
+  bool anew =
+      !near_singular_ && chart_quality(mechanism_, tables_, chart_, state.q) < kPoorInMotion;
   if (anew) {
     try {
       const std::vector<int> before = velocities_;

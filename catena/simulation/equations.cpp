@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 
 #include "catena/base/text.h"
 #include "catena/dynamics/inverse.h"
@@ -257,7 +258,24 @@ Eigen::VectorXd Equations::start(const State& state) {
   return y;
 }
 
+// An angle is never further than half a turn from any other: where a wheel has turned a hundred
+// times, its error counts as before.
+void Equations::measure(const Eigen::VectorXd& y, Eigen::VectorXd& size) const {
+  size = y.head(controlled()).cwiseAbs();
+  for (const int i : turning_) size[i] = std::min(size[i], std::numbers::pi);
+}
+
+double Equations::spread(const Eigen::VectorXd& y, const Eigen::VectorXd& error, double relative,
+                         double absolute) {
+  if (set_ || (imposes_ && !motions_.empty())) return 1.0;
+  return coordinates_.spread({y.data(), index(mechanical_)}, {error.data(), index(mechanical_)},
+                             relative, absolute);
+}
+
 void Equations::use_chart() {
+  turning_.clear();
+  for (int i = 0; i < mechanical_; ++i)
+    if (coordinates_.turns(i)) turning_.push_back(i);
   if (const Chart* chart = coordinates_.chart()) workspace_.set_chart(*chart);
 }
 
