@@ -213,6 +213,10 @@ void ClosedCoordinates::unpack(std::span<const double> y, State& state) {
     near_singular_ = true;
     return;
   }
+  if (ratio < kSingular && std::find(pinned_.begin(), pinned_.end(), 1) != pinned_.end())
+    throw NumericalError(
+        "a hinge whose motion is prescribed is in its dead centre, and cannot go on as prescribed: "
+        "prescribe less, or the motion of another hinge of the loop");
   if (ratio < kSingular)
     throw NumericalError(
         "the mechanism stands in a singular position, where its motion is not determined; start "
