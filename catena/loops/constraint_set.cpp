@@ -418,8 +418,14 @@ std::string ConstraintSet::conflict() const {
   if (names.size() == 1)
     return names[0] + " contradicts itself: its rows differ by " + number(found.miss) +
            "; nothing that moves can satisfy them all";
+  const bool own = std::all_of(found.rows.begin(), found.rows.end(), [&](int row) {
+    return dynamics_.constraints().place_of_row(row).constraint < dynamics_.closures();
+  });
   return "the constraints of " + listed(names) + " contradict each other (by " +
-         number(found.miss) + "); release one of them, or make them agree";
+         number(found.miss) + "); " +
+         (own ? "if they are redundant elsewhere, the loop is in a singular position, over which "
+                "loops as nodes of the tree (--loops embedded) are stepped, but not multipliers"
+              : "release one of them, or make them agree");
 }
 
 std::vector<double> ConstraintSet::save() const {

@@ -125,6 +125,24 @@ TEST(CutHinge, AMotionOfIt) {
   }
 }
 
+// A motion that asks for more than the hinge can do ends in its dead centre, and says so.
+TEST(CutHinge, AMotionBeyondItsDeadCentre) {
+  const Mechanism m = with_coordinates(four_bar("C"), std::vector<std::string>{"C"});
+  const State s = start(m, 0.0);
+  SimulationSettings settings = tight(3.0);
+  settings.integrator.maximum_step = 0.02;
+  settings.actions.motions = {
+      {"C", {.expression = number(s.q[m.position_index("C")]) + " + 1.5*(1-cos(t))"}}};
+  MemoryRecorder record;
+  try {
+    simulate(m, s, settings, record);
+    FAIL();
+  } catch (const NumericalError& e) {
+    EXPECT_NE(std::string(e.what()).find("dead centre"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("time"), std::string::npos) << e.what();
+  }
+}
+
 TEST(CutHinge, WithoutCoordinatesTheMessageSaysWhatToDo) {
   const Mechanism m = four_bar("C");
   SimulationSettings settings = tight(1.0);
