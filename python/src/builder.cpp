@@ -156,8 +156,8 @@ void bind_builder(py::module_& m) {
       .def("edit", &Mechanism::edit, "A MechanismBuilder that starts from this mechanism.")
       .def(
           "with_coordinates",
-          [](const Mechanism& self, const std::vector<std::string>& hinges) {
-            return with_coordinates(self, hinges);
+          [](const Mechanism& mechanism, const std::vector<std::string>& hinges) {
+            return with_coordinates(mechanism, hinges);
           },
           py::arg("hinges"), py::call_guard<py::gil_scoped_release>(),
           "The same mechanism, in which these hinges, at which loops are cut, have coordinates: "
