@@ -15,7 +15,9 @@ std::size_t index(int i) { return static_cast<std::size_t>(i); }
 class TreeCoordinates final : public Coordinates {
  public:
   explicit TreeCoordinates(const Mechanism& mechanism)
-      : mechanism_(mechanism), tables_(make_aggregate_tables(mechanism)) {
+      : mechanism_(mechanism),
+        tables_(make_aggregate_tables(mechanism)),
+        turning_(turning_coordinates(mechanism)) {
     for (const Node& node : mechanism.nodes())
       if (node.coordinates != node.freedoms) has_quaternions_ = true;
   }
@@ -26,6 +28,10 @@ class TreeCoordinates final : public Coordinates {
     const int n = mechanism_.coordinates();
     return entry < n ? "q." + mechanism_.position_names()[index(entry)]
                      : "v." + mechanism_.velocity_names()[index(entry - n)];
+  }
+
+  bool turns(int entry) const override {
+    return entry < mechanism_.coordinates() && turning_[index(entry)] != 0;
   }
 
   void begin(const State& state) override {
@@ -78,11 +84,27 @@ class TreeCoordinates final : public Coordinates {
  private:
   const Mechanism& mechanism_;
   AggregateTables tables_;
+  std::vector<std::uint8_t> turning_;
   ConstraintSet* constraints_ = nullptr;
   bool has_quaternions_ = false;
 };
 
 }  // namespace
+
+std::vector<std::uint8_t> turning_coordinates(const Mechanism& mechanism) {
+  std::vector<std::uint8_t> turning(index(mechanism.coordinates()), 0);
+  for (const Node& node : mechanism.nodes())
+    for (int k = 0; k < node.coordinates; ++k) {
+      bool turns = node.hinge == NodeHinge::revolute || node.hinge == NodeHinge::screw;
+      if (node.hinge == NodeHinge::screws)
+        for (int s = 0; s < node.coordinates; ++s) {
+          const NodeScrew& screw = mechanism.screws()[index(node.first_screw + s)];
+          turns = turns || (screw.coordinate == k && screw.rotation);
+        }
+      turning[index(node.q_index + k)] = turns ? 1 : 0;
+    }
+  return turning;
+}
 
 std::unique_ptr<Coordinates> make_coordinates(const Mechanism& mechanism, const State& state,
                                               std::vector<std::uint8_t> pinned, bool whole) {

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 
 #include "catena/base/text.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/kinematics.h"
+#include "catena/model/with_coordinates.h"
 
 namespace catena {
 
@@ -18,8 +20,9 @@ int freedom_index(const Mechanism& mechanism, const std::string& name) {
       throw NameError("hinge '" + name + "' is rigid and has no freedom");
     if (hinge.node < 0)
       throw NameError("hinge '" + name +
-                      "' closes a loop: its motion follows from the others, so nothing can act "
-                      "there; cut the loop elsewhere (cut: never) to drive it");
+                      "' closes a loop: its motion follows from the others, and it has no "
+                      "coordinates at which something could act; with_coordinates() gives it "
+                      "some, or cut the loop elsewhere (cut: never)");
     if (hinge.freedoms > 1) {
       const auto first = mechanism.velocity_names().begin() + hinge.v_index;
       throw NameError("hinge '" + name + "' has " + std::to_string(hinge.freedoms) +
@@ -157,7 +160,7 @@ void Equations::add_elements(const ActionSettings& actions) {
   const auto settings = mechanism_.freedom_settings();
   for (std::size_t i = 0; i < settings.size(); ++i) {
     const int freedom = static_cast<int>(i);
-    if (settings[i].damping != 0.0)
+    if (settings[i].damping != 0.0 && settings[i].damping != kKeepsCoordinates)
       elements_.push_back({Kind::damping, "damping " + names[i], freedom, 0});
     if (settings[i].friction.active()) {
       rubs_[i] = 1;
@@ -262,7 +265,24 @@ Eigen::VectorXd Equations::start(const State& state) {
   return y;
 }
 
+// An angle is never further than half a turn from any other: where a wheel has turned a hundred
+// times, its error counts as before.
+void Equations::measure(const Eigen::VectorXd& y, Eigen::VectorXd& size) const {
+  size = y.head(controlled()).cwiseAbs();
+  for (const int i : turning_) size[i] = std::min(size[i], std::numbers::pi);
+}
+
+double Equations::spread(const Eigen::VectorXd& y, const Eigen::VectorXd& error, double relative,
+                         double absolute) {
+  if (set_ || (imposes_ && !motions_.empty())) return 1.0;
+  return coordinates_.spread({y.data(), index(mechanical_)}, {error.data(), index(mechanical_)},
+                             relative, absolute);
+}
+
 void Equations::use_chart() {
+  turning_.clear();
+  for (int i = 0; i < mechanical_; ++i)
+    if (coordinates_.turns(i)) turning_.push_back(i);
   if (const Chart* chart = coordinates_.chart()) workspace_.set_chart(*chart);
 }
 

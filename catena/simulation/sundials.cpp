@@ -51,13 +51,15 @@ class Sundials : public Integrator {
     return static_cast<Sundials*>(self)->compute_rate(t, y, dy);
   }
   static int weights_of(N_Vector y, N_Vector weights, void* self) {
-    const Sundials& s = *static_cast<Sundials*>(self);
-    const double* from = N_VGetArrayPointer(y);
+    Sundials& s = *static_cast<Sundials*>(self);
     double* to = N_VGetArrayPointer(weights);
+    s.weighed_ = Eigen::Map<const Eigen::VectorXd>(N_VGetArrayPointer(y), s.ode_.size());
+    s.ode_.measure(s.weighed_, s.size_);
     for (int i = 0; i < s.ode_.size(); ++i)
-      to[i] = i < s.ode_.controlled() ? 1.0 / (s.settings_.relative_tolerance * std::abs(from[i]) +
-                                               s.settings_.absolute_tolerance)
-                                      : kUncontrolled;
+      to[i] =
+          i < s.ode_.controlled()
+              ? 1.0 / (s.settings_.relative_tolerance * s.size_[i] + s.settings_.absolute_tolerance)
+              : kUncontrolled;
     return 0;
   }
 
@@ -128,6 +130,7 @@ class Sundials : public Integrator {
   N_Vector vector_ = nullptr;  // y_
   N_Vector wanted_ = nullptr;  // where interpolate() puts its result
   Eigen::VectorXd y_in_;
+  Eigen::VectorXd weighed_, size_;
   Eigen::VectorXd dy_;
   std::string failure_;
   std::exception_ptr pending_;

@@ -116,6 +116,20 @@ string(JSON found GET "${out}" acceleration A)
 if(NOT found MATCHES "^-5\\.7256762535")
   fail("acceleration of the four-bar: ${found}")
 endif()
+# An effort at the hinge at which the loop is cut, which has coordinates because the state names it.
+# Reference: bodies in absolute coordinates with dense constraints, in numpy.
+file(WRITE ${WORK}/cut.yaml "q: {A: pi/3}\nv: {A: 2}\neffort: {C: 3}\n")
+expect(0 OUT "." RUN dynamics ${models}/four_bar.yaml --state cut.yaml --json)
+foreach(row "A;-6\\.3223577442" "B;6\\.4407621967" "C;-3\\.3229590145" "D;-3\\.2045545621")
+  list(POP_FRONT row hinge)
+  string(JSON found GET "${out}" acceleration ${hinge})
+  if(NOT found MATCHES "^${row}")
+    fail("acceleration of ${hinge} with an effort at C: ${found}")
+  endif()
+endforeach()
+expect(0 OUT "by input C" RUN simulate ${models}/four_bar.sdf --input C=2 --duration 0.1
+       --quiet -o cut.csv)
+expect(0 OUT "C +" RUN assemble ${models}/four_bar.sdf --fix C)
 expect(0 OUT "C +rocker +.*-4\\.94977, -2\\.48579, \\?.*undetermined"
        RUN dynamics ${models}/four_bar.yaml --state closed.yaml --what forces)
 expect(0 OUT "freedom +[ABD]\n" RUN dynamics ${models}/four_bar.yaml --what mass-matrix)
