@@ -24,7 +24,7 @@ struct Options {
 };
 
 void assemble_command(const Options& options) {
-  const Mechanism m = options.model.load();
+  const Mechanism m = options.model.load({options.fix}, {options.state});
   print_warnings(m);
   const StateInput in =
       options.state.empty() ? default_input(m) : read_state_file(options.state, m);

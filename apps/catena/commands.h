@@ -41,5 +41,6 @@ void add_view(CLI::App& app);
 void add_optimize(CLI::App& app);
 void add_plot(CLI::App& app);
 void add_compare(CLI::App& app);
+void add_events(CLI::App& app);
 
 }  // namespace catena::app

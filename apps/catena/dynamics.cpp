@@ -336,7 +336,7 @@ Result chains(const Mechanism& m, const StateInput& in, const std::string& body)
 }
 
 void dynamics(const Options& options) {
-  const Mechanism m = options.model.load();
+  const Mechanism m = options.model.load({options.independent}, {options.state});
   print_warnings(m);
   StateInput in = options.state.empty() ? default_input(m) : read_state_file(options.state, m);
   close_loops(m, in);

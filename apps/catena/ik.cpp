@@ -27,7 +27,7 @@ struct Options {
 };
 
 void ik_command(const Options& options) {
-  const Mechanism m = options.model.load();
+  const Mechanism m = options.model.load({options.fix}, {options.state});
   print_warnings(m);
   StateInput in = options.state.empty() ? default_input(m) : read_state_file(options.state, m);
   // A frame of interest has a name of its own.

@@ -124,7 +124,9 @@ void schedule(const Options& options, const Mechanism& m, const LinearizeSetting
 }
 
 void linearize_command(const Options& options) {
-  const Mechanism m = options.model.load();
+  const Mechanism m = options.model.load(
+      {options.inputs, options.outputs, options.driven, options.independent, options.parameters},
+      {options.at});
   print_warnings(m);
   LinearizeSettings settings;
   settings.inputs = options.inputs;

@@ -80,7 +80,9 @@ void read_run(const Options& options, Task& task) {
   task.motion = recorded_motion(run, *task.mechanism, Efforts::required);
   std::int64_t rough = 0;
   for (const RunEvent& event : run.events())
-    if (event.kind == "limit" || event.kind == "stick" || event.kind == "slip") ++rough;
+    if (event.kind == "limit" || event.kind == "stick" || event.kind == "slip" ||
+        event.kind == "turn")
+      ++rough;
   if (rough > 0)
     std::fprintf(
         stderr,
@@ -101,7 +103,9 @@ void design(const Options& options, Task& task) {
     settings.external = task.simulation.actions.external;
     task.regulator = track(*task.mechanism, *task.motion, settings);
   } else {
-    task.mechanism = std::make_unique<Mechanism>(options.model.load());
+    task.mechanism = std::make_unique<Mechanism>(options.model.load(
+        {options.actuators, options.q, options.r, options.disturb, options.limits},
+        {options.at == "initial" ? std::string() : options.at}));
     const Mechanism& m = *task.mechanism;
     print_warnings(m);
     StateInput in = options.at == "initial" ? default_input(m) : read_state_file(options.at, m);

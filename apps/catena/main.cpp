@@ -108,6 +108,7 @@ int run(int argc, char** argv) {
   catena::app::add_view(app);
   catena::app::add_plot(app);
   catena::app::add_compare(app);
+  catena::app::add_events(app);
   refuse_to_overwrite(argc, argv);
   try {
     app.parse(argc, argv);

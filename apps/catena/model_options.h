@@ -1,6 +1,7 @@
 // The model file and the options that change how it is read, the same in every subcommand.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,10 @@ class ModelOptions {
   // Of what was parsed. Throws UsageError when there is no such file.
   LoadSettings settings() const;
 
-  // Throws ModelError; warnings are part of the mechanism.
-  Mechanism load() const;
+  // Throws ModelError; warnings are part of the mechanism. A hinge at which a loop is cut has
+  // coordinates if its name stands in one of the lists (options of the command) or files.
+  Mechanism load(std::initializer_list<std::vector<std::string>> mentions = {},
+                 const std::vector<std::string>& files = {}) const;
   // As load(), but hinges without inertia are no reason not to describe the mechanism: the errors
   // stand among its warnings.
   Mechanism load_to_describe() const;

@@ -224,7 +224,9 @@ void make_absolute(Mechanism& m, StateInput& input, const SimulationSettings& se
 }
 
 void start(const Options& options) {
-  Mechanism m = options.model.load();
+  Mechanism m = options.model.load({options.inputs, options.pds, options.motions, options.events,
+                                    options.stop_events, options.outputs},
+                                   {options.settings, options.state});
   print_warnings(m);
   StateInput input = default_input(m);
   SimulationSettings settings;

@@ -333,12 +333,36 @@ GivenFreedoms given_by_description(const Mechanism& mechanism) {
   return given;
 }
 
+namespace {
+
+// The coordinates of cut hinges say where bodies stand whose places follow from the tree. If nobody
+// gave them they are read off there, so that they do not pull at the others.
+void read_cut_hinges(const Mechanism& mechanism, const AggregateTables& tables,
+                     const GivenFreedoms& given, Eigen::VectorXd& q) {
+  for (int i = 0; i < static_cast<int>(mechanism.loops().size()); ++i) {
+    const LoopClosure loop(mechanism, tables, i);
+    for (const int h : at(mechanism.loops(), i).cut_hinges) {
+      const HingePlace& hinge = at(mechanism.hinges(), h);
+      if (hinge.node < 0 || at(given.position, hinge.v_index) != 0) continue;
+      std::vector<int> own;
+      for (int k = 0; k < loop.freedoms(); ++k)
+        if (loop.freedom(k) >= hinge.v_index && loop.freedom(k) < hinge.v_index + hinge.freedoms)
+          own.push_back(k);
+      const Closing read = close_from_around(loop, q, own, true, mechanism);
+      if (read.gap < loop.residual(q).norm()) q = read.q;
+    }
+  }
+}
+
+}  // namespace
+
 State assemble_near(const Mechanism& mechanism, const State& guess, const GivenFreedoms& given) {
   if (mechanism.loops().empty()) return guess;
   const AggregateTables tables = make_aggregate_tables(mechanism);
   State state = guess;
   normalize_quaternions(mechanism, state.q);
   if (closure_gap(mechanism, tables, state.q) > kExact) {
+    read_cut_hinges(mechanism, tables, given, state.q);
     // Fixing what was given is worth a try only where it leaves the loops closed.
     Assembly kept = find_assembly(mechanism, state.q, {.fixed = given.position});
     if (!kept.closed) kept.q = assemble(mechanism, state.q);

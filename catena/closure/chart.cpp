@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <Eigen/LU>
 #include <Eigen/QR>
@@ -48,6 +49,45 @@ double singular_ratio(const Eigen::MatrixXd& m) {
   return s[0] > 0.0 ? s[s.size() - 1] / s[0] : 0.0;
 }
 
+// The velocities that the rows allow, an orthonormal row for each: the kernel at a given rank.
+Eigen::MatrixXd allowed_velocities(const Eigen::MatrixXd& rows, int rank) {
+  const Eigen::Index n = rows.cols(), count = n - rank;
+  if (rank == 0) return Eigen::MatrixXd::Identity(n, n);
+  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(rows.transpose());
+  Eigen::MatrixXd last = Eigen::MatrixXd::Zero(n, count);
+  last.bottomRows(count).setIdentity();
+  return (qr.householderQ() * last).transpose();
+}
+
+// Columns of the allowed velocities that determine all others best, those in `first` before all
+// others; the least pivot in `least`. X has no entry above one over that.
+std::vector<int> pick_independent(Eigen::MatrixXd k, const std::vector<int>& first, double& least) {
+  least = 1.0;
+  std::vector<int> picked;
+  std::vector<char> open(static_cast<std::size_t>(k.cols()), first.empty() ? 1 : 0);
+  for (const int column : first) at(open, column) = 1;
+  for (Eigen::Index i = 0; i < k.rows(); ++i) {
+    if (i == static_cast<Eigen::Index>(first.size()))
+      for (int c = 0; c < static_cast<int>(k.cols()); ++c)
+        at(open, c) = std::find(picked.begin(), picked.end(), c) == picked.end() ? 1 : 0;
+    int best = -1;
+    double most = -1.0;
+    for (int c = 0; c < static_cast<int>(k.cols()); ++c)
+      if (at(open, c) != 0 && k.col(c).norm() > most) {
+        best = c;
+        most = k.col(c).norm();
+      }
+    if (best < 0) break;
+    at(open, best) = 0;
+    picked.push_back(best);
+    least = std::min(least, most);
+    if (!(most > 0.0)) continue;
+    const Eigen::VectorXd direction = k.col(best) / most;
+    k -= direction * (direction.transpose() * k).eval();
+  }
+  return picked;
+}
+
 Eigen::MatrixXd scaled_rows(const LoopClosure& loop, const Eigen::VectorXd& q) {
   return loop.velocity_rows(q) * loop.unit_steps(q).asDiagonal();
 }
@@ -80,10 +120,12 @@ LoopChart choose_loop_chart(const Mechanism& mechanism, const LoopClosure& loop,
   }
   if (static_cast<int>(candidates.size()) < rank) throw_pinned(mechanism, loop, pinned, rank);
 
-  double quality = 1.0;
-  std::vector<int> dependent;
-  for (const int k : pivot_columns(columns_of(rows, candidates), rank, quality))
-    dependent.push_back(at(candidates, k));
+  double quality = 1.0, least = 1.0;
+  pivot_columns(columns_of(rows, candidates), rank, quality);
+  std::vector<int> dependent(static_cast<std::size_t>(loop.freedoms()));
+  std::iota(dependent.begin(), dependent.end(), 0);
+  for (const int k : pick_independent(allowed_velocities(rows, rank), pinned, least))
+    std::erase(dependent, k);
   if (quality < kSingular) {
     double unpinned = 1.0;
     pivot_columns(rows, rank, unpinned);
@@ -190,24 +232,11 @@ double chart_quality(const Mechanism& mechanism, const AggregateTables& tables, 
     const LoopChart& own = at(chart.loops, i);
     if (loop.constant() || own.rank == 0) continue;
     const Eigen::MatrixXd rows = scaled_rows(loop, q);
-    const std::vector<int> dependent(own.order.begin(), own.order.begin() + own.rank);
-    double fresh = 1.0;
-    const std::vector<int> best = pivot_columns(rows, own.rank, fresh);
-    // Compared on the same rows' span: columns alone decide which coordinates are good.
-    const double now = columns_of(rows, dependent)
-                           .colPivHouseholderQr()
-                           .matrixQR()
-                           .diagonal()
-                           .cwiseAbs()
-                           .head(own.rank)
-                           .minCoeff();
-    const double could = columns_of(rows, best)
-                             .colPivHouseholderQr()
-                             .matrixQR()
-                             .diagonal()
-                             .cwiseAbs()
-                             .head(own.rank)
-                             .minCoeff();
+    const Eigen::MatrixXd allowed = allowed_velocities(rows, own.rank);
+    std::vector<int> independent(own.order.begin() + own.rank, own.order.end());
+    double now = 1.0, could = 1.0;
+    pick_independent(allowed, independent, now);
+    pick_independent(allowed, {}, could);
     if (could > 0.0) least = std::min(least, now / could);
   }
   return least;

@@ -1,11 +1,11 @@
 // Charts: which freedoms of a closed loop are independent.
 //
 // A loop of n tree freedoms whose closure equations have rank r has n − r independent freedoms; the
-// others follow, v = X v_independent. The r dependent columns and the r rows that determine them
-// are picked by pivoted QR factorizations, so that the block of the two is as well conditioned as
-// it can be made (constraint embedding: Jain, DETC2009-87663, section 5.2; the choice of rows is
-// our own: redundant rows say nothing new and are left out, and no least squares is left for the
-// kernels to solve).
+// others follow, v = X v_independent. Independent are those that move most in the velocities that
+// the equations allow (their kernel, with pivots), so that no entry of X is large; the r rows that
+// determine the others are picked by a pivoted QR factorization (constraint embedding: Jain,
+// DETC2009-87663, section 5.2; the choice of rows is our own: redundant rows say nothing new and
+// are left out, and no least squares is left for the kernels to solve).
 //
 // The rank is the generic one (mobility.h) and stays what it is: in a singular position the rank
 // drops, but a mechanism does not gain coordinates there, and accelerations computed with the

@@ -1,17 +1,14 @@
 #include "catena/loops/absolute_form.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "catena/dynamics/kinematics.h"
+#include "catena/model/with_coordinates.h"
 
 namespace catena {
 namespace {
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
-// A damping that does nothing but keep a hinge's coordinates when it is cut (topology.h).
-constexpr double kMark = std::numeric_limits<double>::min();
 
 std::string free_name(const std::string& body) { return "free " + body; }
 
@@ -30,11 +27,8 @@ Mechanism absolute_form(const Mechanism& m, std::span<const std::string> kept) {
     const HingePlace& place = m.hinges()[index(m.hinge_index(hinge.name))];
     if (place.role == HingePlace::Role::weld) continue;
     hinge.cut = Cut::always;
-    if (std::find(kept.begin(), kept.end(), hinge.name) == kept.end() && !coupled(hinge.name))
-      continue;
-    hinge.freedoms.resize(index(place.freedoms));
-    for (FreedomSettings& f : hinge.freedoms)
-      if (f.damping == 0.0) f.damping = kMark;
+    if (std::find(kept.begin(), kept.end(), hinge.name) != kept.end() || coupled(hinge.name))
+      keep_coordinates(hinge);
   }
   // The first body of every moving group.
   std::vector<char> seen(m.nodes().size(), 0);

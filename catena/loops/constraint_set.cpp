@@ -415,11 +415,18 @@ std::string ConstraintSet::conflict() const {
            number(found.miss) +
            " 1/s²): they are redundant only within the digits of the file, or the position is next "
            "to a singular one; write parallel axes and equal lengths with more digits";
+  // Rows of loops alone agree wherever the loops can be closed, but where their rank drops.
+  const bool own = std::all_of(found.rows.begin(), found.rows.end(), [&](int row) {
+    return dynamics_.constraints().place_of_row(row).constraint < dynamics_.closures();
+  });
+  const std::string singular =
+      "if it moves elsewhere, the loop is in a singular position, over which loops as nodes of the "
+      "tree (--loops embedded) are stepped, but not multipliers";
   if (names.size() == 1)
     return names[0] + " contradicts itself: its rows differ by " + number(found.miss) +
-           "; nothing that moves can satisfy them all";
+           "; nothing that moves can satisfy them all" + (own ? "; " + singular : "");
   return "the constraints of " + listed(names) + " contradict each other (by " +
-         number(found.miss) + "); release one of them, or make them agree";
+         number(found.miss) + "); " + (own ? singular : "release one of them, or make them agree");
 }
 
 std::vector<double> ConstraintSet::save() const {

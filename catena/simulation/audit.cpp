@@ -50,8 +50,12 @@ void Auditor::measure(const State& state, const Eigen::VectorXd& y) {
 }
 
 void Auditor::observe(double t, const State& state, const Eigen::VectorXd& y) {
-  const Mechanism& m = equations_.mechanism();
   measure(state, y);
+  observe_measured(t, state, y);
+}
+
+void Auditor::observe_measured(double t, const State& state, const Eigen::VectorXd& y) {
+  const Mechanism& m = equations_.mechanism();
   last_energy_ = energy_.total();
   energy_error_ = std::max(energy_error_, std::abs(energy_error_now_));
   most_kinetic_ = std::max(most_kinetic_, energy_.kinetic);

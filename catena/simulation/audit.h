@@ -50,9 +50,11 @@ class Auditor {
 
   void start(double t, const State& state);
   // Measures a state; y has the work done until then. observe() also judges it: for the ends of
-  // steps, since a state in between has the error of interpolation on top.
+  // steps, since a state in between has the error of interpolation on top. observe_measured() where
+  // that state was measured last.
   void measure(const State& state, const Eigen::VectorXd& y);
   void observe(double t, const State& state, const Eigen::VectorXd& y);
+  void observe_measured(double t, const State& state, const Eigen::VectorXd& y);
   Audit report(const Eigen::VectorXd& y) const;
 
   // Of the last state measured.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include <Eigen/QR>
 #include <Eigen/SVD>
@@ -34,6 +35,14 @@ constexpr double kTurns = 0.1, kRoundingInTurn = 2e-16;
 constexpr double kNearSingular = 1.5e-3;
 constexpr double kAside = 5e-3;
 constexpr double kMostAside = 0.1;
+// Further from one than this an error of the independent coordinates is followed into the others.
+constexpr double kSpread = 1e-2;
+// Errors of steps gather. So much less for each keeps the energy of a loop within about ten
+// relative tolerances over some thousand steps, for an eighth more steps (of order eight).
+constexpr double kGathered = 3.0;
+// Along a motion a choice of independent freedoms is poor sooner than elsewhere (kPoorChart): on
+// the way to its dead point a freedom tells less and less of what the others do.
+constexpr double kPoorInMotion = 0.5;
 // The cosine of what the velocities of a loop may turn by within a step.
 constexpr double kMostTurn = 0.5;
 // At rest, or where one cannot go to either side, a position is taken as it is down to this.
@@ -41,6 +50,8 @@ constexpr double kSingular = 1e-6;
 // Branches that pass each other at less than this (radians, or fractions of the loop's length)
 // meet: it is what few digits of a file make of a mechanism whose branches do.
 constexpr double kMeet = 1e-9;
+// Singular values below this part of the largest vanish where branches meet.
+constexpr double kFolded = 5e-3;
 // How far from a crossing the points are between which it is looked at.
 constexpr double kBeside = 1e-2;
 // The value at 0 of the quintic through six points: their places, in units of the distance, and
@@ -77,6 +88,7 @@ ClosedCoordinates::ClosedCoordinates(const Mechanism& mechanism, const State& st
     : mechanism_(mechanism),
       pinned_(std::move(pinned)),
       tables_(make_aggregate_tables(mechanism)),
+      turning_(turning_coordinates(mechanism)),
       rates_(mechanism.coordinates()) {
   const double gap = closure_residual(state);
   const auto open = [&] {
@@ -99,6 +111,11 @@ std::string ClosedCoordinates::name(int entry) const {
   const int n = static_cast<int>(positions_.size());
   return entry < n ? "q." + mechanism_.position_names()[index(positions_[index(entry)])]
                    : "v." + mechanism_.velocity_names()[index(velocities_[index(entry - n)])];
+}
+
+bool ClosedCoordinates::turns(int entry) const {
+  return entry < static_cast<int>(positions_.size()) &&
+         turning_[index(positions_[index(entry)])] != 0;
 }
 
 void ClosedCoordinates::use(const Chart& chart) {
@@ -196,6 +213,10 @@ void ClosedCoordinates::unpack(std::span<const double> y, State& state) {
     near_singular_ = true;
     return;
   }
+  if (ratio < kSingular && std::find(pinned_.begin(), pinned_.end(), 1) != pinned_.end())
+    throw NumericalError(
+        "a hinge whose motion is prescribed is in its dead centre, and cannot go on as prescribed: "
+        "prescribe less, or the motion of another hinge of the loop");
   if (ratio < kSingular)
     throw NumericalError(
         "the mechanism stands in a singular position, where its motion is not determined; start "
@@ -244,6 +265,43 @@ double ClosedCoordinates::noise(const State& state, const Eigen::VectorXd& accel
   return rounding / (ratio_ * ratio_) * (a + v * v / ratio_) + std::pow(aside_, 6) * a;
 }
 
+double ClosedCoordinates::spread(std::span<const double> y, std::span<const double> error,
+                                 double relative, double absolute) {
+  std::vector<double> moved(y.begin(), y.end());
+  for (std::size_t i = 0; i < moved.size(); ++i) moved[i] += error[i];
+  off_ = near_ = anchor_;
+  try {
+    if (unpack_at(y, 0.0, near_) < kSpread || unpack_at(moved, 0.0, off_) < kSpread)
+      return kGathered;
+  } catch (const NumericalError&) {
+    return kGathered;  // whoever evaluates there says so
+  }
+  double most = 1.0;
+  for (const Loop& loop : loops_) {
+    if (loop.by_quaternion || loop.closure.constant()) continue;
+    const auto rank = static_cast<Eigen::Index>(loop.rows.size());
+    const auto freedoms = static_cast<Eigen::Index>(loop.columns.size());
+    if (rank == freedoms) continue;
+    // Sums of squares, measured as integrators measure y.
+    double own = 0.0, all = 0.0;
+    for (Eigen::Index k = 0; k < freedoms; ++k) {
+      const int c = loop.coordinates[static_cast<std::size_t>(k)];
+      const int f = loop.closure.freedom(loop.columns[static_cast<std::size_t>(k)]);
+      double size = std::max(std::abs(near_.q[c]), std::abs(anchor_.q[c]));
+      if (turning_[index(c)] != 0) size = std::min(size, std::numbers::pi);
+      const double speed = std::max(std::abs(near_.v[f]), std::abs(anchor_.v[f]));
+      const double q = (off_.q[c] - near_.q[c]) / (absolute + relative * size);
+      const double v = (off_.v[f] - near_.v[f]) / (absolute + relative * speed);
+      all += q * q + v * v;
+      if (k >= rank) own += q * q + v * v;
+    }
+    all /= static_cast<double>(freedoms);
+    own /= static_cast<double>(freedoms - rank);
+    if (own > 0.0) most = std::max(most, std::sqrt(all / own));
+  }
+  return kGathered * most;
+}
+
 bool ClosedCoordinates::interpolate(std::span<const double> y, State& state) {
   double speed = 0.0;
   for (const double v : y.subspan(positions_.size())) speed = std::max(speed, std::abs(v));
@@ -274,8 +332,9 @@ bool ClosedCoordinates::interpolate(std::span<const double> y, State& state) {
   });
 }
 
-// The residual in the one direction that no motion of the dependent coordinates changes, after it
-// was brought to zero in all others.
+// The residual in the directions that no motion of the dependent coordinates changes, mostly one,
+// after it was brought to zero in all others. (Where the two rhombs of an inversor fold together
+// there are two.)
 double ClosedCoordinates::distance_of_branches(const Loop& loop, Eigen::VectorXd q) const {
   const int rank = static_cast<int>(loop.rows.size());
   if (rank == 0) return 0.0;
@@ -285,9 +344,12 @@ double ClosedCoordinates::distance_of_branches(const Loop& loop, Eigen::VectorXd
     const Eigen::JacobiSVD<Eigen::MatrixXd> svd(part(e.jacobian, loop.rows, loop.columns, 0, rank),
                                                 Eigen::ComputeFullU | Eigen::ComputeFullV);
     Eigen::VectorXd open = svd.matrixU().transpose() * e.residual(loop.rows);
-    if (iteration == kPolish) return std::abs(open[rank - 1]);
-    open[rank - 1] = 0.0;
-    for (int k = 0; k + 1 < rank; ++k) open[k] /= svd.singularValues()[k];
+    int regular = rank - 1;
+    while (regular > 0 && svd.singularValues()[regular - 1] < kFolded * svd.singularValues()[0])
+      --regular;
+    if (iteration == kPolish) return open.tail(rank - regular).norm();
+    open.tail(rank - regular).setZero();
+    for (int k = 0; k < regular; ++k) open[k] /= svd.singularValues()[k];
     const Eigen::VectorXd step = svd.matrixV() * open;
     for (int d = 0; d < rank; ++d) q[loop.coordinates[index(d)]] -= step[d];
   }
@@ -477,7 +539,8 @@ void ClosedCoordinates::prescribe(int freedom, double position, double velocity,
 
 bool ClosedCoordinates::accepted(const State& state) {
   change_.clear();
-  bool anew = !near_singular_ && chart_quality(mechanism_, tables_, chart_, state.q) < kPoorChart;
+  bool anew =
+      !near_singular_ && chart_quality(mechanism_, tables_, chart_, state.q) < kPoorInMotion;
   if (anew) {
     try {
       const std::vector<int> before = velocities_;

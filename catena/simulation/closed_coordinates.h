@@ -46,12 +46,15 @@ class ClosedCoordinates final : public Coordinates {
 
   int size() const override;
   std::string name(int entry) const override;
+  bool turns(int entry) const override;
   void begin(const State& state) override;
   void pack(const State& state, std::span<double> y) const override;
   void unpack(std::span<const double> y, State& state) override;
   std::span<const Side> sides() const override {
     return near_singular_ ? std::span<const Side>(sides_) : std::span<const Side>{};
   }
+  double spread(std::span<const double> y, std::span<const double> error, double relative,
+                double absolute) override;
   double noise(const State& state, const Eigen::VectorXd& acceleration) const override;
   void rate(const State& state, const Eigen::VectorXd& acceleration,
             std::span<double> dy) const override;
@@ -100,11 +103,13 @@ class ClosedCoordinates final : public Coordinates {
   const Mechanism& mechanism_;
   std::vector<std::uint8_t> pinned_;
   AggregateTables tables_;
+  std::vector<std::uint8_t> turning_;  // by coordinate
   Chart chart_;
   std::vector<Loop> loops_;
   std::vector<int> positions_;   // of the entries of y in q
   std::vector<int> velocities_;  // of the entries of y in v
   State anchor_;                 // last accepted
+  State near_, off_;             // of spread()
   std::array<Side, 6> sides_;
   bool near_singular_ = false;  // in the last unpack()
   double ratio_ = 1.0;  // of pivots: of the last unpack(), or of the sides it is interpolated from

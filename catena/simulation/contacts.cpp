@@ -28,11 +28,6 @@ constexpr double kForceRounding = 1e-10;
 // So many impacts within so short a time (s) are a crowd.
 constexpr double kCrowdTime = 1e-3;
 constexpr int kCrowd = 300;
-// No freedom gets this far beyond a limit (rad, m).
-constexpr double kDeepest = 1e-6;
-// What is held in a loop is brought back when it is this far off, or this fast.
-constexpr double kHeldOff = 1e-8;
-constexpr double kHeldSpeed = 1e-6;
 
 constexpr double kNoBound = std::numeric_limits<double>::infinity();
 
@@ -355,10 +350,11 @@ void Contacts::choose_modes(double t, Eigen::VectorXd& y, const Happened& happen
     hold_independent_only(state);
     if (!end_slow_motion(at, response, state, y)) break;
   }
-  for (const Stop& stop : stops_) {
-    const int held = equations_.modes()[index(stop.freedom)].stop;
-    if (held != 0) state.q[stop.coordinate] = held < 0 ? stop.lower : stop.upper;
-  }
+  std::vector<Candidate> resting;
+  for (const Stop& stop : stops_)
+    if (const int held = equations_.modes()[index(stop.freedom)].stop; held != 0)
+      resting.push_back({stop.freedom, held});
+  bring_to_limits(resting, state, y);
   for (int i = 0; i < equations_.mechanism().freedoms(); ++i)
     if (equations_.modes()[index(i)].held()) state.v[i] = 0.0;
   equations_.set_state(state, y);
@@ -456,12 +452,10 @@ void Contacts::settle(double t, Eigen::VectorXd& y, const Happened& happened,
   State state = state_of(y);
   speed_ = state.v.lpNorm<Eigen::Infinity>();
   if (!happened.impacts.empty()) {
-    for (const int i : happened.impacts) {
-      const Stop& stop = stop_of(i);
-      const int where = side(stop, state);
-      if (where != 0) state.q[stop.coordinate] = where < 0 ? stop.lower : stop.upper;
-    }
-    equations_.set_state(state, y);
+    std::vector<Candidate> at;
+    for (const int i : happened.impacts)
+      if (const int where = side(stop_of(i), state); where != 0) at.push_back({i, where});
+    bring_to_limits(at, state, y);
   }
   collide(t, y, log);
   choose_modes(t, y, happened);
@@ -484,7 +478,9 @@ void Contacts::log_changes(double t, const std::vector<FreedomMode>& before,
                      fmt::format("{} its {} limit{}", state.v[i] == 0.0 ? "leaves" : "thrown off",
                                  side_name(then.stop),
                                  state.v[i] == 0.0 ? "" : " by the impact of another")});
-    if (then.stop == 0 && now.stop != 0 && slowed_[index(i)] != 0)
+    // With friction the last bounce may end where it turns round.
+    const bool at_its_top = then.friction == Law::sliding && struck_[index(i)] == 0;
+    if (then.stop == 0 && now.stop != 0 && (slowed_[index(i)] != 0 || at_its_top))
       log.push_back({t, "zeno", name,
                      fmt::format("bounces shorter than {:.6g} s would accumulate here; it rests "
                                  "against its {} limit from now on",
@@ -494,9 +490,16 @@ void Contacts::log_changes(double t, const std::vector<FreedomMode>& before,
       log.push_back(
           {t, "stick", name,
            fmt::format("held by {:.6g}, breakaway at {:.6g}", equations_.friction()[i], level)});
-    if (now.friction == Law::sliding && !thrown && now.direction != then.direction)
+    // What leaves a stop, or is thrown, has been told.
+    if (now.friction != Law::sliding || thrown || then.stop != 0) continue;
+    if (then.friction != Law::sliding)
       log.push_back(
           {t, "slip", name, fmt::format("friction cannot hold it, breakaway at {:.6g}", level)});
+    else if (now.direction * then.direction < 0)
+      log.push_back(
+          {t, "turn", name,
+           fmt::format("slides the other way: friction cannot hold it, breakaway at {:.6g}",
+                       level)});
   }
 }
 
@@ -514,57 +517,6 @@ void Contacts::begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) {
                                  q, stop.lower, stop.upper)});
   }
   settle(t, y, {}, log);
-}
-
-bool Contacts::hold(double t, Eigen::VectorXd& y) {
-  if (equations_.coordinates().chart() == nullptr) return false;
-  const Mechanism& m = equations_.mechanism();
-  State state = equations_.state();
-  Eigen::VectorXd off = Eigen::VectorXd::Zero(m.freedoms());
-  std::vector<Candidate> held;
-  bool any = false;
-  for (int i = 0; i < m.freedoms(); ++i) {
-    const FreedomMode& mode = equations_.modes()[index(i)];
-    if (!mode.held()) continue;
-    held.push_back({i, mode.stop});
-    if (mode.stop != 0) {
-      const Stop& stop = stop_of(i);
-      off[i] = state.q[stop.coordinate] - (mode.stop < 0 ? stop.lower : stop.upper);
-    }
-    any = any || std::abs(state.v[i]) > kHeldSpeed || std::abs(off[i]) > kHeldOff;
-  }
-  if (!any) return false;
-  const Eigen::MatrixXd response = responses(state, held);
-  // Positions move as velocities do.
-  BoundedProblem problem = problem_of(held, response, off);
-  problem.least.setConstant(-kNoBound);
-  Eigen::VectorXd back = solve(problem).push;
-  for (Eigen::Index k = 0; k < back.size(); ++k)
-    back[k] *= held[static_cast<std::size_t>(k)].sense();
-  const Eigen::VectorXd way = response * back;
-  for (int i = 0; i < m.freedoms(); ++i)
-    if (const int c = m.coordinate_of_freedom()[index(i)]; c >= 0) state.q[c] += way[i];
-  equations_.set_state(state, y);
-  state = state_of(y);
-  problem.b = problem_of(held, response, state.v).b;
-  push(held, response, solve(problem), Eigen::VectorXd::Zero(back.size()), state, y);
-  equations_.look(t, y);
-  return true;
-}
-
-void Contacts::check(double t) const {
-  const State& state = equations_.state();
-  for (const Stop& stop : stops_) {
-    const double q = state.q[stop.coordinate];
-    const double beyond =
-        std::max(stop.outside < 0 ? 0.0 : stop.lower - q, stop.outside > 0 ? 0.0 : q - stop.upper);
-    if (!(beyond > kDeepest)) continue;
-    const auto& names = equations_.mechanism().velocity_names();
-    throw NumericalError(fmt::format(
-        "'{}' is at {:.6g} at time {} s, {:.3g} beyond its limits {:.6g} to {:.6g}; smaller "
-        "tolerances or a shorter step may help",
-        names[index(stop.freedom)], q, number(t), beyond, stop.lower, stop.upper));
-  }
 }
 
 std::vector<double> Contacts::save() const {

@@ -108,6 +108,12 @@ class Contacts {
   bool end_slow_motion(std::span<const Candidate> at, const Eigen::MatrixXd& response, State& state,
                        Eigen::VectorXd& y);
   void hold_independent_only(const State& state);
+  // How far a candidate is from its limit.
+  double beyond_limit(const Candidate& c, const State& state) const;
+  void bring_to_limits(std::span<const Candidate> at, State& state, Eigen::VectorXd& y);
+  // Moves the mechanism so that candidates which are off by so much are there.
+  void move_back(std::span<const Candidate> at, const Eigen::MatrixXd& response,
+                 const Eigen::VectorXd& off, State& state, Eigen::VectorXd& y);
   void slide_what_moves(const State& state);
   void log_changes(double t, const std::vector<FreedomMode>& before, std::vector<RunEvent>& log);
 

@@ -15,7 +15,9 @@ std::size_t index(int i) { return static_cast<std::size_t>(i); }
 class TreeCoordinates final : public Coordinates {
  public:
   explicit TreeCoordinates(const Mechanism& mechanism)
-      : mechanism_(mechanism), tables_(make_aggregate_tables(mechanism)) {
+      : mechanism_(mechanism),
+        tables_(make_aggregate_tables(mechanism)),
+        turning_(turning_coordinates(mechanism)) {
     for (const Node& node : mechanism.nodes())
       if (node.coordinates != node.freedoms) has_quaternions_ = true;
   }
@@ -28,28 +30,35 @@ class TreeCoordinates final : public Coordinates {
                      : "v." + mechanism_.velocity_names()[index(entry - n)];
   }
 
+  bool turns(int entry) const override {
+    return entry < mechanism_.coordinates() && turning_[index(entry)] != 0;
+  }
+
   void begin(const State& state) override {
     if (constraints_ != nullptr) constraints_->begin(state);
   }
 
   void pack(const State& state, std::span<double> y) const override {
-    std::copy(state.q.begin(), state.q.end(), y.begin());
-    std::copy(state.v.begin(), state.v.end(), y.begin() + mechanism_.coordinates());
+    std::copy_n(state.q.data(), state.q.size(), y.data());
+    std::copy_n(state.v.data(), state.v.size(), y.data() + state.q.size());
   }
 
   void unpack(std::span<const double> y, State& state) override {
-    const auto split = y.begin() + mechanism_.coordinates();
-    std::copy(y.begin(), split, state.q.begin());
-    std::copy(split, split + mechanism_.freedoms(), state.v.begin());
+    std::copy_n(y.data(), state.q.size(), state.q.data());
+    std::copy_n(y.data() + state.q.size(), state.v.size(), state.v.data());
     if (has_quaternions_) normalize_quaternions(mechanism_, state.q);
   }
 
   void rate(const State& state, const Eigen::VectorXd& acceleration,
             std::span<double> dy) const override {
-    for (const Node& node : mechanism_.nodes())
-      node_position_rate(node, state.q.data() + node.q_index, state.v.data() + node.v_index,
-                         dy.data() + node.q_index);
-    std::copy(acceleration.begin(), acceleration.end(), dy.begin() + mechanism_.coordinates());
+    if (!has_quaternions_) {  // then coordinates and freedoms are the same, in the same order
+      std::copy_n(state.v.data(), state.v.size(), dy.data());
+    } else {
+      for (const Node& node : mechanism_.nodes())
+        node_position_rate(node, state.q.data() + node.q_index, state.v.data() + node.v_index,
+                           dy.data() + node.q_index);
+    }
+    std::copy_n(acceleration.data(), acceleration.size(), dy.data() + state.q.size());
   }
 
   void prescribe(int freedom, double position, double velocity,
@@ -75,11 +84,27 @@ class TreeCoordinates final : public Coordinates {
  private:
   const Mechanism& mechanism_;
   AggregateTables tables_;
+  std::vector<std::uint8_t> turning_;
   ConstraintSet* constraints_ = nullptr;
   bool has_quaternions_ = false;
 };
 
 }  // namespace
+
+std::vector<std::uint8_t> turning_coordinates(const Mechanism& mechanism) {
+  std::vector<std::uint8_t> turning(index(mechanism.coordinates()), 0);
+  for (const Node& node : mechanism.nodes())
+    for (int k = 0; k < node.coordinates; ++k) {
+      bool turns = node.hinge == NodeHinge::revolute || node.hinge == NodeHinge::screw;
+      if (node.hinge == NodeHinge::screws)
+        for (int s = 0; s < node.coordinates; ++s) {
+          const NodeScrew& screw = mechanism.screws()[index(node.first_screw + s)];
+          turns = turns || (screw.coordinate == k && screw.rotation);
+        }
+      turning[index(node.q_index + k)] = turns ? 1 : 0;
+    }
+  return turning;
+}
 
 std::unique_ptr<Coordinates> make_coordinates(const Mechanism& mechanism, const State& state,
                                               std::vector<std::uint8_t> pinned, bool whole) {

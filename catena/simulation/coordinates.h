@@ -26,6 +26,9 @@ class Coordinates {
   // What entry i is, for messages: "q.elbow".
   virtual std::string name(int entry) const = 0;
 
+  // Whether entry i is an angle, which may go round many times.
+  virtual bool turns(int /*entry*/) const { return false; }
+
   // Forgets everything but this state: at the start of a run and at its checkpoints.
   virtual void begin(const State& state) = 0;
   virtual void pack(const State& state, std::span<double> y) const = 0;
@@ -43,6 +46,11 @@ class Coordinates {
   // that is more than usual.
   virtual double noise(const State& /*state*/, const Eigen::VectorXd& /*acceleration*/) const {
     return 0.0;
+  }
+  // By how much more an error of y is seen in all coordinates and velocities than in y (Ode).
+  virtual double spread(std::span<const double> /*y*/, std::span<const double> /*error*/,
+                        double /*relative*/, double /*absolute*/) {
+    return 1.0;
   }
   // ẏ at a state that unpack() gave.
   virtual void rate(const State& state, const Eigen::VectorXd& acceleration,
@@ -67,6 +75,9 @@ class Coordinates {
   // What accepted() changed about them, in words; empty: nothing.
   virtual std::string change() const { return {}; }
 };
+
+// By coordinate: 1 for angles.
+std::vector<std::uint8_t> turning_coordinates(const Mechanism& mechanism);
 
 // The coordinates that suit a mechanism, which must outlive them, at a state. `pinned` marks the
 // freedoms whose motion is prescribed, by freedom; empty: none. `whole`: all coordinates also of a

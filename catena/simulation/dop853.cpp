@@ -37,14 +37,18 @@ Dop853::Dop853(Ode& ode, const IntegratorSettings& settings)
   const Eigen::Index n = ode.size();
   for (Eigen::VectorXd& stage : stage_) stage = Eigen::VectorXd::Zero(n);
   for (Eigen::VectorXd& row : dense_) row = Eigen::VectorXd::Zero(n);
-  y_trial_ = sum_ = Eigen::VectorXd::Zero(n);
-  scale_ = Eigen::VectorXd::Zero(ode.controlled());
+  y_trial_ = sum_ = error_ = Eigen::VectorXd::Zero(n);
+  scale_ = trial_size_ = Eigen::VectorXd::Zero(ode.controlled());
 }
 
 void Dop853::begin() {
   rate(t_, y_, stage_[0]);
   noise_at_start_ = ode_.noise();
-  next_step_ = std::min(first_step(), settings_.maximum_step);
+  // Where an error is seen more in what y stands for, it is also seen less by the estimate: a loop
+  // turns within a short way beside a dead point, and a long first step would pass over that.
+  const double spread = ode_.spread(y_, Eigen::VectorXd::Zero(y_.size()),
+                                    settings_.relative_tolerance, settings_.absolute_tolerance);
+  next_step_ = std::min(first_step() / (spread * spread), settings_.maximum_step);
   dense_ready_ = ahead_ = false;
   usual_step_ = 0.0;
   steps_ = stiff_steps_ = easy_steps_ = 0;
@@ -54,7 +58,8 @@ void Dop853::begin() {
 double Dop853::first_step() {
   const Eigen::Index n = scale_.size();
   if (n == 0) return settings_.maximum_step;
-  scale_ = settings_.absolute_tolerance + settings_.relative_tolerance * y_.head(n).array().abs();
+  ode_.measure(y_, scale_);
+  scale_ = settings_.absolute_tolerance + settings_.relative_tolerance * scale_.array();
   const double root = std::sqrt(static_cast<double>(n));
   const double d0 = (y_.head(n).array() / scale_.array()).matrix().norm() / root;
   const double d1 = (stage_[0].head(n).array() / scale_.array()).matrix().norm() / root;
@@ -101,15 +106,19 @@ bool Dop853::try_step(double h) {
 double Dop853::error_norm(double h) {
   const Eigen::Index n = scale_.size();
   if (n == 0) return 0.0;
-  scale_ =
-      settings_.absolute_tolerance + (h < kCrawl * usual_step_ ? h * noise_ : 0.0) +
-      settings_.relative_tolerance * y_.head(n).array().abs().max(y_trial_.head(n).array().abs());
+  ode_.measure(y_, scale_);
+  ode_.measure(y_trial_, trial_size_);
+  scale_ = settings_.absolute_tolerance + (h < kCrawl * usual_step_ ? h * noise_ : 0.0) +
+           settings_.relative_tolerance * scale_.array().max(trial_size_.array());
   // sum_ still holds the step itself.
   for (int k = 0; k < dop853::kError3.terms; ++k)
     sum_ -= dop853::kError3.term[k].coefficient *
             stage_[static_cast<std::size_t>(dop853::kError3.term[k].stage)];
   const double third = (sum_.head(n).array() / scale_.array()).matrix().squaredNorm();
   sum(dop853::kError5, sum_);
+  error_ = h * sum_;
+  const double spread =
+      ode_.spread(y_trial_, error_, settings_.relative_tolerance, settings_.absolute_tolerance);
   sum_.head(n).array() /= scale_.array();
   Eigen::Index worst = 0;
   sum_.head(n).array().abs().maxCoeff(&worst);
@@ -117,7 +126,7 @@ double Dop853::error_norm(double h) {
   const double fifth = sum_.head(n).squaredNorm();
   const double both = fifth + 0.01 * third;
   if (both == 0.0) return 0.0;
-  return h * fifth / std::sqrt(both * static_cast<double>(n));
+  return spread * h * fifth / std::sqrt(both * static_cast<double>(n));
 }
 
 void Dop853::advance(double limit) {
@@ -146,6 +155,19 @@ void Dop853::advance(double limit) {
       if (h < least_step(t_)) throw StepCollapse(t_, h, worst_, "");
       continue;
     }
+    // Also where it ends rates must be known.
+    const double end = last ? limit : t_ + h;
+    try {
+      ode_.project(end, y_trial_);
+      rate(end, y_trial_, stage_[dop853::kStages]);
+    } catch (const NumericalError& e) {
+      failure_ = e.what();
+      ++statistics_.rejected;
+      rejected = true;
+      h *= kFailureFactor;
+      if (h < least_step(t_)) throw StepCollapse(t_, h, -1, failure_);
+      continue;
+    }
     const double largest = rejected ? 1.0 : kLargestFactor;
     const double factor = error == 0.0 ? largest
                                        : std::clamp(kSafety * std::pow(error, -kErrorExponent),
@@ -157,12 +179,10 @@ void Dop853::advance(double limit) {
     t_previous_ = t_;
     y_previous_.swap(y_);
     y_.swap(y_trial_);
-    t_ = last ? limit : t_ + h;
+    t_ = end;
     break;
   }
   dense_ready_ = false;
-  ode_.project(t_, y_);
-  rate(t_, y_, stage_[dop853::kStages]);
   noise_at_start_ = ode_.noise();
   ahead_ = true;
   if (++steps_ % kLookEvery == 0 || stiff_steps_ > 0) look_for_stiffness();

@@ -31,7 +31,9 @@ class Dop853 final : public Integrator {
   std::array<Eigen::VectorXd, 3 + dop853::kDenseRows> dense_;
   Eigen::VectorXd y_trial_;
   Eigen::VectorXd sum_;
+  Eigen::VectorXd error_;
   Eigen::VectorXd scale_;
+  Eigen::VectorXd trial_size_;
   double next_step_ = 0.0;
   double usual_step_ = 0.0;
   double noise_at_start_ = 0.0;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 
 #include "catena/base/text.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/kinematics.h"
+#include "catena/model/with_coordinates.h"
 
 namespace catena {
 
@@ -18,8 +20,9 @@ int freedom_index(const Mechanism& mechanism, const std::string& name) {
       throw NameError("hinge '" + name + "' is rigid and has no freedom");
     if (hinge.node < 0)
       throw NameError("hinge '" + name +
-                      "' closes a loop: its motion follows from the others, so nothing can act "
-                      "there; cut the loop elsewhere (cut: never) to drive it");
+                      "' closes a loop: its motion follows from the others, and it has no "
+                      "coordinates at which something could act; with_coordinates() gives it "
+                      "some, or cut the loop elsewhere (cut: never)");
     if (hinge.freedoms > 1) {
       const auto first = mechanism.velocity_names().begin() + hinge.v_index;
       throw NameError("hinge '" + name + "' has " + std::to_string(hinge.freedoms) +
@@ -84,6 +87,7 @@ Equations::Equations(const Mechanism& mechanism, Coordinates& coordinates,
   const std::size_t n = index(mechanism.freedoms());
   prescribed_.assign(n, 0);
   frictional_.assign(n, 0);
+  rubs_.assign(n, 0);
   modes_.assign(n, {});
   impact_element_.assign(n, -1);
   for (const InputSettings& input : actions.inputs)
@@ -156,9 +160,10 @@ void Equations::add_elements(const ActionSettings& actions) {
   const auto settings = mechanism_.freedom_settings();
   for (std::size_t i = 0; i < settings.size(); ++i) {
     const int freedom = static_cast<int>(i);
-    if (settings[i].damping != 0.0)
+    if (settings[i].damping != 0.0 && settings[i].damping != kKeepsCoordinates)
       elements_.push_back({Kind::damping, "damping " + names[i], freedom, 0});
     if (settings[i].friction.active()) {
+      rubs_[i] = 1;
       elements_.push_back({Kind::friction, "friction " + names[i], freedom, 0});
       frictional_[i] = friction_law_ == FrictionLaw::set_valued && !prescribed(freedom);
       if (frictional_[i]) modes_[i].friction = FreedomMode::Friction::stuck;
@@ -198,6 +203,11 @@ void Equations::add_elements(const ActionSettings& actions) {
       switching_element_ = elements();
       elements_.push_back({Kind::switching, "switches", 0, 0});
     }
+  }
+  for (int k = 0; k < elements(); ++k) {
+    const Kind kind = elements_[index(k)].kind;
+    if (kind != Kind::impact && kind != Kind::response && kind != Kind::switching)
+      powered_.push_back(k);
   }
   needs_kinematics_ = std::any_of(elements_.begin(), elements_.end(), [](const Element& e) {
     return e.kind == Kind::external || e.kind == Kind::spring;
@@ -255,7 +265,24 @@ Eigen::VectorXd Equations::start(const State& state) {
   return y;
 }
 
+// An angle is never further than half a turn from any other: where a wheel has turned a hundred
+// times, its error counts as before.
+void Equations::measure(const Eigen::VectorXd& y, Eigen::VectorXd& size) const {
+  size = y.head(controlled()).cwiseAbs();
+  for (const int i : turning_) size[i] = std::min(size[i], std::numbers::pi);
+}
+
+double Equations::spread(const Eigen::VectorXd& y, const Eigen::VectorXd& error, double relative,
+                         double absolute) {
+  if (set_ || (imposes_ && !motions_.empty())) return 1.0;
+  return coordinates_.spread({y.data(), index(mechanical_)}, {error.data(), index(mechanical_)},
+                             relative, absolute);
+}
+
 void Equations::use_chart() {
+  turning_.clear();
+  for (int i = 0; i < mechanical_; ++i)
+    if (coordinates_.turns(i)) turning_.push_back(i);
   if (const Chart* chart = coordinates_.chart()) workspace_.set_chart(*chart);
 }
 
@@ -353,7 +380,7 @@ void Equations::solve() {
       hybrid_.acceleration[i] = 0.0;
       hybrid = true;
     }
-    if (!settings[k].friction.active()) continue;
+    if (rubs_[k] == 0) continue;
     const double smooth = friction_force(settings[k].friction, state_.v[i]);
     if (frictional_[k] == 0) {
       friction_[i] = smooth;
@@ -438,7 +465,8 @@ void Equations::rate(double t, const Eigen::VectorXd& y, Eigen::VectorXd& dy) {
 void Equations::rate_of_integrals(Eigen::VectorXd& dy) const {
   for (const Controller& pid : pids_)
     if (pid.integral >= 0) dy[pid.integral] = pid.error;
-  for (int k = 0; k < elements(); ++k) dy[work_entry(k)] = power(elements_[index(k)]);
+  dy.tail(elements()).setZero();
+  for (const int k : powered_) dy[mechanical_ + controllers_ + k] = power(elements_[index(k)]);
 }
 
 void Equations::applied_force(double t, const Eigen::VectorXd& y, Eigen::VectorXd& force,

@@ -45,6 +45,9 @@ class Equations final : public Ode {
   int size() const override { return mechanical_ + controllers_ + elements(); }
   int controlled() const override { return mechanical_ + controllers_; }
   void rate(double t, const Eigen::VectorXd& y, Eigen::VectorXd& dy) override;
+  void measure(const Eigen::VectorXd& y, Eigen::VectorXd& size) const override;
+  double spread(const Eigen::VectorXd& y, const Eigen::VectorXd& error, double relative,
+                double absolute) override;
   double noise() const override { return coordinates_.noise(state_, acceleration_); }
   void project(double t, Eigen::VectorXd& y) override;
   // All forces but those of inertia, at the freedoms, and the rates of everything but the state.
@@ -194,6 +197,7 @@ class Equations final : public Ode {
   const Mechanism& mechanism_;
   Coordinates& coordinates_;
   Workspace workspace_;
+  std::vector<int> turning_;  // entries of y that are angles
   int mechanical_;
   int controllers_ = 0;
   int switches_ = 0;
@@ -207,12 +211,14 @@ class Equations final : public Ode {
   std::vector<int> element_of_constraint_;  // −1: none
   int switching_element_ = -1;
   std::vector<Element> elements_;
+  std::vector<int> powered_;         // elements that do work all the time, not only at events
   std::vector<int> impact_element_;  // by freedom, −1: none
   int response_element_ = -1;
   std::vector<FreedomMode> modes_;
   std::vector<std::uint8_t> prescribed_;
   std::vector<RunEvent> notes_;
-  std::vector<std::uint8_t> frictional_;  // by freedom: dry friction with modes
+  std::vector<std::uint8_t> rubs_;        // by freedom: has friction
+  std::vector<std::uint8_t> frictional_;  // and with modes
   FrictionLaw friction_law_;
   bool limit_efforts_ = false;
   bool imposes_ = true;            // prescribed motions on every state

@@ -15,9 +15,10 @@ constexpr double kGuess = 0.1;
 constexpr double kTimeResolution = 4.0 * std::numeric_limits<double>::epsilon();
 constexpr int kMostIterations = 200;
 // A freedom that leaves its limit is found again when it is this far behind it; in loops, where
-// others may carry it, rounding moves it more.
+// others may carry it, rounding moves it more, unless it leaves with a speed of its own.
 constexpr double kJustLeft = 1e-13;
 constexpr double kCarried = 1e-10;
+constexpr double kOwnSpeed = 1e-7;
 // Forces below this fraction of the largest one are rounding.
 constexpr double kForceRounding = 1e-11;
 
@@ -42,6 +43,7 @@ void EventWatch::add(Watch::Kind kind, int which, int sign) {
 void EventWatch::start(double t, const Eigen::VectorXd& y) {
   using Kind = Watch::Kind;
   watches_.clear();
+  all_armed_ = false;
   needs_forces_ = false;
   const auto& modes = equations_.modes();
   for (std::size_t s = 0; s < contacts_.stops().size(); ++s) {
@@ -86,7 +88,7 @@ void EventWatch::start(double t, const Eigen::VectorXd& y) {
       case Kind::upper:
         if (contacts_.stops()[index(watch.which)].outside == (watch.kind == Kind::lower ? -1 : 1))
           continue;
-        off = closed ? kCarried : kJustLeft;
+        off = closed && !(watch.rate > kOwnSpeed) ? kCarried : kJustLeft;
         break;
       case Kind::slide:
         off = closed ? kCarried : kJustLeft;
@@ -120,30 +122,27 @@ void EventWatch::evaluate(double t, const Eigen::VectorXd& y) {
   if (!switch_argument_.empty()) equations_.switch_arguments(t, switch_argument_);
   for (std::size_t k = 0; k < functions_.size(); ++k)
     function_value_[k] = functions_[k].value(t, equations_.state());
+  const State& state = equations_.state();
   for (Watch& watch : watches_) {
-    watch.value = plain_value(watch) + watch.offset;
-    watch.rate = rate(watch);
+    if (watch.kind == Watch::Kind::lower || watch.kind == Watch::Kind::upper) {
+      const Contacts::Stop& stop = contacts_.stops()[index(watch.which)];
+      const bool lower = watch.kind == Watch::Kind::lower;
+      const double q = state.q[stop.coordinate], v = state.v[stop.freedom];
+      watch.value = (lower ? q - stop.lower : stop.upper - q) + watch.offset;
+      watch.rate = lower ? v : -v;
+    } else {
+      watch.value = plain_value(watch) + watch.offset;
+      watch.rate = std::numeric_limits<double>::infinity();
+    }
   }
-}
-
-double EventWatch::rate(const Watch& watch) const {
-  if (watch.kind != Watch::Kind::lower && watch.kind != Watch::Kind::upper)
-    return std::numeric_limits<double>::infinity();
-  const double v = equations_.state().v[contacts_.stops()[index(watch.which)].freedom];
-  return watch.kind == Watch::Kind::lower ? v : -v;
 }
 
 double EventWatch::plain_value(const Watch& watch) const {
   const State& state = equations_.state();
   switch (watch.kind) {
-    case Watch::Kind::lower: {
-      const Contacts::Stop& stop = contacts_.stops()[index(watch.which)];
-      return state.q[stop.coordinate] - stop.lower;
-    }
-    case Watch::Kind::upper: {
-      const Contacts::Stop& stop = contacts_.stops()[index(watch.which)];
-      return stop.upper - state.q[stop.coordinate];
-    }
+    case Watch::Kind::lower:  // in evaluate()
+    case Watch::Kind::upper:
+      return 0.0;
     case Watch::Kind::push:
       return -equations_.modes()[index(watch.which)].stop * equations_.reaction()[watch.which];
     case Watch::Kind::slide:
@@ -164,18 +163,22 @@ double EventWatch::plain_value(const Watch& watch) const {
 }
 
 void EventWatch::arm() {
+  if (all_armed_) return;
+  all_armed_ = true;
   for (Watch& watch : watches_) {
     if (watch.kind == Watch::Kind::function && watch.sign == 0 &&
         function_value_[index(watch.which)] != 0.0) {
       watch.sign = function_value_[index(watch.which)] > 0.0 ? 1 : -1;
       watch.value = plain_value(watch);
     }
-    if (watch.offset > 0.0 && watch.value > watch.offset) {
+    // Off its zero by itself, and by more than rounding.
+    if (watch.offset > 0.0 && watch.value > 2.0 * watch.offset) {
       watch.value -= watch.offset;
       watch.offset = 0.0;
     }
+    watch.armed = watch.armed || watch.value > 0.0;
+    all_armed_ = all_armed_ && watch.armed && watch.offset == 0.0;
     if (!(watch.value > 0.0)) continue;
-    watch.armed = true;
     const int beyond = watch.kind == Watch::Kind::lower   ? -1
                        : watch.kind == Watch::Kind::upper ? 1
                                                           : 0;
@@ -226,7 +229,7 @@ std::optional<double> EventWatch::first_event(Integrator& integrator) {
     for (std::size_t k = 0; k < watches_.size(); ++k) {
       if (!watches_[k].armed || after_[k] > 0.0) continue;
       double root = locate(integrator, k, low, high, before_[k], after_[k]);
-      if (watches_[k].offset > 0.0) root = without_offset(integrator, k, low, root);
+      if (watches_[k].offset > 0.0) root = without_offset(integrator, k, from, root);
       if (!first || root < *first) first = root;
     }
     if (first) return first;
@@ -291,18 +294,38 @@ double EventWatch::locate(Integrator& integrator, std::size_t which, double low,
 }
 
 // A freedom that left its limit and is back before anybody looked was found behind it, by the
-// offset: that fall would give it more speed than it left with. Goes back to where it returned.
+// offset: that fall would give it more speed than it left with. Goes back to where it returned,
+// from where it was farthest away: its bounce may be much shorter than the fall.
 double EventWatch::without_offset(Integrator& integrator, std::size_t which, double low,
                                   double high) {
   Watch& watch = watches_[which];
   if (watch.kind != Watch::Kind::lower && watch.kind != Watch::Kind::upper) return high;
+  const auto look = [&](double t) {
+    integrator.interpolate(t, y_);
+    evaluate(t, y_);
+  };
   const double offset = watch.offset;
   watch.offset = 0.0;
-  for (int sample = kSamples - 1; sample > 0; --sample) {
-    const double middle = low + (high - low) * sample / kSamples;
-    integrator.interpolate(middle, y_);
-    evaluate(middle, y_);
-    if (watch.value > 0.0) return locate(integrator, which, middle, high, watch.value, -offset);
+  look(low);
+  if (watch.value > 0.0 && !(watch.rate > 0.0))  // on its way back
+    return locate(integrator, which, low, high, watch.value, -offset);
+  watch.offset = std::max(0.0, -watch.value);  // it returns to where it was
+  double top = low;
+  for (int sample = 0; sample < kSamples && !(watch.rate > 0.0); ++sample) {
+    top = low + (high - low) * sample / kSamples;
+    look(top);
+  }
+  if (watch.rate > 0.0) {
+    double far = high;
+    for (int k = 0; k < kMostIterations; ++k) {
+      const double middle = top + 0.5 * (far - top);
+      if (!(middle > top && middle < far)) break;
+      look(middle);
+      (watch.rate > 0.0 ? top : far) = middle;
+    }
+    look(top);
+    if (watch.value > 0.0)
+      return locate(integrator, which, top, high, watch.value, watch.offset - offset);
   }
   watch.offset = offset;
   return high;

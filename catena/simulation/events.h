@@ -58,13 +58,12 @@ class EventWatch {
     int sign;   // of a user's function: the side it is on, 0: not known yet
     bool armed = false;
     double value = 0.0;
-    double offset = 0.0;  // added to the value until that is positive by itself
+    double offset = 0.0;  // added to the value until that is as much by itself
     double rate = 0.0;    // dg/dt where that is known without effort, else infinite
   };
   void add(Watch::Kind kind, int which, int sign = 1);
   void evaluate(double t, const Eigen::VectorXd& y);
   double plain_value(const Watch& watch) const;
-  double rate(const Watch& watch) const;
   void arm();
   double locate(Integrator& integrator, std::size_t which, double low, double high, double at_low,
                 double at_high);
@@ -89,6 +88,7 @@ class EventWatch {
   std::vector<double> after_;
   Eigen::VectorXd y_;
   bool needs_forces_ = false;
+  bool all_armed_ = false;  // and none has an offset: arm() has nothing to do any more
 };
 
 }  // namespace catena

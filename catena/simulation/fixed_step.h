@@ -2,7 +2,7 @@
 // Honda and Narita, table I, whose "trapezoidal" rule is Adams-Bashforth 2).
 //
 // Multistep methods start with Runge-Kutta 4, and so does a step that a limit cuts short. Between
-// the ends of a step y is the cubic through both with their rates.
+// the ends of a step y is a quartic: through both with their rates, and with one more rate inside.
 #pragma once
 
 #include <array>
@@ -22,6 +22,7 @@ class FixedStep final : public Integrator {
   void runge_kutta(double h);
   void adams_bashforth(double h);
   void adams_moulton(double h);
+  void prepare_dense_output();
 
   IntegratorSettings settings_;
   int order_ = 1;           // past rates that the method needs, the present one included
@@ -31,6 +32,8 @@ class FixedStep final : public Integrator {
   std::array<Eigen::VectorXd, 5> past_;
   std::array<Eigen::VectorXd, 3> k_;
   Eigen::VectorXd y_stage_;
+  Eigen::VectorXd bend_;  // of dense output: what the cubic lacks, times x² (1 − x)²
+  bool bend_ready_ = false;
 };
 
 }  // namespace catena

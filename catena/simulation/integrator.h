@@ -32,6 +32,16 @@ class Ode {
   // The first entries of y, which error control watches. The rest are integrals of them.
   virtual int controlled() const { return size(); }
   virtual void rate(double t, const Eigen::VectorXd& y, Eigen::VectorXd& dy) = 0;
+  // The sizes that relative tolerances of the controlled entries refer to.
+  virtual void measure(const Eigen::VectorXd& y, Eigen::VectorXd& size) const {
+    size = y.head(controlled()).cwiseAbs();
+  }
+  // By how much more than in y itself an error of y is seen in what y stands for, and at least 1:
+  // both measured in these tolerances.
+  virtual double spread(const Eigen::VectorXd& /*y*/, const Eigen::VectorXd& /*error*/,
+                        double /*relative*/, double /*absolute*/) {
+    return 1.0;
+  }
   // How far rounding may have moved an entry of the last rate(), where that is more than usual:
   // error control must not ask for better.
   virtual double noise() const { return 0.0; }

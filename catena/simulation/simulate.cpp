@@ -231,8 +231,12 @@ void Simulation::write_rows_until(double t) {
     integrator_->interpolate(at, y_output_);
     write_row(at, y_output_);
   }
+  const bool measured = y_output_ == y_;  // the last row is at the end of a step
   equations_.look(t, y_);
-  auditor_.observe(t, equations_.state(), y_);
+  if (measured)
+    auditor_.observe_measured(t, equations_.state(), y_);
+  else
+    auditor_.observe(t, equations_.state(), y_);
 }
 
 // One step, and what comes with it.
@@ -257,9 +261,9 @@ void Simulation::advance() {
     contacts_.check(t_);
   } else {
     t_ = limit;
+    equations_.look(t_, y_);
   }
   bool anew = t_ != integrator_->time();
-  equations_.look(t_, y_);
   if (t_ >= corner && t_ < settings_.duration) {
     anew |= equations_.jumps_at(corner);
     anew |= pass_corner(t_);

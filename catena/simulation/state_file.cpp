@@ -28,8 +28,9 @@ Slot slot_of(Values& values, int line, const Mechanism& m, const std::string& na
                        : Slot{hinge.v_index, hinge.freedoms};
     values.error(line, "hinge '" + name + "' " +
                            (hinge.role == HingePlace::Role::cut
-                                ? "closes a loop: its motion follows from the others, so it cannot "
-                                  "be given; 'cut: never' keeps its coordinates"
+                                ? "closes a loop: its motion follows from the others, and it has "
+                                  "no coordinates; with_coordinates() gives it some, or cut the "
+                                  "loop elsewhere (cut: never)"
                                 : "is rigid and has no coordinates"));
     return {};
   }

@@ -1,9 +1,12 @@
 #include "catena/simulation/sundials.h"
 
+#include <array>
 #include <cmath>
 #include <exception>
 #include <utility>
+#include <vector>
 
+#include <arkode/arkode_butcher_erk.h>
 #include <arkode/arkode_erkstep.h>
 #include <cvode/cvode.h>
 #include <nvector/nvector_serial.h>
@@ -12,13 +15,16 @@
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 
 #include "catena/base/text.h"
+#include "catena/simulation/dop853.h"
 
 namespace catena {
 namespace {
 
 constexpr double kUncontrolled = 1e-100;  // weight of entries outside error control
 constexpr long kNoLimitOfSteps = -1;
-constexpr int kInterpolantDegree = 5;  // the highest of ARKODE
+// ARKODE gives a step up after seven attempts by itself. It makes its second one up to 10,000 times
+// as long as the first, so that it may need more to come down to where friction turns.
+constexpr int kMostAttempts = 30;
 
 void silent(int, const char*, const char*, char*, void*) {}
 
@@ -45,13 +51,15 @@ class Sundials : public Integrator {
     return static_cast<Sundials*>(self)->compute_rate(t, y, dy);
   }
   static int weights_of(N_Vector y, N_Vector weights, void* self) {
-    const Sundials& s = *static_cast<Sundials*>(self);
-    const double* from = N_VGetArrayPointer(y);
+    Sundials& s = *static_cast<Sundials*>(self);
     double* to = N_VGetArrayPointer(weights);
+    s.weighed_ = Eigen::Map<const Eigen::VectorXd>(N_VGetArrayPointer(y), s.ode_.size());
+    s.ode_.measure(s.weighed_, s.size_);
     for (int i = 0; i < s.ode_.size(); ++i)
-      to[i] = i < s.ode_.controlled() ? 1.0 / (s.settings_.relative_tolerance * std::abs(from[i]) +
-                                               s.settings_.absolute_tolerance)
-                                      : kUncontrolled;
+      to[i] =
+          i < s.ode_.controlled()
+              ? 1.0 / (s.settings_.relative_tolerance * s.size_[i] + s.settings_.absolute_tolerance)
+              : kUncontrolled;
     return 0;
   }
 
@@ -122,15 +130,20 @@ class Sundials : public Integrator {
   N_Vector vector_ = nullptr;  // y_
   N_Vector wanted_ = nullptr;  // where interpolate() puts its result
   Eigen::VectorXd y_in_;
+  Eigen::VectorXd weighed_, size_;
   Eigen::VectorXd dy_;
   std::string failure_;
   std::exception_ptr pending_;
 };
 
+// CVODE starts with orders 1, 2, 3..., each right to the tolerance and no more. Near a stop that is
+// not enough: a bounce that rises less than the tolerance of its position would come back with any
+// speed, and bounces that accumulate would not end. So the first step after every start is one of
+// dop853, which follows a short motion far below its tolerance.
 class Cvode final : public Sundials {
  public:
   Cvode(Ode& ode, const IntegratorSettings& settings, bool projects)
-      : Sundials(ode, settings), projects_(projects) {}
+      : Sundials(ode, settings), projects_(projects), starter_(ode, settings) {}
   ~Cvode() override {
     if (memory_ != nullptr) CVodeFree(&memory_);
     if (nonlinear_ != nullptr) SUNNonlinSolFree(nonlinear_);
@@ -141,6 +154,11 @@ class Cvode final : public Sundials {
   void interpolate(double t, Eigen::VectorXd& y) override {
     if (t == t_ || t_ == t_previous_) {
       y = y_;
+      return;
+    }
+    if (starting_) {
+      starter_.interpolate(t, y);
+      count_starter();
       return;
     }
     y.resize(y_.size());
@@ -159,6 +177,31 @@ class Cvode final : public Sundials {
 
  private:
   void begin() override {
+    starting_ = false;
+    start_wanted_ = true;
+  }
+
+  // False: CVODE has to begin by itself.
+  bool start_by_one_step(double limit) {
+    starting_ = false;
+    try {
+      starter_.restart(t_, y_);
+      starter_.step(limit);
+      starting_ = true;
+      t_ = starter_.time();
+      y_ = starter_.state();
+    } catch (const StepCollapse&) {
+    }
+    count_starter();
+    return starting_;
+  }
+  void count_starter() {
+    statistics_.evaluations += starter_.statistics().evaluations;
+    statistics_.rejected += starter_.statistics().rejected;
+    starter_.set_statistics({});
+  }
+
+  void begin_cvode() {
     N_VSetArrayPointer(y_.data(), vector_);
     if (memory_ != nullptr) {
       check_call(CVodeReInit(memory_, t_, vector_), "CVODE's restart");
@@ -194,6 +237,14 @@ class Cvode final : public Sundials {
     failure_.clear();
     t_previous_ = t_;
     y_previous_ = y_;
+    if (start_wanted_) {
+      start_wanted_ = false;
+      if (start_by_one_step(limit)) return;
+      begin_cvode();
+    } else if (starting_) {
+      starting_ = false;
+      begin_cvode();
+    }
     N_VSetArrayPointer(y_.data(), vector_);
     CVodeSetStopTime(memory_, limit);
     double t = t_;
@@ -214,7 +265,10 @@ class Cvode final : public Sundials {
   }
 
   bool projects_;
-  Eigen::VectorXd missed_;  // by the dense output of this step, where it began; empty: not known
+  Dop853 starter_;
+  bool start_wanted_ = true;  // by the starter
+  bool starting_ = false;     // the last step was the starter's
+  Eigen::VectorXd missed_;    // by the dense output of this step, where it began; empty: not known
   void* memory_ = nullptr;
   SUNMatrix matrix_ = nullptr;
   SUNLinearSolver linear_ = nullptr;
@@ -222,12 +276,21 @@ class Cvode final : public Sundials {
   long rejected_before_ = 0;
 };
 
+// Dense output of our own: ARKODE's is a quintic, poor over the long steps of order 8. Shorter
+// steps of the same method from the same start are as good as the whole one; two of them, and the
+// rates there and at both ends, make a polynomial of degree 7.
 class Arkode final : public Sundials {
  public:
   Arkode(Ode& ode, const IntegratorSettings& settings, bool projects)
-      : Sundials(ode, settings), projects_(projects) {}
+      : Sundials(ode, settings),
+        projects_(projects),
+        table_(ARKodeButcherTable_LoadERK(ARKODE_FEHLBERG_13_7_8)) {
+    if (table_ == nullptr) throw Error("ARKODE's table cannot be loaded");
+    stages_.assign(static_cast<std::size_t>(table_->stages), Eigen::VectorXd::Zero(ode.size()));
+  }
   ~Arkode() override {
     if (memory_ != nullptr) ERKStepFree(&memory_);
+    ARKodeButcherTable_Free(table_);
   }
 
   void interpolate(double t, Eigen::VectorXd& y) override {
@@ -235,12 +298,48 @@ class Arkode final : public Sundials {
       y = y_;
       return;
     }
-    y.resize(y_.size());
-    N_VSetArrayPointer(y.data(), wanted_);
-    check_call(ERKStepGetDky(memory_, t, 0, wanted_), "ARKODE's dense output");
+    if (!dense_ready_) prepare_dense_output();
+    const double x = (t - t_previous_) / (t_ - t_previous_);
+    y = dense_.back();
+    for (std::size_t k = dense_.size() - 1; k-- > 0;) y = dense_[k] + (x - kNode[k / 2]) * y;
   }
 
  private:
+  static constexpr std::array<double, 4> kNode = {0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0};
+
+  // A step of length h from the start of the last one, whose rate is in stages_[0].
+  void short_step(double h, Eigen::VectorXd& y) {
+    for (int s = 1; s <= table_->stages; ++s) {
+      const double* const row = s < table_->stages ? table_->A[s] : table_->b;
+      y = y_previous_;
+      for (int k = 0; k < s; ++k)
+        if (row[k] != 0.0) y += (h * row[k]) * stages_[static_cast<std::size_t>(k)];
+      if (s < table_->stages)
+        rate(t_previous_ + table_->c[s] * h, y, stages_[static_cast<std::size_t>(s)]);
+    }
+  }
+
+  // Newton's divided differences, every place of kNode twice: with the rate there.
+  void prepare_dense_output() {
+    const double h = t_ - t_previous_;
+    for (Eigen::VectorXd& row : dense_) row.resize(y_.size());
+    rate(t_previous_, y_previous_, stages_[0]);
+    dense_[0] = y_previous_;
+    for (std::size_t n = 1; n < 3; ++n) short_step(kNode[n] * h, dense_[2 * n]);
+    dense_[6] = y_;
+    for (std::size_t n = 0; n < kNode.size(); ++n)
+      rate(t_previous_ + kNode[n] * h, dense_[2 * n], dense_[2 * n + 1]);
+    for (std::size_t n = kNode.size() - 1; n > 0; --n) {
+      dense_[2 * n + 1] *= h;
+      dense_[2 * n] = (dense_[2 * n] - dense_[2 * n - 2]) / (kNode[n] - kNode[n - 1]);
+    }
+    dense_[1] *= h;
+    for (std::size_t order = 2; order < dense_.size(); ++order)
+      for (std::size_t k = dense_.size() - 1; k >= order; --k)
+        dense_[k] = (dense_[k] - dense_[k - 1]) / (kNode[k / 2] - kNode[(k - order) / 2]);
+    dense_ready_ = true;
+  }
+
   void begin() override {
     N_VSetArrayPointer(y_.data(), vector_);
     rejected_before_ = 0;
@@ -254,14 +353,15 @@ class Arkode final : public Sundials {
     ERKStepSetUserData(memory_, static_cast<Sundials*>(this));
     ERKStepWFtolerances(memory_, weights_of);
     ERKStepSetMaxNumSteps(memory_, kNoLimitOfSteps);
-    check_call(ERKStepSetTableNum(memory_, ARKODE_FEHLBERG_13_7_8), "ARKODE's table");
-    ERKStepSetInterpolantDegree(memory_, kInterpolantDegree);
+    ERKStepSetMaxErrTestFails(memory_, kMostAttempts);
+    check_call(ERKStepSetTable(memory_, table_), "ARKODE's table");
     if (projects_)
       check_call(ERKStepSetPostprocessStepFn(memory_, projection_of), "ARKODE's projection");
     if (std::isfinite(settings_.maximum_step)) ERKStepSetMaxStep(memory_, settings_.maximum_step);
   }
 
   void advance(double limit) override {
+    dense_ready_ = false;
     failure_.clear();
     t_previous_ = t_;
     y_previous_ = y_;
@@ -284,6 +384,10 @@ class Arkode final : public Sundials {
   }
 
   bool projects_;
+  ARKodeButcherTable table_ = nullptr;
+  std::vector<Eigen::VectorXd> stages_;
+  std::array<Eigen::VectorXd, 8> dense_;  // divided differences
+  bool dense_ready_ = false;
   void* memory_ = nullptr;
   long rejected_before_ = 0;
 };

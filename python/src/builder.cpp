@@ -3,6 +3,8 @@
 
 #include "arguments.h"
 
+#include "catena/model/with_coordinates.h"
+
 namespace catena::python {
 
 void bind_builder(py::module_& m) {
@@ -151,7 +153,16 @@ void bind_builder(py::module_& m) {
           "strict: inertias that no real body can have are errors instead of warnings.\n"
           "idle_hinges: hinges that move no inertia are warnings (forward dynamics is singular).");
   py::class_<Mechanism, MechanismPointer>(m.attr("Mechanism"))
-      .def("edit", &Mechanism::edit, "A MechanismBuilder that starts from this mechanism.");
+      .def("edit", &Mechanism::edit, "A MechanismBuilder that starts from this mechanism.")
+      .def(
+          "with_coordinates",
+          [](const Mechanism& mechanism, const std::vector<std::string>& hinges) {
+            return with_coordinates(mechanism, hinges);
+          },
+          py::arg("hinges"), py::call_guard<py::gil_scoped_release>(),
+          "The same mechanism, in which these hinges, at which loops are cut, have coordinates: "
+          "then something can act there, and their angles are outputs. The others stay as they "
+          "are; the new ones come last.");
 }
 
 }  // namespace catena::python

@@ -36,8 +36,9 @@ Place find_place(NamedState& s, const std::string& name) {
     if (h.node < 0)
       throw NameError("hinge '" + rest + "' has no coordinates: it " +
                       (h.role == HingePlace::Role::weld ? "is rigid"
-                                                        : "closes a loop, and those "
-                                                          "of the others say it all"));
+                                                        : "closes a loop, and those of the others "
+                                                          "say it all; with_coordinates() gives it "
+                                                          "some"));
     return v_prefix ? Place{&s.state.v, h.v_index, h.freedoms}
                     : Place{&s.state.q, h.q_index, h.coordinates};
   }

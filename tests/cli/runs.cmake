@@ -1,4 +1,4 @@
-# The commands that read runs: report, plot, compare, and what they say of files that are none.
+# The commands that read runs: report, plot, compare, events, and what they say of files that are none.
 #   cmake -D CATENA=<program> -D WRITE_RUN=<program> -D SOURCE=<repository> -D WORK=<folder>
 #         -P runs.cmake
 cmake_minimum_required(VERSION 3.25)
@@ -76,5 +76,15 @@ expect(1 OUT "" ERR "there is no such file" RUN compare pendulum.h5 none.h5)
 # ---- view
 expect(1 OUT "" ERR "there is no such file" RUN view none.h5)
 expect(2 OUT "" ERR "--port" RUN view pendulum.h5 --port 70000)
+
+# ---- events
+expect(0 OUT "time +kind +of +what.*user +shoulder +hangs straight down.*[0-9]+ events?: [0-9]+ user" RUN events pendulum.h5)
+expect(0 OUT "." RUN events pendulum.h5 --json)
+value("${out}" user events 0 kind)
+value("${out}" shoulder events 0 name)
+expect(0 OUT "^0 events" RUN events million.h5)
+expect(0 OUT "^0 events" RUN events pendulum.h5 --kind limit,zeno)
+expect(1 OUT "" ERR "no kind of event 'usr'; did you mean 'user'" RUN events pendulum.h5 --kind usr)
+expect(1 OUT "" ERR "there is no such file" RUN events none.h5)
 
 report_failures()

@@ -1,0 +1,88 @@
+// catena events: what happened in a run, line by line.
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "apps/catena/commands.h"
+#include "apps/catena/output.h"
+#include "catena/base/text.h"
+#include "catena/io/run_file.h"
+
+namespace catena::app {
+namespace {
+
+struct Options {
+  std::string run;
+  std::vector<std::string> kinds;
+  bool json = false;
+};
+
+std::vector<RunEvent> chosen(const RunFile& run, const Options& options) {
+  std::vector<RunEvent> events = run.events();
+  if (options.kinds.empty()) return events;
+  // Those that simulations write (docs/simulation.md), and what else is in this run.
+  std::vector<std::string> known{"limit", "release", "zeno", "stick",    "slip",
+                                 "turn",  "chart",   "loop", "friction", "touch",
+                                 "lift",  "motion",  "user", "switch",   "constraint"};
+  for (const RunEvent& event : events)
+    if (std::find(known.begin(), known.end(), event.kind) == known.end())
+      known.push_back(event.kind);
+  for (const std::string& kind : options.kinds)
+    if (std::find(known.begin(), known.end(), kind) == known.end())
+      throw NameError("there is no kind of event '" + kind + "'" + did_you_mean(kind, known) +
+                      "; kinds are " + listed(known));
+  std::erase_if(events, [&](const RunEvent& event) {
+    return std::find(options.kinds.begin(), options.kinds.end(), event.kind) == options.kinds.end();
+  });
+  return events;
+}
+
+std::string events_text(const std::vector<RunEvent>& events) {
+  Table table({{"time", true}, {"kind"}, {"of"}, {"what"}});
+  std::map<std::string, int> count;
+  for (const RunEvent& event : events) {
+    table.add({fmt::format("{:.9g}", event.time), event.kind, event.name, event.detail});
+    ++count[event.kind];
+  }
+  std::vector<std::string> kinds;
+  for (const auto& [kind, n] : count) kinds.push_back(fmt::format("{} {}", n, kind));
+  return (table.empty() ? "" : table.text()) +
+         fmt::format("{} event{}{}\n", events.size(), events.size() == 1 ? "" : "s",
+                     kinds.empty() ? "" : ": " + listed(kinds));
+}
+
+void show_events(const Options& options) {
+  const std::vector<RunEvent> events = chosen(RunFile(options.run), options);
+  if (!options.json) {
+    write_text(events_text(events), "");
+    return;
+  }
+  Json json = Json::array();
+  for (const RunEvent& event : events)
+    json.push_back({{"time", event.time},
+                    {"kind", event.kind},
+                    {"name", event.name},
+                    {"detail", event.detail}});
+  write_text(Json{{"events", json}}.dump(2) + "\n", "");
+}
+
+}  // namespace
+
+void add_events(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("events", "List the events of a run");
+  const auto options = std::make_shared<Options>();
+  command->add_option("RUN", options->run, "A run")->required();
+  command->add_option("--kind", options->kinds, "Only these: limit, stick, slip, zeno, user, ...")
+      ->delimiter(',');
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer(
+      "Examples:\n"
+      "  catena events run.h5\n"
+      "  catena events run.h5 --kind limit,zeno\n\n"
+      "docs/simulation.md tells what the kinds are.");
+  command->callback([options] { show_events(*options); });
+}
+
+}  // namespace catena::app

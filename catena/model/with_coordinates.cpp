@@ -1,0 +1,41 @@
+#include "catena/model/with_coordinates.h"
+
+#include <algorithm>
+
+#include "catena/model/builder.h"
+#include "catena/model/topology.h"
+
+namespace catena {
+
+void keep_coordinates(Hinge& hinge) {
+  hinge.freedoms.resize(static_cast<std::size_t>(freedoms_of(hinge)));
+  for (FreedomSettings& f : hinge.freedoms)
+    if (f.damping == 0.0) f.damping = kKeepsCoordinates;
+}
+
+Mechanism with_coordinates(const Mechanism& mechanism, std::span<const std::string> hinges) {
+  MechanismBuilder b(mechanism.description());
+  for (const std::string& name : hinges) {
+    const auto h = static_cast<std::size_t>(mechanism.hinge_index(name));
+    const HingePlace& place = mechanism.hinges()[h];
+    if (place.role == HingePlace::Role::weld)
+      throw NameError("hinge '" + name + "' is rigid and has no coordinates");
+    if (place.node >= 0) continue;
+    Hinge& hinge = b.description().hinges[h];
+    hinge.cut = Cut::always;  // where it is cut already: the tree stays as it is
+    keep_coordinates(hinge);
+  }
+  // What a reader said about the file is not found again.
+  FinishSettings settings{.strict = false};
+  settings.idle_hinges = std::any_of(
+      mechanism.warnings().begin(), mechanism.warnings().end(),
+      [](const Diagnostic& found_before) { return found_before.severity == Severity::error; });
+  const Mechanism found = b.finish(settings);
+  for (const Diagnostic& warning : mechanism.warnings())
+    if (std::none_of(found.warnings().begin(), found.warnings().end(),
+                     [&](const Diagnostic& other) { return other.text() == warning.text(); }))
+      settings.notes.push_back(warning);
+  return settings.notes.empty() ? found : b.finish(settings);
+}
+
+}  // namespace catena
