@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # bench.sh BUILD [PLUGIN ...]: runs the benchmarks in BUILD/benchmarks. Ours alone with Google
 # Benchmark (dynamics_bench.json); then one table with the peers that are installed, into
-# benchmarks/results.md. Peers built elsewhere (benchmarks/peer.h) may be named as well.
+# benchmarks/results.md, and what closed loops cost. Peers built elsewhere (benchmarks/peer.h) may be
+# named as well.
 set -euo pipefail
 build=$1
 shift
@@ -10,3 +11,4 @@ shift
 echo "The result is in $(pwd)/$build/benchmarks/dynamics_bench.json"
 shopt -s nullglob
 "$build/benchmarks/table" --markdown benchmarks/results.md "$build"/benchmarks/peer_*.so "$@"
+"$build/benchmarks/loop_costs" "$build"/benchmarks/peer_*.so "$@"

@@ -35,7 +35,7 @@ class FunctionRef<Result(Arguments...)> {
   Result (*call_)(const void*, Arguments...);
 };
 
-// Results in lanes beyond this (4 MB) are written past the caches: in them, they would only push
+// Results in lanes beyond this (8 MB) are written past the caches: in them, they would only push
 // everything else out.
 inline constexpr Eigen::Index kNumbersInCache = 1 << 20;
 
