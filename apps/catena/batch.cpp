@@ -32,8 +32,7 @@ struct Input {
   std::vector<std::string> ignored;
 };
 
-Input read_input(const Mechanism& m, const std::string& path) {
-  const CsvTable table = read_csv(path);
+Input read_input(const Mechanism& m, const CsvTable& table) {
   const Eigen::Index rows = table.values.rows();
   Input in;
   in.q = m.default_state().q.transpose().replicate(rows, 1);
@@ -80,9 +79,10 @@ std::vector<std::string> derivative_names(const Mechanism& m, const std::string&
 }
 
 void batch(const Options& options) {
-  const Mechanism m = options.model.load();
+  const CsvTable table = read_csv(options.states);
+  const Mechanism m = options.model.load({table.names});
   print_warnings(m);
-  const Input in = read_input(m, options.states);
+  const Input in = read_input(m, table);
   for (const std::string& name : in.ignored)
     fmt::print(stderr, "{}: column '{}' is not read: q., v., effort. and acceleration. are\n",
                options.states, name);

@@ -8,6 +8,7 @@
 #include "catena/base/text.h"
 #include "catena/closure/mobility.h"
 #include "catena/io/text_file.h"
+#include "catena/model/topology.h"
 #include "catena/model/validation.h"
 #include "catena/model/with_coordinates.h"
 
@@ -73,7 +74,9 @@ Mechanism ModelOptions::load(std::initializer_list<std::vector<std::string>> men
         texts.push_back(std::move(*text));
   std::vector<std::string> kept;
   for (const HingePlace& hinge : mechanism.hinges())
-    if (hinge.role == HingePlace::Role::cut && hinge.type != HingeType::weld && hinge.node < 0 &&
+    if (hinge.role == HingePlace::Role::cut && hinge.node < 0 &&
+        !is_rigid(mechanism.description()
+                      .hinges[static_cast<std::size_t>(mechanism.hinge_index(hinge.name))]) &&
         std::any_of(texts.begin(), texts.end(),
                     [&](const std::string& text) { return mentioned(hinge.name, text); }))
       kept.push_back(hinge.name);

@@ -343,11 +343,18 @@ void read_cut_hinges(const Mechanism& mechanism, const AggregateTables& tables,
     const LoopClosure loop(mechanism, tables, i);
     for (const int h : at(mechanism.loops(), i).cut_hinges) {
       const HingePlace& hinge = at(mechanism.hinges(), h);
-      if (hinge.node < 0 || at(given.position, hinge.v_index) != 0) continue;
+      if (hinge.node < 0) continue;
       std::vector<int> own;
-      for (int k = 0; k < loop.freedoms(); ++k)
-        if (loop.freedom(k) >= hinge.v_index && loop.freedom(k) < hinge.v_index + hinge.freedoms)
-          own.push_back(k);
+      bool any_given = false;
+      for (int k = 0; k < loop.freedoms(); ++k) {
+        const int f = loop.freedom(k);
+        if (f < hinge.v_index || f >= hinge.v_index + hinge.freedoms) continue;
+        const bool is_given = !given.position.empty() && at(given.position, f) != 0;
+        any_given = any_given || is_given;
+        if (!is_given) own.push_back(k);
+      }
+      // The numbers of a quaternion are given together.
+      if (own.empty() || (any_given && hinge.coordinates != hinge.freedoms)) continue;
       const Closing read = close_from_around(loop, q, own, true, mechanism);
       if (read.gap < loop.residual(q).norm()) q = read.q;
     }

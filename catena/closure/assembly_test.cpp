@@ -9,6 +9,7 @@
 #include "catena/closure/chart.h"
 #include "catena/closure/test_support.h"
 #include "catena/model/configuration.h"
+#include "catena/model/with_coordinates.h"
 
 namespace catena {
 namespace {
@@ -141,6 +142,40 @@ TEST(Assembly, LimitsThatForbidClosingAreAnError) {
   d.hinges[3].freedoms = {{.lower = -0.5 * least, .upper = 0.5 * least}};
   const Mechanism m = MechanismBuilder(d).finish();
   EXPECT_THROW(assemble(m, m.default_state().q), NumericalError);
+}
+
+// A slider-crank, crank 0.1 and rod 0.3, cut at its slider, which might turn as well. Only how far
+// it is out is given: crank and rod follow by the law of cosines, and the turn is nobody's.
+TEST(Assembly, OneGivenCoordinateOfACutHingeIsKept) {
+  MechanismBuilder b("slider_crank");
+  const BodySettings rod{.mass = 1.0, .inertia = SymMat3d::diagonal(0.1, 0.1, 0.1)};
+  const Vec3d y = Vec3d::unit_y();
+  for (const char* name : {"crank", "rod", "slider"}) b.add_body(name, rod);
+  b.add_hinge("crank", kWorld, "crank", {.axes = {y}});
+  b.add_hinge("rod", "crank", "rod",
+              {.axes = {y}, .frame_on_parent = Transformd::from_translation({0.1, 0.0, 0.0})});
+  b.add_hinge("pin", "rod", "slider",
+              {.axes = {y}, .frame_on_parent = Transformd::from_translation({0.3, 0.0, 0.0})});
+  b.add_hinge("slide", kWorld, "slider",
+              {.type = HingeType::cylindrical, .axes = {Vec3d::unit_x()}, .cut = Cut::always});
+  const Mechanism m = with_coordinates(b.finish(), std::vector<std::string>{"slide"});
+  const HingePlace& slide = m.hinges()[static_cast<std::size_t>(m.hinge_index("slide"))];
+  State guess = m.default_state();
+  guess.q[m.position_index("crank")] = 1.0;
+  guess.q[m.position_index("rod")] = -1.4;
+  guess.q[m.position_index("pin")] = 0.3;
+  guess.q[slide.q_index + 1] = 0.36;
+  GivenFreedoms given;
+  given.position.assign(static_cast<std::size_t>(m.freedoms()), 0);
+  given.position[static_cast<std::size_t>(slide.v_index + 1)] = 1;
+  given.velocity = std::vector<std::uint8_t>(given.position.size(), 0);
+  const State found = assemble_near(m, guess, given);
+  EXPECT_EQ(found.q[slide.q_index + 1], 0.36);
+  const double angle = std::acos((0.36 * 0.36 + 0.1 * 0.1 - 0.3 * 0.3) / (2.0 * 0.36 * 0.1));
+  EXPECT_NEAR(found.q[m.position_index("crank")], angle, 1e-9);
+  EXPECT_NEAR(found.q[slide.q_index], 0.0, 1e-9);
+  // Nothing given at all: any closed position will do.
+  EXPECT_LT(closure_gap(m, make_aggregate_tables(m), assemble_near(m, guess, {}).q), 1e-9);
 }
 
 TEST(Assembly, VelocitiesAreProjected) {

@@ -60,7 +60,7 @@ Eigen::MatrixXd allowed_velocities(const Eigen::MatrixXd& rows, int rank) {
 }
 
 // Columns of the allowed velocities that determine all others best, those in `first` before all
-// others; the least pivot in `least`. X has no entry above one over that.
+// others; the least pivot in `least`. Entries of X grow as it falls.
 std::vector<int> pick_independent(Eigen::MatrixXd k, const std::vector<int>& first, double& least) {
   least = 1.0;
   std::vector<int> picked;

@@ -58,8 +58,8 @@ struct ChartSettings {
 Chart choose_chart(const Mechanism& mechanism, const Eigen::VectorXd& q,
                    const ChartSettings& settings = {});
 
-// The quality that each loop's block has at q, over the best that a fresh choice would have there;
-// the least of all loops. Choose again when it falls below kPoorChart.
+// How well each loop's independent freedoms determine the velocities that its rows allow at q (the
+// least pivot), over the best that a fresh choice would do there; the least of all loops. Choose again when it falls below kPoorChart.
 double chart_quality(const Mechanism& mechanism, const AggregateTables& tables, const Chart& chart,
                      const Eigen::VectorXd& q);
 inline constexpr double kPoorChart = 0.3;

@@ -77,6 +77,8 @@ class LaneArray {
     return data_[(state / lanes_ * count_ + number) * lanes_ + state % lanes_];
   }
   const double* data() const { return data_.get(); }  // aligned to 64 bytes
+  // For writing. Ask again after every call that fills the array: zeros that stood there already
+  // are not written again unless somebody asked in between.
   double* data() {
     zeros_of_ = 0;
     return data_.get();

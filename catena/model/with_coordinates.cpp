@@ -18,7 +18,7 @@ Mechanism with_coordinates(const Mechanism& mechanism, std::span<const std::stri
   for (const std::string& name : hinges) {
     const auto h = static_cast<std::size_t>(mechanism.hinge_index(name));
     const HingePlace& place = mechanism.hinges()[h];
-    if (place.role == HingePlace::Role::weld)
+    if (is_rigid(mechanism.description().hinges[h]))
       throw NameError("hinge '" + name + "' is rigid and has no coordinates");
     if (place.node >= 0) continue;
     Hinge& hinge = b.description().hinges[h];

@@ -81,6 +81,19 @@ Eigen::MatrixXd part(const Eigen::MatrixXd& m, const std::vector<int>& rows,
   return result;
 }
 
+// Whatever the order of the pivots.
+bool uses_the_same_rows(const Chart& a, const Chart& b) {
+  const auto rows = [](const LoopChart& loop) {
+    std::vector<std::pair<int, int>> all;
+    for (const ChartRow& row : loop.rows) all.emplace_back(row.closure, row.row);
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  return std::equal(
+      a.loops.begin(), a.loops.end(), b.loops.begin(), b.loops.end(),
+      [&](const LoopChart& one, const LoopChart& other) { return rows(one) == rows(other); });
+}
+
 }  // namespace
 
 ClosedCoordinates::ClosedCoordinates(const Mechanism& mechanism, const State& state,
@@ -267,6 +280,10 @@ double ClosedCoordinates::noise(const State& state, const Eigen::VectorXd& accel
 
 double ClosedCoordinates::spread(std::span<const double> y, std::span<const double> error,
                                  double relative, double absolute) {
+  // Gears alone: what depends is an exact multiple.
+  if (std::all_of(loops_.begin(), loops_.end(),
+                  [](const Loop& loop) { return loop.closure.constant(); }))
+    return 1.0;
   std::vector<double> moved(y.begin(), y.end());
   for (std::size_t i = 0; i < moved.size(); ++i) moved[i] += error[i];
   off_ = near_ = anchor_;
@@ -544,7 +561,12 @@ bool ClosedCoordinates::accepted(const State& state) {
   if (anew) {
     try {
       const std::vector<int> before = velocities_;
-      use(choose_chart(mechanism_, state.q, {.pinned = pinned_, .previous = &chart_}));
+      const Chart fresh =
+          choose_chart(mechanism_, state.q, {.pinned = pinned_, .previous = &chart_});
+      // What is prescribed stays independent, however little it moves: then nothing is new.
+      anew =
+          fresh.independent(mechanism_.freedoms()) != before || !uses_the_same_rows(fresh, chart_);
+      if (anew) use(fresh);
       std::vector<std::string> names;
       for (const int i : velocities_)
         if (!std::binary_search(before.begin(), before.end(), i))

@@ -480,7 +480,8 @@ void Contacts::log_changes(double t, const std::vector<FreedomMode>& before,
                                  state.v[i] == 0.0 ? "" : " by the impact of another")});
     // With friction the last bounce may end where it turns round.
     const bool at_its_top = then.friction == Law::sliding && struck_[index(i)] == 0;
-    if (then.stop == 0 && now.stop != 0 && (slowed_[index(i)] != 0 || at_its_top))
+    if (then.stop == 0 && now.stop != 0 &&
+        (slowed_[index(i)] != 0 || (at_its_top && stop_of(i).restitution > 0.0)))
       log.push_back({t, "zeno", name,
                      fmt::format("bounces shorter than {:.6g} s would accumulate here; it rests "
                                  "against its {} limit from now on",

@@ -44,8 +44,8 @@ Dop853::Dop853(Ode& ode, const IntegratorSettings& settings)
 void Dop853::begin() {
   rate(t_, y_, stage_[0]);
   noise_at_start_ = ode_.noise();
-  // Where an error is seen more in what y stands for, it is also seen less by the estimate: a loop
-  // turns within a short way beside a dead point, and a long first step would pass over that.
+  // A loop turns within a short way beside a dead point, and a long first step would pass over
+  // that: loops begin with a shorter one, by the square of what spread() says of an error of zero.
   const double spread = ode_.spread(y_, Eigen::VectorXd::Zero(y_.size()),
                                     settings_.relative_tolerance, settings_.absolute_tolerance);
   next_step_ = std::min(first_step() / (spread * spread), settings_.maximum_step);

@@ -123,7 +123,8 @@ const HingePlace& moving_hinge(const Mechanism& m, const std::string& name) {
     throw NameError("hinge '" + name + "' has no freedoms of its own: it " +
                     (hinge.role == HingePlace::Role::weld
                          ? "is rigid"
-                         : "closes a loop, and follows the others"));
+                         : "closes a loop, and follows the others; with_coordinates() gives it "
+                           "some"));
   return hinge;
 }
 

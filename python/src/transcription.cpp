@@ -11,7 +11,17 @@ struct PythonTranscription {
   explicit PythonTranscription(const PythonProblem& problem)
       : mechanism(problem.mechanism),
         failure(std::make_shared<Failure>()),
-        transcription(callable(problem, failure)) {}
+        transcription(made(problem, failure)) {}
+
+  // The guess is asked for at once: what a function of the user raises there is raised again.
+  static Transcription made(const PythonProblem& problem, const std::shared_ptr<Failure>& failure) {
+    try {
+      return Transcription(callable(problem, failure));
+    } catch (const Error&) {
+      if (!failure->first()) throw;
+    }
+    std::rethrow_exception(failure->first());
+  }
 
   MechanismPointer mechanism;
   std::shared_ptr<Failure> failure;

@@ -217,3 +217,23 @@ def test_goals_by_name():
         search(points=[{"body": "tip", "tarhet": [0, 0, 1]}])
     with pytest.raises(ValueError, match=r"\(3,\)"):
         search(points={"tip": [0, 1]})
+
+
+def test_the_hinge_that_is_cut_can_have_coordinates():
+    linkage = catena.load(str(MODELS / "four_bar.sdf"))
+    whole = linkage.with_coordinates(["C"])
+    assert whole.freedoms == linkage.freedoms + 1
+    state, open_state = whole.default_state(), linkage.default_state()
+    state, open_state = catena.assemble(whole, state), catena.assemble(linkage, open_state)
+    # A torque at C is one between its two bodies: at the hinges on the way from one to the other.
+    a = catena.forward_dynamics(whole, state, {"C": 2.0})
+    rest = catena.forward_dynamics(linkage, open_state)
+    named = dict(zip(whole.velocity_names, a))
+    assert abs(named["A"] - rest[0]) > 1e-3
+    # Virtual work: the same power at the crank, through the rate of C.
+    rates = catena.consistent_velocity(whole, state.q, {"A": 1.0}, fixed=["A"])
+    ratio = dict(zip(whole.velocity_names, rates))["C"]
+    alike = catena.forward_dynamics(linkage, open_state, {"A": 2.0 * ratio})
+    assert named["A"] == pytest.approx(dict(zip(linkage.velocity_names, alike))["A"], rel=1e-9)
+    with pytest.raises(catena.UnknownNameError):
+        linkage.with_coordinates(["nobody"])

@@ -23,6 +23,7 @@ MACHINERY = {
     "verification": ["quantities.h"],
 }
 MACHINERY_OF_A_HEADER = {
+    "model/with_coordinates.h": "keep_coordinates",
     "model/configuration.h": "integrate_node node_position_rate normalize_quaternion",
     "closure/assembly.h": "all_columns close_from_around close_loop given_by_description",
     "closure/chart.h": "store_chart",
@@ -43,6 +44,7 @@ MACHINERY_OF_A_HEADER = {
 }
 # What stands in its place in Python.
 OTHERWISE = {
+    "with_coordinates": "Mechanism.with_coordinates()",
     "to_string": "str() of an enumeration",
     "hinge_type_from": "HingeType",
     "hinge_type_names": "HingeType.__members__",

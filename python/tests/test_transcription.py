@@ -121,6 +121,12 @@ def test_what_is_wrong():
     def angry(point, gradient):
         raise KeyError("mine")
 
+    problem = catena.MotionProblem(cart(), duration=2.0)
+    problem.add_control("rail", degree=1, coefficients=4, guess=lambda t: 1 / 0)
+    problem.effort_cost("rail")
+    with pytest.raises(ZeroDivisionError):  # as it was, not in our words
+        catena.Transcription(problem)
+
     problem = push()
     problem.add_custom_cost("angry", angry)
     program = catena.Transcription(problem)
