@@ -74,7 +74,7 @@ std::vector<std::string> derivative_names(const Mechanism& m, const std::string&
   for (const std::string& part : by)
     for (const std::string& column : m.velocity_names())
       for (const std::string& row : m.velocity_names())
-        names.push_back(of + "." + row + "/" + part + "." + column);
+        names.push_back(fmt::format("{}.{}/{}.{}", of, row, part, column));
   return names;
 }
 

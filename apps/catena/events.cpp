@@ -47,6 +47,7 @@ std::string events_text(const std::vector<RunEvent>& events) {
     ++count[event.kind];
   }
   std::vector<std::string> kinds;
+  kinds.reserve(count.size());
   for (const auto& [kind, n] : count) kinds.push_back(fmt::format("{} {}", n, kind));
   return (table.empty() ? "" : table.text()) +
          fmt::format("{} event{}{}\n", events.size(), events.size() == 1 ? "" : "s",

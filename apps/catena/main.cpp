@@ -29,7 +29,7 @@ std::string suggestion(const CLI::App& app, int argc, char** argv) {
     if (!option && used != &app) continue;
     const auto& known = option ? options : commands;
     if (std::find(known.begin(), known.end(), word) != known.end()) continue;
-    const std::string hint = catena::did_you_mean(word, known);
+    std::string hint = catena::did_you_mean(word, known);
     if (!hint.empty()) return hint;
   }
   return "";
