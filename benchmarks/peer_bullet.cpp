@@ -121,8 +121,11 @@ class Bullet final : public Peer {
 
   bool result(Task task, double* numbers) const override {
     if (task != Task::forward) return false;
+    // Its scratch begins with as many numbers as the links have freedoms; then come the base, then
+    // the links.
+    const btScalar* base = &numbers_[multibody_->getNumDofs()];
     for (std::size_t i = free_ ? 1 : 0; i < bodies_.size(); ++i)
-      numbers[places_.v[i]] = numbers_[6 + places_.v[i] - (free_ ? 6 : 0)];
+      numbers[places_.v[i]] = base[6 + places_.v[i] - (free_ ? 6 : 0)];
     if (!free_) return true;
     // Theirs: angular, and linear of the centre of mass, in world axes.
     double r[9];
@@ -131,10 +134,10 @@ class Bullet final : public Peer {
     for (int k = 0; k < 9; ++k) world(k / 3, k % 3) = r[k];
     const std::vector<double>& v = v_[state_];
     const Vector3d turn = world * Vector3d(v[0], v[1], v[2]);
-    const Vector3d angular(numbers_[0], numbers_[1], numbers_[2]);
+    const Vector3d angular(base[0], base[1], base[2]);
     const Vector3d arm = world * center_[0];
-    const Vector3d origin = Vector3d(numbers_[3], numbers_[4], numbers_[5]) - angular.cross(arm) -
-                            turn.cross(turn.cross(arm));
+    const Vector3d origin =
+        Vector3d(base[3], base[4], base[5]) - angular.cross(arm) - turn.cross(turn.cross(arm));
     const Vector3d own = world.transpose() * angular;
     for (int k = 0; k < 3; ++k) numbers[k] = own[k];
     own_acceleration(r, v.data(), origin.data(), numbers + 3);

@@ -241,7 +241,7 @@ InfoReport make_info_report(const std::string& file, const Mechanism& m) {
   if (m.total_mass() > 0.0) report.mass = mass_properties(m, m.default_state().q);
   for (const Diagnostic& warning : m.warnings()) report.warnings.push_back(warning.text());
   for (const std::string& warning : report.mobility.warnings)
-    report.warnings.push_back(file + ": warning: " + warning);
+    report.warnings.push_back(fmt::format("{}: warning: {}", file, warning));
   return report;
 }
 

@@ -74,7 +74,7 @@ class LaneArray {
   Eigen::Index count() const { return count_; }  // numbers of a state
   int lanes() const { return lanes_; }
   double operator()(Eigen::Index state, Eigen::Index number) const {
-    return data_[(state / lanes_ * count_ + number) * lanes_ + state % lanes_];
+    return data()[(state / lanes_ * count_ + number) * lanes_ + state % lanes_];
   }
   const double* data() const { return data_.get(); }  // aligned to 64 bytes
   // For writing. Ask again after every call that fills the array: zeros that stood there already
