@@ -61,8 +61,9 @@ CompositeStore::CompositeStore(const Mechanism& mechanism) {
     groups_.push_back(v);
     covered = v + kQuad;
   }
-  // What CompositeRows and InverseRows have.
-  scratch_ = lines_of(std::max(39, 24 + 6 * level_count) * stride);
+  // What CompositeRows, InverseRows and SolveRows have.
+  scratch_ = lines_of(std::max({39 * stride, (24 + 6 * level_count) * stride,
+                                (18 + kSolveColumns) * stride + 6 * kSolveColumns * level_count}));
   table_ = {stride,
             placements,
             inertias,

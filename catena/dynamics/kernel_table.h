@@ -6,6 +6,7 @@
 // one, for testing).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "catena/closure/structure.h"
@@ -28,7 +29,8 @@ struct CompositeTable {
   const double* inertias = nullptr;
   const int* branch_ends = nullptr;  // by freedom: one more than the last of its branch
   const int* tree_ends = nullptr;    // by freedom: and of its tree
-  // By node: where the inverse keeps its twists. The last child takes its parent's place.
+  // By node: where the inverse keeps its twists (solve_rows.h: also its wrenches). The last child
+  // takes its parent's place.
   const int* levels = nullptr;
   // Freedoms from each of which on four are looked at together, so that no node is left out.
   const int* groups = nullptr;
@@ -100,6 +102,19 @@ struct SweepInput {
 inline constexpr int kSweepDone = -1;
 inline constexpr int kLoopFailed = -2;
 
+// Columns one after the other.
+struct ColumnsIn {
+  const double* first = nullptr;
+  std::ptrdiff_t stride = 0;
+  int count = 0;
+};
+struct ColumnsOut {
+  double* first = nullptr;
+  std::ptrdiff_t stride = 0;
+};
+// So many go through the sweeps together (solve_rows.h).
+inline constexpr int kSolveColumns = 32;
+
 struct KernelTable {
   const char* isa = "";
   // Forward and hybrid dynamics: accelerations of all freedoms; efforts of all freedoms (the given
@@ -118,6 +133,9 @@ struct KernelTable {
                       double* matrix) = nullptr;
   // After `forward`; for trees with a CompositeTable. Both triangles.
   void (*inverse_mass_matrix)(const SweepModel&, void* scratch, double* matrix) = nullptr;
+  // left := factor · M⁻¹ right; likewise. They may be the same columns.
+  void (*solve)(const SweepModel&, void* scratch, const ColumnsIn& right, double factor,
+                const ColumnsOut& left) = nullptr;
 };
 
 const KernelTable& kernel_table();
@@ -126,6 +144,10 @@ KernelTable portable_kernels();
 KernelTable avx2_kernels();
 void portable_inverse_mass_matrix(const SweepModel&, void* scratch, double* matrix);
 void avx2_inverse_mass_matrix(const SweepModel&, void* scratch, double* matrix);
+void portable_solve(const SweepModel&, void* scratch, const ColumnsIn& right, double factor,
+                    const ColumnsOut& left);
+void avx2_solve(const SweepModel&, void* scratch, const ColumnsIn& right, double factor,
+                const ColumnsOut& left);
 void portable_mass_matrix(const SweepModel&, const SweepInput&, void* scratch, double* matrix);
 void avx2_mass_matrix(const SweepModel&, const SweepInput&, void* scratch, double* matrix);
 

@@ -12,7 +12,7 @@ namespace {
 // Everything one kernel table finds for a case.
 struct Found {
   VectorXd forward, hybrid_acceleration, hybrid_effort, inverse;
-  MatrixXd mass, inverse_mass;
+  MatrixXd mass, inverse_mass, solved;
 };
 
 Found run(const KernelTable& kernels, const Mechanism& mechanism, const Case& c,
@@ -20,13 +20,19 @@ Found run(const KernelTable& kernels, const Mechanism& mechanism, const Case& c,
   Workspace w(mechanism);
   w.prepare_rows();
   const Eigen::Index n = mechanism.freedoms();
-  Found found{VectorXd(n), VectorXd(n),    VectorXd(n),
-              VectorXd(n), MatrixXd(n, n), MatrixXd::Zero(n, n)};
+  Found found{VectorXd(n),    VectorXd(n),          VectorXd(n),         VectorXd(n),
+              MatrixXd(n, n), MatrixXd::Zero(n, n), MatrixXd::Zero(n, 9)};
   PreparedInput in = prepare(mechanism, c.state, &c.effort, c.external, w);
   Scratch<double> scratch = w.scratch();
   EXPECT_EQ(kernels.forward(w.model(), in, &scratch, found.forward.data()), kSweepDone);
-  if (w.model().composite.stride > 0)
+  if (w.model().composite.stride > 0) {
     kernels.inverse_mass_matrix(w.model(), &scratch, found.inverse_mass.data());
+    const MatrixXd right = c.effort.replicate(1, 9);
+    kernels.solve(w.model(), &scratch, {right.data(), n, 9}, -2.0, {found.solved.data(), n});
+    EXPECT_LT(
+        error(VectorXd(found.solved.col(8)), VectorXd(-2.0 * (found.inverse_mass * c.effort))),
+        1e-9);
+  }
   in.acceleration = c.acceleration.data();
   kernels.inverse(w.model(), in, &scratch, found.inverse.data());
   kernels.mass_matrix(w.model(), in, &scratch, found.mass.data());
@@ -71,6 +77,7 @@ TEST(Kernels, PortableAndAvx2Agree) {
     EXPECT_LT(error(VectorXd(a.mass.reshaped()), VectorXd(b.mass.reshaped())), 1e-13);
     EXPECT_LT(error(VectorXd(a.inverse_mass.reshaped()), VectorXd(b.inverse_mass.reshaped())),
               1e-12);
+    EXPECT_LT(error(VectorXd(a.solved.reshaped()), VectorXd(b.solved.reshaped())), 1e-12);
   });
 }
 #endif

@@ -302,6 +302,25 @@ void apply_inverse_mass_matrix(Workspace& w, const Eigen::VectorXd& x, Eigen::Ve
   });
 }
 
+void apply_inverse_mass_matrix(Workspace& w, const Eigen::MatrixXd& x, Eigen::MatrixXd& y) {
+  const SweepModel& model = w.model();
+  w.prepare_rows();
+  if (model.aggregate_count == 0 && model.composite.stride > 0 && x.rows() == model.freedoms) {
+    if (y.rows() != x.rows() || y.cols() != x.cols()) y.resize(x.rows(), x.cols());
+    Scratch<double> scratch = w.scratch();
+    kernel_table().solve(model, &scratch, {x.data(), x.rows(), static_cast<int>(x.cols())}, 1.0,
+                         {y.data(), y.rows()});
+    return;
+  }
+  Eigen::VectorXd column;
+  if (&x != &y) y.resize(x.rows(), x.cols());
+  for (Eigen::Index k = 0; k < x.cols(); ++k) {
+    column = x.col(k);
+    apply_inverse_mass_matrix(w, column, column);
+    y.col(k) = column;
+  }
+}
+
 Eigen::VectorXd apply_inverse_mass_matrix(const Mechanism& mechanism, const Eigen::VectorXd& q,
                                           const Eigen::VectorXd& x) {
   Workspace w(mechanism);

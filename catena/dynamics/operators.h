@@ -45,6 +45,9 @@ Eigen::VectorXd apply_mass_matrix(const Mechanism& mechanism, const Eigen::Vecto
 void apply_inverse_mass_matrix(Workspace& workspace, const Eigen::VectorXd& x, Eigen::VectorXd& y);
 Eigen::VectorXd apply_inverse_mass_matrix(const Mechanism& mechanism, const Eigen::VectorXd& q,
                                           const Eigen::VectorXd& x);
+// Of all columns of X at once: Y = M⁻¹ X in O(N) for each column, many times as fast as one by one.
+// The first call allocates.
+void apply_inverse_mass_matrix(Workspace& workspace, const Eigen::MatrixXd& x, Eigen::MatrixXd& y);
 
 // The whole inverse, symmetric to the bit; the first call allocates. A column is nonzero inward
 // only on the way from its hinge to the ground, so it costs O(depth) inward and O(N) outward; with

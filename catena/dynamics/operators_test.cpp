@@ -45,6 +45,14 @@ void expect_operators(const Mechanism& mechanism, const VectorXd& q) {
   inverse_mass_matrix(w, whole);
   EXPECT_LT(distance(whole, inverse), loose);
   EXPECT_EQ((whole - whole.transpose()).cwiseAbs().maxCoeff(), 0.0);
+  // Of many columns at once: fewer than a block, several blocks with a rest, and in place.
+  for (const Eigen::Index columns : {Eigen::Index{3}, Eigen::Index{69}}) {
+    MatrixXd x = m * MatrixXd::Random(m.rows(), columns), y;
+    apply_inverse_mass_matrix(w, x, y);
+    EXPECT_LT(distance(y, m.llt().solve(x)), loose);
+    apply_inverse_mass_matrix(w, x, x);
+    EXPECT_EQ(x, y);
+  }
   EXPECT_NEAR(log_determinant_mass_matrix(w),
               2.0 * m.llt().matrixLLT().diagonal().array().log().sum(), 1e-9);
 

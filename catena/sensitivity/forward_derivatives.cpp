@@ -15,6 +15,8 @@ namespace {
 // From so many freedoms on M⁻¹ is made of what forward dynamics has left at the hinges, in O(N²),
 // if that goes by rows; below, its dense factors are as fast.
 constexpr int kLongTree = 24;
+// And from so many on the products with it are made the same way, O(N) for each column.
+constexpr int kSolvedTree = 40;
 
 [[noreturn]] void throw_lost(const Mechanism& mechanism, int freedom) {
   throw NumericalError("the mass matrix of '" + mechanism.name() +
@@ -57,6 +59,20 @@ const ForwardDerivatives& forward_dynamics_derivatives(const Mechanism& mechanis
   if (by_rows) {
     w.dynamics().prepare_rows();
     by_rows = w.dynamics().model().composite.stride > 0;
+  }
+  if (by_rows && mechanism.freedoms() >= kSolvedTree) {
+    inverse_mass_matrix(w.dynamics(), out.deffort);
+    const int n = mechanism.freedoms();
+    out.dq.resize(n, n);
+    out.dv.resize(n, n);
+    Scratch<double> scratch = w.dynamics().scratch();
+    const auto solve = [&](const double* right, Eigen::MatrixXd& left) {
+      kernel_table().solve(w.dynamics().model(), &scratch, {right, w.stride(), n}, -1.0,
+                           {left.data(), n});
+    };
+    solve(w.by_q(), out.dq);
+    solve(w.by_v(), out.dv);
+    return out;
   }
   if (by_rows) {
     inverse_mass_matrix(w.dynamics(), out.deffort);
