@@ -18,6 +18,16 @@ using Inside = BatchWorkspace::Implementation;
 // What the last call has left in the numbers of a pack.
 enum class Written : std::uint8_t { nothing, inverse, forward };
 
+// From so many freedoms on one state at a time, in O(N²), is faster with forward dynamics than
+// several with dense matrices (measured on chains).
+constexpr int kLongTree = 80;
+bool is_long_tree(const Mechanism& m) {
+  if (m.freedoms() < kLongTree || !m.loops().empty()) return false;
+  Workspace w(m);
+  w.prepare_rows();
+  return w.model().composite.stride > 0;
+}
+
 }  // namespace
 
 const BatchDerivativeKernels& batch_derivative_kernels(std::string_view isa) {
@@ -38,12 +48,11 @@ struct BatchDerivatives::Implementation {
     singly = inside.goes_singly() || !m.loops().empty() || !m.springs().empty() ||
              std::any_of(m.nodes().begin(), m.nodes().end(),
                          [](const Node& node) { return node.hinge == NodeHinge::custom; });
+    forward_singly = singly || is_long_tree(m);
     memory.resize(inside.slots.size());
-    if (singly) {
-      for (std::size_t i = 0; i < inside.slots.size(); ++i)
-        single.push_back(std::make_unique<SensitivityWorkspace>(m));
-      return;
-    }
+    for (std::size_t i = 0; forward_singly && i < inside.slots.size(); ++i)
+      single.push_back(std::make_unique<SensitivityWorkspace>(m));
+    if (singly) return;
     kernels = &batch_derivative_kernels(inside.kernels->isa);
     patterns.need_matrices();
     tables = std::make_unique<BatchDerivativeTables>(m, patterns.tree_pattern(), inside.model);
@@ -99,6 +108,7 @@ struct BatchDerivatives::Implementation {
       for (const auto& w : single) w->dynamics().set_chart(inside.base.chart(), true);
     const int width = inside.kernels->lanes;
     if (lanes != nullptr) lanes->resize(states, count(), width);
+    written.clear();
     double* const in_lanes = lanes != nullptr ? lanes->data() : nullptr;
     const auto put = [&](Eigen::Index i, Eigen::Index k, double x) {
       if (rows != nullptr)
@@ -143,7 +153,7 @@ struct BatchDerivatives::Implementation {
   SensitivityWorkspace patterns;
   const BatchDerivativeKernels* kernels = nullptr;
   std::unique_ptr<BatchDerivativeTables> tables;
-  bool singly = false;
+  bool singly = false, forward_singly = false;
   bool by_effort = false;         // the last call's third matrix: columns of all freedoms
   std::vector<LaneArray> memory;  // of each thread
   std::vector<std::unique_ptr<SensitivityWorkspace>> single;
@@ -198,7 +208,7 @@ void BatchDerivatives::Implementation::forward(const BatchIn& q, const BatchIn& 
   inside.places.clear();
   inside.begin(states);
   by_effort = true;
-  if (singly) {
+  if (forward_singly) {
     run_singly(inside, q, lanes, rows, [&](SensitivityWorkspace& w, Eigen::Index i) {
       const State state{q.row(i).transpose(), v.row(i).transpose()};
       const ForwardDerivatives& d =

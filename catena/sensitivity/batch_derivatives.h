@@ -9,8 +9,9 @@
 //
 // The fast path is that of trees. Closed mechanisms, and those with springs between bodies, users'
 // hinges, or drives on distant bodies, go one state at a time through the functions for one state,
-// on all threads. The states of a closed mechanism share one chart (workspace().chart(), batch.h):
-// its matrices are those of the independent freedoms, with columns for the efforts at all freedoms.
+// on all threads; so do derivatives of forward dynamics of long trees, which take O(N²) there. The
+// states of a closed mechanism share one chart (workspace().chart(), batch.h): its matrices are
+// those of the independent freedoms, with columns for the efforts at all freedoms.
 #pragma once
 
 #include <memory>

@@ -121,11 +121,12 @@ TEST(TreeDerivatives, WithEverything) { compare_trees(10, 5, 14, true, true, "ev
 TEST(TreeDerivatives, OfLongTrees) {
   Worst worst;
   Random random(15);
-  for (int i = 0; i < 12; ++i) {
+  for (int i = 0; i < 16; ++i) {
     TreeSettings settings;
-    settings.bodies = 24 + i;
+    settings.bodies = 16 + 2 * i;
     settings.free_base = i % 3 == 1;
     settings.chain_share = i % 2 == 0 ? 1.0 : 0.6;
+    settings.limb_after_limb = i % 4 != 3;
     MechanismBuilder builder = random_tree(random, settings);
     if (i % 4 == 1) add_drives(random, builder, Carrier::parent);
     if (i % 4 == 2) add_passive_elements(random, builder);
