@@ -110,29 +110,30 @@ struct BatchDerivatives::Implementation {
     if (lanes != nullptr) lanes->resize(states, count(), width);
     written.clear();
     double* const in_lanes = lanes != nullptr ? lanes->data() : nullptr;
-    const auto put = [&](Eigen::Index i, Eigen::Index k, double x) {
-      if (rows != nullptr)
-        (*rows)(i, k) = x;
-      else
-        in_lanes[(i / width * count() + k) * width + i % width] = x;
+    const Eigen::Index step = rows != nullptr ? 1 : width;  // between the numbers of a state
+    const auto place_of = [&](Eigen::Index i) {
+      return rows != nullptr ? rows->row(i).data()
+                             : in_lanes + i / width * count() * width + i % width;
     };
     inside.for_all(states, [&](Inside::Slot& slot, Eigen::Index i) {
       SensitivityWorkspace& w = *single[static_cast<std::size_t>(&slot - inside.slots.data())];
+      double* const place = place_of(i);
       try {
         const std::array<const Eigen::MatrixXd*, 3> found = call(w, i);
         const std::vector<int>& own = w.dynamics().independent();
         const Eigen::Index size = static_cast<Eigen::Index>(own.size());
-        for (Eigen::Index k = 0; size < n && k < count(); ++k) put(i, k, 0.0);
+        for (Eigen::Index k = 0; size < n && k < count(); ++k) place[k * step] = 0.0;
         for (Eigen::Index part = 0; part < 3; ++part) {
           const Eigen::MatrixXd& of = *found[static_cast<std::size_t>(part)];
-          for (Eigen::Index c = 0; c < of.cols(); ++c)
-            for (Eigen::Index r = 0; r < size; ++r) {
-              const Eigen::Index column = of.cols() == n ? c : own[static_cast<std::size_t>(c)];
-              put(i, (part * n + column) * n + own[static_cast<std::size_t>(r)], of(r, c));
-            }
+          for (Eigen::Index c = 0; c < of.cols(); ++c) {
+            const Eigen::Index column = of.cols() == n ? c : own[static_cast<std::size_t>(c)];
+            double* const to = place + (part * n + column) * n * step;
+            for (Eigen::Index r = 0; r < size; ++r)
+              to[own[static_cast<std::size_t>(r)] * step] = of(r, c);
+          }
         }
       } catch (const Error& e) {
-        for (Eigen::Index k = 0; k < count(); ++k) put(i, k, kNaN);
+        for (Eigen::Index k = 0; k < count(); ++k) place[k * step] = kNaN;
         inside.reports[static_cast<std::size_t>(i)].status = BatchStatus::refused;
         const std::lock_guard lock(inside.words_mutex);
         inside.words.emplace_back(i, e.what());
