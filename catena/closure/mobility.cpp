@@ -83,6 +83,37 @@ Ranks generic_ranks(const Mechanism& mechanism, const LoopClosure& loop, const E
   return ranks;
 }
 
+// In a loop that is redundant only within the rounding of its file no closed position lies around q
+// either: exactly closed, it is rigid. It moves if the rows that count can be kept closed while the
+// others stay as nearly closed as files are; those of a shaky position open with the square of the
+// way.
+bool moves_within_rounding(const LoopClosure& loop, const Eigen::VectorXd& q, int rank) {
+  constexpr double kAside = 0.05;  // unit steps
+  constexpr int kSteps = 10;
+  const Eigen::VectorXd unit = loop.unit_steps(q);
+  const auto rows_at = [&](const Eigen::VectorXd& at_q) {
+    return Eigen::MatrixXd(loop.velocity_rows(at_q) * unit.asDiagonal());
+  };
+  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(rows_at(q).transpose());
+  const Eigen::VectorXi picked = qr.colsPermutation().indices().head(rank);
+  const std::vector<int> kept(picked.begin(), picked.end());
+  if (rank == loop.freedoms()) return false;
+  // The velocities that they allow.
+  const Eigen::MatrixXd basis =
+      Eigen::MatrixXd(qr.householderQ()).rightCols(loop.freedoms() - rank);
+  for (Eigen::Index k = 0; k < basis.cols(); ++k) {
+    Eigen::VectorXd there = loop.moved(q, kAside * unit.cwiseProduct(basis.col(k)));
+    for (int step = 0; step < kSteps; ++step) {
+      const Eigen::VectorXd open = loop.residual(there);
+      if (Eigen::VectorXd(open(kept)).norm() < kSharpThreshold * kClosed) break;
+      const Eigen::MatrixXd rows = loop.equations(there).jacobian * unit.asDiagonal();
+      there = loop.moved(there, unit.cwiseProduct(least_norm(rows(kept, Eigen::all), -open(kept))));
+    }
+    if (loop.residual(there).norm() > kClosed) return false;
+  }
+  return true;
+}
+
 std::string short_number(double x) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2g", x);
@@ -138,7 +169,8 @@ LoopMobility analyse_loop(const Mechanism& mechanism, const LoopPlace& place,
   result.redundant = loop.rows() - ranks.rank;
   result.instantaneous = loop.freedoms() - ranks.here;
   result.singular = ranks.here < ranks.rank;
-  if (result.instantaneous > 0 && ranks.around > 0 && ranks.farthest < kStandsStill) {
+  if (result.instantaneous > 0 && ranks.around > 0 && ranks.farthest < kStandsStill &&
+      !(ranks.sharp > ranks.rank && moves_within_rounding(loop, q, ranks.rank))) {
     result.shaky = result.singular = true;
     result.mobility = 0;
     result.trouble = name + ": a shaky position: " + std::to_string(result.instantaneous) +

@@ -1,5 +1,7 @@
 #include "catena/closure/mobility.h"
 
+#include <cmath>
+#include <map>
 #include <numbers>
 
 #include <gmock/gmock.h>
@@ -68,6 +70,72 @@ TEST(Mobility, OfALoopThatCannotBeClosedIsNotKnown) {
 TEST(Mobility, AxesRoundedInTheFileAreTakenAsParallel) {
   const MobilityReport report = report_of(FourBar{.axis = {0.0, 3e-6, 1.0}}.build());
   EXPECT_EQ(report.mobility, 1);
+  ASSERT_EQ(report.warnings.size(), 1u);
+  EXPECT_THAT(report.warnings[0], HasSubstr("rounding"));
+}
+
+// A linkage in a plane across all axes, as a file gives it that was written with five digits: poses
+// of the links, and the joints where they lie on their children.
+class RoundedLinkage {
+ public:
+  explicit RoundedLinkage(const std::string& name) : b_(name) {}
+
+  // From one point of the plane to another.
+  void link(const std::string& name, double x, double y, double to_x, double to_y) {
+    const Transformd there =
+        plane_ * Transformd{Rotationd::about_z(std::atan2(to_y - y, to_x - x)), {x, y, 0.0}};
+    poses_[name] = rounded(there);
+    b_.add_body(name, some_body());
+  }
+  void joint(const std::string& name, const std::string& parent, const std::string& child, double x,
+             double y, HingeType type = HingeType::revolute, const Vec3d& axis = Vec3d::unit_z()) {
+    const Transformd there = plane_ * moved(x, y, 0.0);
+    const Transformd on_child = rounded(poses_.at(child).inverse() * there);
+    b_.add_hinge(name, parent, child,
+                 {.type = type,
+                  .axes = {rounded(axis)},
+                  .frame_on_parent = poses_[parent].inverse() * poses_.at(child) * on_child,
+                  .frame_on_child = on_child});
+  }
+  Mechanism finish() { return b_.finish(); }
+
+ private:
+  static double rounded(double x) { return 1e-5 * std::round(1e5 * x); }
+  static Vec3d rounded(const Vec3d& v) { return {rounded(v.x), rounded(v.y), rounded(v.z)}; }
+  static Transformd rounded(const Transformd& pose) {
+    const auto& r = pose.rotation.matrix;
+    return {Rotationd::from_rpy(rounded(std::atan2(r(2, 1), r(2, 2))), rounded(std::asin(-r(2, 0))),
+                                rounded(std::atan2(r(1, 0), r(0, 0)))),
+            rounded(pose.translation)};
+  }
+
+  const Transformd plane_{Rotationd::from_rpy(1.2, 0.3, -0.7), {0.3, -0.2, 0.5}};
+  std::map<std::string, Transformd> poses_;
+  MechanismBuilder b_;
+};
+
+// The bucket of an excavator: a cylinder moves a lever, and a rod takes the bucket along. Exactly
+// closed, its rounded axes hold it fast, but it is not shaky: it moves within the digits.
+TEST(Mobility, ALoopThatIsRedundantWithinItsDigitsIsNotShaky) {
+  RoundedLinkage bucket("bucket");
+  const double way = std::hypot(3.0 - 2.1, 0.75 - 1.9);
+  const double ex = (3.0 - 2.1) / way, ey = (0.75 - 1.9) / way;
+  bucket.link("lever", 2.75, 0.55, 3.0, 0.75);
+  bucket.link("bucket", 3.0, 0.2, 3.3, 0.3);
+  bucket.link("rod", 3.0, 0.75, 3.3, 0.3);
+  bucket.link("tube", 2.1, 1.9, 2.1 + 0.6 * ex, 1.9 + 0.6 * ey);
+  bucket.link("piston", 3.0, 0.75, 3.0 - 0.6 * ex, 0.75 - 0.6 * ey);
+  bucket.joint("A", kWorld, "lever", 2.75, 0.55);
+  bucket.joint("B", kWorld, "bucket", 3.0, 0.2);
+  bucket.joint("C", "lever", "rod", 3.0, 0.75);
+  bucket.joint("D", "rod", "bucket", 3.3, 0.3);
+  bucket.joint("E", kWorld, "tube", 2.1, 1.9);
+  bucket.joint("F", "lever", "piston", 3.0, 0.75);
+  bucket.joint("G", "tube", "piston", 2.1, 1.9, HingeType::prismatic, {ex, ey, 0.0});
+  const MobilityReport report = report_of(bucket.finish());
+  EXPECT_EQ(report.mobility, 1);
+  EXPECT_FALSE(report.loops[0].shaky);
+  EXPECT_EQ(report.loops[0].redundant, 6);
   ASSERT_EQ(report.warnings.size(), 1u);
   EXPECT_THAT(report.warnings[0], HasSubstr("rounding"));
 }

@@ -73,6 +73,45 @@ bool satisfies(const Hinge& hinge, const Transformd& X) {
   }
 }
 
+double turn_about(const Vec3d& axis, const Rotationd& rotation) {
+  const Quaterniond q = to_quaternion(rotation);
+  return 2.0 * std::atan2(dot(axis, Vec3d{q.x, q.y, q.z}), q.w);
+}
+
+// Of the poses that the hinge can reach, the one nearest to X, the pose of the child's frame in the
+// parent's. The axes of a universal hinge are turned so that they are its axes there.
+Transformd nearest(Hinge& hinge, const Transformd& X) {
+  if (hinge.type == HingeType::weld) return {};
+  if (hinge.type == HingeType::spherical) return {X.rotation, {}};
+  const Vec3d axis = normalized(hinge.axes[0]);
+  const double turn = turn_about(axis, X.rotation);
+  const double shift = dot(axis, X.translation);
+  switch (hinge.type) {
+    case HingeType::revolute:
+      return {exp_rotation(turn * axis), {}};
+    case HingeType::prismatic:
+      return {{}, shift * axis};
+    case HingeType::screw: {  // of the turns that differ by revolutions, the one where it stands
+      constexpr double kTurn = 2.0 * std::numbers::pi;
+      const double angle = turn + kTurn * std::round((shift / hinge.pitch - turn) / kTurn);
+      return {exp_rotation(turn * axis), angle * hinge.pitch * axis};
+    }
+    case HingeType::universal: {
+      const Vec3d second = normalized(hinge.axes[1]);
+      const Vec3d carried = X.rotation * second;
+      const double first_turn = std::atan2(dot(axis, cross(second, carried)),
+                                           dot(cross(axis, second), cross(axis, carried)));
+      const Rotationd first = exp_rotation(first_turn * axis);
+      const Rotationd other =
+          exp_rotation(turn_about(second, first.inverse() * X.rotation) * second);
+      hinge.axes[0] = other.inverse() * hinge.axes[0];
+      return {first * other, {}};
+    }
+    default:
+      return {};
+  }
+}
+
 class JointReader {
  public:
   JointReader(SdfTree& tree, Description& description, xml::Report& report)
@@ -190,8 +229,12 @@ class JointReader {
     hinge.frame_on_parent = tree_.graph.pose(joint.frame, parent_link);
     const bool two_frames = parent != SdfFrames::kWorldFrame &&
                             tree_.kind(parent) == SdfKind::frame && !e.child("pose");
-    if (!two_frames || satisfies(hinge, tree_.graph.pose(joint.frame, parent))) return;
-    hinge.frame_on_parent = tree_.graph.pose(parent, parent_link);
+    if (!two_frames) return;
+    const Transformd apart = tree_.graph.pose(joint.frame, parent);
+    if (satisfies(hinge, apart)) return;
+    // The links are not assembled, but how they lie is the author's guess: as in any other joint of
+    // the format, zero is what the file draws, as nearly as the joint can hold it.
+    hinge.frame_on_parent = tree_.graph.pose(parent, parent_link) * nearest(hinge, apart);
     report_.warning(e.source(), e.description() + ": in the poses of the file " +
                                     tree_.graph.what(parent) + " and '" + e.child("child").text() +
                                     "' are apart; the joint holds them together, and assembly "
@@ -368,7 +411,7 @@ class JointReader {
 
   // A gearbox couples the turns of its parent and child on their common carrier, the reference
   // body: turn of the child about axis2 = −ratio · turn of the parent about axis. It holds nothing
-  // else; the two bodies have their own revolute joints to the carrier.
+  // else; the two bodies have revolute joints of their own.
   void read_gearbox(const SdfThing& joint) {
     const Element& e = joint.element;
     const int parent = read_end(joint, "parent");
@@ -381,34 +424,80 @@ class JointReader {
     if (parent == SdfFrames::kNoFrame || child == SdfFrames::kNoFrame ||
         carrier == SdfFrames::kNoFrame || report_.has_error() || joint.scope->is_static)
       return;
-    const auto wheel = [&](int frame, const Vec3d& axis) -> Coupling::Term {
-      const std::string body = body_name(tree_.graph.body(frame));
-      const std::string base = body_name(tree_.graph.body(carrier));
-      for (const SdfThing& other : tree_.joints) {
-        const auto found = hinge_of_frame_.find(other.frame);
-        if (found == hinge_of_frame_.end()) continue;
-        const Hinge& hinge = d_.hinges[found->second];
-        const bool outward = hinge.parent == base && hinge.child == body;
-        const bool inward = hinge.parent == body && hinge.child == base;
-        if (hinge.type != HingeType::revolute || !(outward || inward)) continue;
-        const Vec3d own = tree_.graph.pose(other.frame, joint.frame).rotation * hinge.axes[0];
-        const double sign = (dot(own, axis) < 0.0 ? -1.0 : 1.0) * (inward ? -1.0 : 1.0);
-        return {hinge.name, 0, sign};
-      }
-      report_.error(e.source(), e.description() + ": there is no revolute joint between '" + body +
-                                    "' and the reference body '" + base +
-                                    "' for it to couple; add one");
-      return {};
-    };
-    const Coupling::Term first = wheel(parent, axes.axes[0]);
-    const Coupling::Term second = wheel(child, axes.axes[1]);
-    if (first.hinge.empty() || second.hinge.empty()) return;
+    const std::vector<Coupling::Term> first = turn_on(joint, carrier, parent, axes.axes[0]);
+    const std::vector<Coupling::Term> second = turn_on(joint, carrier, child, axes.axes[1]);
+    if (first.empty() || second.empty()) return;
     Coupling coupling;
     coupling.name = joint.name;
-    coupling.terms = {{second.hinge, 0, 1.0},
-                      {first.hinge, 0, ratio * first.coefficient * second.coefficient}};
+    const double sign = second[0].coefficient;
+    const auto add = [&](const Coupling::Term& term, double factor) {
+      for (Coupling::Term& known : coupling.terms)
+        if (known.hinge == term.hinge) {
+          known.coefficient += factor * term.coefficient;
+          return;
+        }
+      coupling.terms.push_back({term.hinge, 0, factor * term.coefficient});
+    };
+    for (const Coupling::Term& term : second) add(term, sign);
+    for (const Coupling::Term& term : first) add(term, sign * ratio);
+    std::erase_if(coupling.terms, [](const Coupling::Term& t) { return t.coefficient == 0.0; });
     coupling.source = e.source();
     d_.couplings.push_back(std::move(coupling));
+  }
+
+  // The turn of a wheel about the axis (in the frame of the gearbox), seen from the carrier: of the
+  // revolute joint between the two, or else the sum over revolute joints about parallel axes that
+  // lead from one to the other, as from the sun of a planetary gear by way of the housing.
+  std::vector<Coupling::Term> turn_on(const SdfThing& joint, int carrier_frame, int wheel_frame,
+                                      const Vec3d& axis) {
+    const std::string base = body_name(tree_.graph.body(carrier_frame));
+    const std::string wheel = body_name(tree_.graph.body(wheel_frame));
+    struct Edge {
+      std::string to;
+      Coupling::Term term;  // without a hinge: a weld
+    };
+    std::unordered_map<std::string, std::vector<Edge>> edges;
+    for (const SdfThing& other : tree_.joints) {
+      const auto found = hinge_of_frame_.find(other.frame);
+      if (found == hinge_of_frame_.end()) continue;
+      const Hinge& hinge = d_.hinges[found->second];
+      Coupling::Term term;
+      if (hinge.type == HingeType::revolute) {
+        const Vec3d own = tree_.graph.pose(other.frame, joint.frame).rotation * hinge.axes[0];
+        term = {hinge.name, 0, dot(own, axis) < 0.0 ? -1.0 : 1.0};
+        // Between wheel and carrier themselves the axis may be any, as the wheels of a bevel gear
+        // are sometimes given.
+        const bool direct = (hinge.parent == base && hinge.child == wheel) ||
+                            (hinge.parent == wheel && hinge.child == base);
+        if (!direct && norm(cross(normalized(own), normalized(axis))) > kSatisfied) continue;
+      } else if (hinge.type != HingeType::weld) {
+        continue;
+      }
+      edges[hinge.parent].push_back({hinge.child, term});
+      term.coefficient = -term.coefficient;
+      edges[hinge.child].push_back({hinge.parent, term});
+    }
+    // The shortest way, breadth first.
+    std::unordered_map<std::string, Edge> came{{base, {}}};  // from where, and by what
+    std::vector<std::string> queue{base};
+    for (std::size_t i = 0; i < queue.size() && !came.contains(wheel); ++i) {
+      const std::string from = queue[i];
+      for (const Edge& edge : edges[from])
+        if (came.try_emplace(edge.to, Edge{from, edge.term}).second) queue.push_back(edge.to);
+    }
+    std::vector<Coupling::Term> terms;
+    if (came.contains(wheel))
+      for (std::string at = wheel; at != base; at = came.at(at).to)
+        if (const Coupling::Term& term = came.at(at).term; !term.hinge.empty())
+          terms.push_back(term);
+    if (terms.empty()) {
+      const Element& e = joint.element;
+      report_.error(e.source(), e.description() + ": there is no revolute joint between '" + wheel +
+                                    "' and the reference body '" + base +
+                                    "' for it to couple, and no way of such joints about parallel "
+                                    "axes; add one");
+    }
+    return terms;
   }
 
   SdfTree& tree_;

@@ -1,5 +1,8 @@
 // Closed loops as public SDF files write them: unassembled, through frames on the ground, across
 // nested models, beside the extensions of other programs.
+#include <numbers>
+#include <sstream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -96,6 +99,102 @@ TEST(SdfLoops, TheFormatsOwnMeaningHoldsForLinksAndPoses) {
   EXPECT_TRUE(reading.diagnostics.empty());
   expect_ends(reading.description, "A", {0, 0, 0}, {0, 0, 0});
   expect_ends(reading.description, "C", {0, 2, 0}, {0, 2, 0});
+}
+
+std::string numbers(const Transformd& pose) {
+  const Quaterniond q = to_quaternion(pose.rotation);
+  std::ostringstream text;
+  text.precision(17);
+  text << "<pose rotation_format='quat_xyzw'>" << pose.translation.x << " " << pose.translation.y
+       << " " << pose.translation.z << " " << q.x << " " << q.y << " " << q.z << " " << q.w
+       << "</pose>";
+  return text.str();
+}
+
+// Two links whose frames are near a pose that the joint can hold, but not in it: zero is that pose,
+// and the joint holds the frames exactly as it says.
+class LinksApart : public testing::Test {
+ protected:
+  Hinge read(const std::string& type, const Transformd& held, const std::string& inside) const {
+    const Transformd X_model_a{Rotationd::from_rpy(0.3, -0.8, 1.1), {1.0, 2.0, 3.0}};
+    const Transformd X_model_b = X_model_a * on_a * held * off * on_b.inverse();
+    std::string b = bar("b", 1);
+    b.insert(b.find("<inertial>"), numbers(X_model_b));
+    std::string a = bar("a", 1);
+    a.insert(a.find("<inertial>"), numbers(X_model_a));
+    const Reading reading =
+        read_sdf_text(model(a + b + "<frame name='f' attached_to='a'>" + numbers(on_a) +
+                            "</frame>" + "<frame name='g' attached_to='b'>" + numbers(on_b) +
+                            "</frame>" + "<joint name='j' type='" + type +
+                            "'><parent>f</parent><child>g</child>" + inside + "</joint>"),
+                      "m.sdf");
+    EXPECT_EQ(reading.diagnostics.size(), 1u);  // apart
+    return hinge(reading.description, "j");
+  }
+  // Of the child's frame in the parent's at zero.
+  Transformd zero(const Hinge& h) const {
+    EXPECT_LT(distance(h.frame_on_child, on_b), 1e-14);
+    return on_a.inverse() * h.frame_on_parent;
+  }
+  static double distance(const Transformd& a, const Transformd& b) {
+    const Transformd apart = a.inverse() * b;
+    return norm(log(apart.rotation)) + norm(apart.translation);
+  }
+
+  const Transformd on_a{Rotationd::from_rpy(0.1, 0.5, -0.4), {0.3, -0.2, 0.6}};
+  const Transformd on_b{Rotationd::from_rpy(-0.7, 0.2, 0.9), {-0.1, 0.4, 0.2}};
+  const Transformd off{exp_rotation(Vec3d{0.004, -0.006, 0.005}), {0.003, 0.005, -0.004}};
+  const double most = 0.05;  // a few times what `off` is
+  const Vec3d axis = normalized(Vec3d{1.0, 2.0, -2.0});
+  const std::string kAxis = "<axis><xyz>1 2 -2</xyz></axis>";
+};
+
+TEST_F(LinksApart, StandInARevoluteJointAsTheyAreDrawn) {
+  const Transformd held{exp_rotation(2.5 * axis), {}};
+  const Transformd at = zero(read("revolute", held, kAxis));
+  EXPECT_LT(distance(at, held), most);
+  EXPECT_LT(norm(at.translation), 1e-14);
+  EXPECT_LT(norm(cross(axis, log(at.rotation))), 1e-14);
+}
+
+TEST_F(LinksApart, StandInAPrismaticJointAsTheyAreDrawn) {
+  const Transformd held{{}, 0.7 * axis};
+  const Transformd at = zero(read("prismatic", held, kAxis));
+  EXPECT_LT(distance(at, held), most);
+  EXPECT_LT(norm(log(at.rotation)) + norm(cross(axis, at.translation)), 1e-14);
+}
+
+TEST_F(LinksApart, StandInABallJointAsTheyAreDrawn) {
+  const Transformd held{Rotationd::from_rpy(0.4, -1.0, 2.0), {}};
+  const Transformd at = zero(read("ball", held, ""));
+  EXPECT_LT(norm(at.translation), 1e-14);
+  EXPECT_LT(norm(log((held.rotation * off.rotation).inverse() * at.rotation)), 1e-14);
+}
+
+TEST_F(LinksApart, StandInAScrewJointAsTheyAreDrawn) {
+  const double pitch = 0.3;  // metres per radian; more than a whole turn
+  const Transformd held{exp_rotation(8.0 * axis), 8.0 * pitch * axis};
+  const Hinge h =
+      read("screw", held,
+           kAxis + "<screw_thread_pitch>" + std::to_string(2.0 * std::numbers::pi * pitch) +
+               "</screw_thread_pitch>");
+  const Transformd at = zero(h);
+  EXPECT_LT(distance(at, held), most);
+  const double angle = dot(axis, at.translation) / h.pitch;
+  EXPECT_LT(distance(at, {exp_rotation(angle * axis), angle * h.pitch * axis}), 1e-13);
+}
+
+TEST_F(LinksApart, StandInAUniversalJointAsTheyAreDrawn) {
+  const Vec3d second = normalized(Vec3d{2.0, 0.5, 1.0});  // not quite across the first
+  const Transformd held{exp_rotation(0.9 * axis) * exp_rotation(-0.6 * second), {}};
+  const Hinge h = read("universal", held, kAxis + "<axis2><xyz>2 0.5 1</xyz></axis2>");
+  const Transformd at = zero(h);
+  EXPECT_LT(distance(at, held), most);
+  EXPECT_LT(norm(at.translation), 1e-14);
+  // The axes stay where they are on the two links.
+  EXPECT_LT(norm(at.rotation * normalized(h.axes[0]) - axis), 1e-14);
+  EXPECT_LT(norm(normalized(h.axes[1]) - second), 1e-14);
+  EXPECT_NEAR(dot(axis, at.rotation * second), dot(axis, second), 1e-14);
 }
 
 TEST(SdfLoops, AcrossNestedModels) {

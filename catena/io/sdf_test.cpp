@@ -283,6 +283,42 @@ TEST(Sdf, MimicAndGearbox) {
   EXPECT_EQ(twice.terms.at(1).coefficient, 2.0);
 }
 
+// Sun and carrier turn in the housing, the ring is welded to it, the planet turns on the carrier:
+// the meshes are told with the carrier as reference, on which only the planet has a joint.
+TEST(Sdf, PlanetaryGear) {
+  constexpr double kSun = 20.0, kPlanet = 40.0, kRing = 100.0;  // teeth
+  const auto mesh = [](const std::string& name, const std::string& parent, const std::string& child,
+                       double ratio) {
+    return joint(name, "gearbox", parent, child,
+                 "<gearbox_ratio>" + std::to_string(ratio) +
+                     "</gearbox_ratio><gearbox_reference_body>carrier</gearbox_reference_body>"
+                     "<axis><xyz>0 0 1</xyz></axis><axis2><xyz>0 0 1</xyz></axis2>");
+  };
+  const Description d =
+      good(model(link("sun") + link("carrier") + link("planet", pose("0.3 0 0 0 0 1")) +
+                 link("ring") + joint("js", "revolute", "world", "sun") +
+                 joint("jc", "revolute", "world", "carrier", "<axis><xyz>0 0 -1</xyz></axis>") +
+                 joint("jp", "revolute", "carrier", "planet") +
+                 joint("housing", "fixed", "world", "ring", "") +
+                 mesh("inner", "sun", "planet", kSun / kPlanet) +
+                 mesh("outer", "planet", "ring", -kPlanet / kRing)));
+  ASSERT_EQ(d.couplings.size(), 2u);
+  // Willis: with the ring at rest the sun turns 1 + ring/sun times as fast as the carrier, and
+  // wheels that mesh roll on each other as seen from the carrier.
+  const double carrier = 0.7, sun = (1.0 + kRing / kSun) * carrier;
+  const double planet = -(sun - carrier) * kSun / kPlanet;
+  const auto rate = [&](const std::string& name) {
+    return name == "js" ? sun : name == "jc" ? -carrier : name == "jp" ? planet : 1e9;
+  };
+  for (const Coupling& coupling : d.couplings) {
+    EXPECT_GE(coupling.terms.size(), 2u);
+    double sum = 0.0;
+    for (const Coupling::Term& term : coupling.terms) sum += term.coefficient * rate(term.hinge);
+    EXPECT_NEAR(sum, 0.0, 1e-14) << coupling.name;
+  }
+  EXPECT_EQ(MechanismBuilder(d).finish().freedoms(), 3);
+}
+
 TEST(Sdf, NestedModelsAndScopedNames) {
   const Description d =
       good(sdf("<world name='w'>\n<model name='arm'>" + pose("1 0 0 0 0 0") + link("base") +
@@ -371,7 +407,8 @@ TEST(Sdf, UnassembledLoop) {
   EXPECT_EQ(apart.diagnostics[0].severity, Severity::warning);
   EXPECT_NE(apart.diagnostics[0].message.find("frame 'tip' and 'top' are apart"),
             std::string::npos);
-  expect_pose(hinge(apart.description, "C").frame_on_parent, {2.1, 0, 0});
+  // Zero is as drawn, as in the joint that is together.
+  expect_pose(hinge(apart.description, "C").frame_on_parent, {2.1, 0, 0}, {0, 0, 0.4});
   expect_pose(hinge(apart.description, "C").frame_on_child, {0, 1, 0}, {0, 0, 0.4});
   // Together, up to a turn about the axis: the format's meaning, zero as drawn.
   const Reading together = reading("2 0 0 0 0 0");
