@@ -127,6 +127,26 @@ TEST(Assembly, LimitsAreKept) {
   EXPECT_LT(closure_gap(m, tables, q), 1e-12);
 }
 
+// A guess outside the limits is no reason to end there.
+TEST(Assembly, LimitsAreKeptFromAGuessOutside) {
+  Description d = FourBar{}.builder().description();
+  d.hinges[2].freedoms = {{.lower = -2.0, .upper = -0.5}};
+  const Mechanism m = MechanismBuilder(d).finish();
+  for (const double rocker : {0.4, 1.2, 2.5, -3.0}) {
+    const Eigen::VectorXd q = assemble(m, q_of(kPi / 3.0, -0.9, rocker));
+    EXPECT_LE(q[2], -0.5) << rocker;
+    EXPECT_GE(q[2], -2.0) << rocker;
+    EXPECT_LT(closure_gap(m, make_aggregate_tables(m), q), 1e-12);
+  }
+  // What is fixed stays, and so does what is given closed.
+  const Mechanism free = FourBar{}.build();
+  const Eigen::VectorXd closed = assemble(free, free.default_state().q);
+  ASSERT_GT(closed[2], -0.5);
+  EXPECT_LT((assemble(m, closed) - closed).norm(), 1e-12);
+  EXPECT_EQ(outside_limits(m, closed).size(), 1u);
+  EXPECT_EQ(assemble(m, q_of(kPi / 3.0, -0.9, 1.0), {.fixed = {0, 0, 1}})[2], 1.0);
+}
+
 // No position is closed within the limits: never one outside, from whatever start.
 TEST(Assembly, LimitsThatForbidClosingAreAnError) {
   Description d = FourBar{}.builder().description();
@@ -142,6 +162,18 @@ TEST(Assembly, LimitsThatForbidClosingAreAnError) {
   d.hinges[3].freedoms = {{.lower = -0.5 * least, .upper = 0.5 * least}};
   const Mechanism m = MechanismBuilder(d).finish();
   EXPECT_THROW(assemble(m, m.default_state().q), NumericalError);
+  const int cut = m.position_index("C");
+  for (const double start : {-2.0, -1.0, 1.0, 2.0}) {
+    Eigen::VectorXd guess = m.default_state().q;
+    guess[0] += 0.3;
+    guess[cut] = start;
+    try {
+      assemble(m, guess);
+      ADD_FAILURE() << start;
+    } catch (const NumericalError& e) {
+      EXPECT_THAT(e.what(), HasSubstr("Without hinge limits it closes, with 'C' at "));
+    }
+  }
 }
 
 // A slider-crank, crank 0.1 and rod 0.3, cut at its slider, which might turn as well. Only how far
