@@ -347,18 +347,21 @@ Eigen::VectorXd consistent_velocity(const Mechanism& mechanism, const Eigen::Vec
     const std::vector<int> free = free_columns(loop, fixed);
     Eigen::VectorXd own(loop.freedoms());
     for (int k = 0; k < loop.freedoms(); ++k) own[k] = v[loop.freedom(k)];
-    const auto project = [&] {
+    const auto project = [&](double threshold) {
       if (free.empty()) return;
       const Eigen::MatrixXd a = (rows * unit.asDiagonal())(Eigen::all, free);
       const Eigen::VectorXd open = rows * own;
-      const Eigen::VectorXd change = least_norm(a, -open);
+      const Eigen::VectorXd change = least_norm(a, -open, threshold);
       own(free) += unit(free).cwiseProduct(change);
     };
-    project();
+    project(kRankThreshold);
     const auto scale = [&] { return std::max(1.0, own.cwiseQuotient(unit).norm()); };
     if ((rows * own).norm() > kRounding * scale()) {
+      // Those that count are independent, however close the position is to a singular one: another
+      // velocity, which they would allow there, is none of this mechanism here, and its dynamics,
+      // which solves the same rows, would lose it.
       rows = rows(kept_rows(mechanism, loop, i, q), Eigen::all).eval();
-      project();
+      project(kRounding);
     }
     const Eigen::VectorXd left = rows * own;
     if (left.norm() > kClosed * scale())

@@ -210,6 +210,33 @@ TEST(Assembly, OneGivenCoordinateOfACutHingeIsKept) {
   EXPECT_LT(closure_gap(m, make_aggregate_tables(m), assemble_near(m, guess, {}).q), 1e-9);
 }
 
+// Crank and rod of a slider-crank are equally long: with the crank across the slide the slider is
+// at the axle, where it might also stay while both turn. A hair's breadth aside it may not.
+TEST(Assembly, VelocitiesNextToASingularPositionAreThoseOfItsOwnBranch) {
+  for (const double aside : {1e-3, 1e-6, 1e-8, 1e-9}) {
+    const double angle = 0.5 * kPi - aside;
+    MechanismBuilder b("slider_crank");
+    for (const char* name : {"crank", "rod", "slider"}) b.add_body(name, some_body());
+    b.add_hinge("A", kWorld, "crank", {.initial_position = {angle}});
+    b.add_hinge("B", "crank", "rod",
+                {.frame_on_parent = moved(1, 0, 0), .initial_position = {-2.0 * angle}});
+    b.add_hinge("D", kWorld, "slider",
+                {.type = HingeType::prismatic,
+                 .axes = {Vec3d::unit_x()},
+                 .initial_position = {2.0 * std::sin(aside)}});
+    b.add_hinge("C", "rod", "slider", {.frame_on_parent = moved(1, 0, 0), .cut = Cut::always});
+    const Mechanism m = b.finish();
+    std::vector<std::uint8_t> fixed(3, 0);
+    fixed[static_cast<std::size_t>(m.velocity_index("A"))] = 1;
+    Eigen::VectorXd v = Eigen::VectorXd::Zero(3);
+    v[m.velocity_index("A")] = 3.0;
+    v = consistent_velocity(m, m.default_state().q, v, fixed);
+    EXPECT_EQ(v[m.velocity_index("A")], 3.0);
+    EXPECT_NEAR(v[m.velocity_index("B")], -6.0, 1e-5) << aside;
+    EXPECT_NEAR(v[m.velocity_index("D")], -6.0, 1e-5) << aside;
+  }
+}
+
 TEST(Assembly, VelocitiesAreProjected) {
   const Mechanism m = FourBar{}.build();
   const Eigen::VectorXd q = assemble(m, q_of(kPi / 3.0, -0.9, 0.9), driver_fixed());
