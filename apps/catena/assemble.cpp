@@ -35,6 +35,9 @@ void assemble_command(const Options& options) {
   Assembly found = find_assembly(m, in.state.q, settings);
   if (!found.closed) assemble(m, in.state.q, settings);  // says what is open
   State state{found.q, consistent_velocity(m, found.q, in.state.v, settings.fixed)};
+  if (settings.keep_limits)
+    for (const std::string& hinge : outside_limits(m, state.q))
+      fmt::print(stderr, "warning: outside its limits, as it was given: {}\n", hinge);
   const Chart chart = choose_chart(m, state.q);
 
   if (options.json) {

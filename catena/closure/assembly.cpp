@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <numeric>
 
 #include "catena/base/text.h"
@@ -52,6 +53,18 @@ std::vector<int> free_columns(const LoopClosure& loop, const std::vector<std::ui
   for (int k = 0; k < loop.freedoms(); ++k)
     if (fixed.empty() || at(fixed, loop.freedom(k)) == 0) free.push_back(k);
   return free;
+}
+
+std::string short_number(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", x);
+  return text;
+}
+
+std::vector<int> freedoms_of(const LoopClosure& loop, const std::vector<int>& columns) {
+  std::vector<int> freedoms;
+  for (const int k : columns) freedoms.push_back(loop.freedom(k));
+  return freedoms;
 }
 
 // The rows that count where the loops are closed at q (chart.h); all of them where the position is
@@ -169,8 +182,21 @@ Closing closest(const LoopClosure& loop, const Mechanism& mechanism, const Eigen
   return best;
 }
 
+// What a closed position looks like that ignores the limits: which of them forbid it.
+std::string forbidding_limits(const Mechanism& mechanism, const Eigen::VectorXd& guess,
+                              AssemblySettings settings) {
+  if (!settings.keep_limits) return "";
+  settings.keep_limits = false;
+  const Assembly free = find_assembly(mechanism, guess, settings);
+  if (!free.closed) return "";
+  std::string text;
+  for (const std::string& hinge : outside_limits(mechanism, free.q))
+    text += (text.empty() ? "" : ", ") + hinge;
+  return text.empty() ? "" : ". Without hinge limits it closes, with " + text;
+}
+
 [[noreturn]] void throw_open(const Mechanism& mechanism, const Assembly& assembly,
-                             const AggregateTables& tables) {
+                             const AggregateTables& tables, const std::string& limits) {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < assembly.loops.size(); ++i)
     if (!assembly.loops[i].closed)
@@ -179,7 +205,7 @@ Closing closest(const LoopClosure& loop, const Mechanism& mechanism, const Eigen
   std::string text = "'" + mechanism.name() + "' cannot be assembled: ";
   for (std::size_t i = 0; i < lines.size(); ++i) text += (i > 0 ? "; " : "") + lines[i];
   throw NumericalError(
-      text +
+      text + limits +
       ". Check lengths and axes of these bodies, free fixed coordinates, widen hinge limits, or "
       "start from another guess" +
       (assembly.gap() <= kMostOpen ? "; if parallel axes and equal lengths are meant, write them "
@@ -193,6 +219,34 @@ double Assembly::gap() const {
   double most = 0.0;
   for (const LoopAssembly& loop : loops) most = std::max(most, loop.gap);
   return most;
+}
+
+Eigen::VectorXd within_limits(const Mechanism& mechanism, const Eigen::VectorXd& q,
+                              const std::vector<int>& freedoms) {
+  Eigen::VectorXd inside = q;
+  for (const int i : freedoms) {
+    const int coordinate = at(mechanism.coordinate_of_freedom(), i);
+    if (coordinate < 0) continue;
+    const FreedomSettings& own = at(mechanism.freedom_settings(), i);
+    inside[coordinate] = std::clamp(q[coordinate], own.lower, own.upper);
+  }
+  return inside;
+}
+
+std::vector<std::string> outside_limits(const Mechanism& mechanism, const Eigen::VectorXd& q) {
+  constexpr double kBeyond = 1e-9;  // more than rounding
+  std::vector<std::string> outside;
+  for (int i = 0; i < mechanism.freedoms(); ++i) {
+    const int coordinate = at(mechanism.coordinate_of_freedom(), i);
+    if (coordinate < 0) continue;
+    const FreedomSettings& own = at(mechanism.freedom_settings(), i);
+    const double x = q[coordinate];
+    if (x < own.lower - kBeyond || x > own.upper + kBeyond)
+      outside.push_back("'" + at(mechanism.position_names(), coordinate) + "' at " +
+                        short_number(x) + " (limits " + short_number(own.lower) + " to " +
+                        short_number(own.upper) + ")");
+  }
+  return outside;
 }
 
 std::vector<int> all_columns(const LoopClosure& loop) { return free_columns(loop, {}); }
@@ -253,6 +307,9 @@ Assembly find_assembly(const Mechanism& mechanism, const Eigen::VectorXd& guess,
     const std::vector<int> free = free_columns(loop, settings.fixed);
     LoopAssembly report;
     report.given_gap = loop.residual(result.q).norm();
+    // The solver keeps a freedom inside its limits once it is there.
+    if (settings.keep_limits && report.given_gap > kClosed)
+      result.q = within_limits(mechanism, result.q, freedoms_of(loop, free));
     Closing closing = close_from_around(loop, result.q, free, settings.keep_limits, mechanism);
     if (settings.closest && closing.gap <= kClosed)
       closing = closest(loop, mechanism, result.q, closing, free, settings.keep_limits);
@@ -270,7 +327,9 @@ Assembly find_assembly(const Mechanism& mechanism, const Eigen::VectorXd& guess,
 Eigen::VectorXd assemble(const Mechanism& mechanism, const Eigen::VectorXd& guess,
                          const AssemblySettings& settings) {
   Assembly assembly = find_assembly(mechanism, guess, settings);
-  if (!assembly.closed) throw_open(mechanism, assembly, make_aggregate_tables(mechanism));
+  if (!assembly.closed)
+    throw_open(mechanism, assembly, make_aggregate_tables(mechanism),
+               forbidding_limits(mechanism, guess, settings));
   return std::move(assembly.q);
 }
 
@@ -288,18 +347,21 @@ Eigen::VectorXd consistent_velocity(const Mechanism& mechanism, const Eigen::Vec
     const std::vector<int> free = free_columns(loop, fixed);
     Eigen::VectorXd own(loop.freedoms());
     for (int k = 0; k < loop.freedoms(); ++k) own[k] = v[loop.freedom(k)];
-    const auto project = [&] {
+    const auto project = [&](double threshold) {
       if (free.empty()) return;
       const Eigen::MatrixXd a = (rows * unit.asDiagonal())(Eigen::all, free);
       const Eigen::VectorXd open = rows * own;
-      const Eigen::VectorXd change = least_norm(a, -open);
+      const Eigen::VectorXd change = least_norm(a, -open, threshold);
       own(free) += unit(free).cwiseProduct(change);
     };
-    project();
+    project(kRankThreshold);
     const auto scale = [&] { return std::max(1.0, own.cwiseQuotient(unit).norm()); };
     if ((rows * own).norm() > kRounding * scale()) {
+      // Those that count are independent, however close the position is to a singular one: another
+      // velocity, which they would allow there, is none of this mechanism here, and its dynamics,
+      // which solves the same rows, would lose it.
       rows = rows(kept_rows(mechanism, loop, i, q), Eigen::all).eval();
-      project();
+      project(kRounding);
     }
     const Eigen::VectorXd left = rows * own;
     if (left.norm() > kClosed * scale())

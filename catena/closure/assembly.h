@@ -20,7 +20,9 @@ namespace catena {
 
 struct AssemblySettings {
   std::vector<std::uint8_t> fixed{};  // by freedom: 1 keeps it as given; empty: none
-  bool keep_limits = true;            // of the hinges
+  // Of the hinges: a guess outside them is brought inside first. A position that is given closed,
+  // or a freedom that is fixed, stays where it is.
+  bool keep_limits = true;
   // The closed position nearest to the guess, not just one near: the nearest that searches from
   // several starts lead to, each to where the distance is least on its part of the closure. That is
   // good evidence, no proof.
@@ -44,7 +46,16 @@ struct Assembly {
 Assembly find_assembly(const Mechanism& mechanism, const Eigen::VectorXd& guess,
                        const AssemblySettings& settings = {});
 
-// The same, but a NumericalError with the best residual and the open joint if it cannot be closed.
+// q with these freedoms brought inside the limits of their hinges.
+Eigen::VectorXd within_limits(const Mechanism& mechanism, const Eigen::VectorXd& q,
+                              const std::vector<int>& freedoms);
+
+// The freedoms that q has outside the limits of their hinges, in words: "'B' at 2.053 (limits -0.2
+// to 0.2)".
+std::vector<std::string> outside_limits(const Mechanism& mechanism, const Eigen::VectorXd& q);
+
+// As find_assembly(), but a NumericalError with the best residual and the open joint if it cannot
+// be closed.
 Eigen::VectorXd assemble(const Mechanism& mechanism, const Eigen::VectorXd& guess,
                          const AssemblySettings& settings = {});
 

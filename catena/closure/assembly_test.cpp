@@ -127,6 +127,26 @@ TEST(Assembly, LimitsAreKept) {
   EXPECT_LT(closure_gap(m, tables, q), 1e-12);
 }
 
+// A guess outside the limits is no reason to end there.
+TEST(Assembly, LimitsAreKeptFromAGuessOutside) {
+  Description d = FourBar{}.builder().description();
+  d.hinges[2].freedoms = {{.lower = -2.0, .upper = -0.5}};
+  const Mechanism m = MechanismBuilder(d).finish();
+  for (const double rocker : {0.4, 1.2, 2.5, -3.0}) {
+    const Eigen::VectorXd q = assemble(m, q_of(kPi / 3.0, -0.9, rocker));
+    EXPECT_LE(q[2], -0.5) << rocker;
+    EXPECT_GE(q[2], -2.0) << rocker;
+    EXPECT_LT(closure_gap(m, make_aggregate_tables(m), q), 1e-12);
+  }
+  // What is fixed stays, and so does what is given closed.
+  const Mechanism free = FourBar{}.build();
+  const Eigen::VectorXd closed = assemble(free, free.default_state().q);
+  ASSERT_GT(closed[2], -0.5);
+  EXPECT_LT((assemble(m, closed) - closed).norm(), 1e-12);
+  EXPECT_EQ(outside_limits(m, closed).size(), 1u);
+  EXPECT_EQ(assemble(m, q_of(kPi / 3.0, -0.9, 1.0), {.fixed = {0, 0, 1}})[2], 1.0);
+}
+
 // No position is closed within the limits: never one outside, from whatever start.
 TEST(Assembly, LimitsThatForbidClosingAreAnError) {
   Description d = FourBar{}.builder().description();
@@ -142,6 +162,18 @@ TEST(Assembly, LimitsThatForbidClosingAreAnError) {
   d.hinges[3].freedoms = {{.lower = -0.5 * least, .upper = 0.5 * least}};
   const Mechanism m = MechanismBuilder(d).finish();
   EXPECT_THROW(assemble(m, m.default_state().q), NumericalError);
+  const int cut = m.position_index("C");
+  for (const double start : {-2.0, -1.0, 1.0, 2.0}) {
+    Eigen::VectorXd guess = m.default_state().q;
+    guess[0] += 0.3;
+    guess[cut] = start;
+    try {
+      assemble(m, guess);
+      ADD_FAILURE() << start;
+    } catch (const NumericalError& e) {
+      EXPECT_THAT(e.what(), HasSubstr("Without hinge limits it closes, with 'C' at "));
+    }
+  }
 }
 
 // A slider-crank, crank 0.1 and rod 0.3, cut at its slider, which might turn as well. Only how far
@@ -176,6 +208,33 @@ TEST(Assembly, OneGivenCoordinateOfACutHingeIsKept) {
   EXPECT_NEAR(found.q[slide.q_index], 0.0, 1e-9);
   // Nothing given at all: any closed position will do.
   EXPECT_LT(closure_gap(m, make_aggregate_tables(m), assemble_near(m, guess, {}).q), 1e-9);
+}
+
+// Crank and rod of a slider-crank are equally long: with the crank across the slide the slider is
+// at the axle, where it might also stay while both turn. A hair's breadth aside it may not.
+TEST(Assembly, VelocitiesNextToASingularPositionAreThoseOfItsOwnBranch) {
+  for (const double aside : {1e-3, 1e-6, 1e-8, 1e-9}) {
+    const double angle = 0.5 * kPi - aside;
+    MechanismBuilder b("slider_crank");
+    for (const char* name : {"crank", "rod", "slider"}) b.add_body(name, some_body());
+    b.add_hinge("A", kWorld, "crank", {.initial_position = {angle}});
+    b.add_hinge("B", "crank", "rod",
+                {.frame_on_parent = moved(1, 0, 0), .initial_position = {-2.0 * angle}});
+    b.add_hinge("D", kWorld, "slider",
+                {.type = HingeType::prismatic,
+                 .axes = {Vec3d::unit_x()},
+                 .initial_position = {2.0 * std::sin(aside)}});
+    b.add_hinge("C", "rod", "slider", {.frame_on_parent = moved(1, 0, 0), .cut = Cut::always});
+    const Mechanism m = b.finish();
+    std::vector<std::uint8_t> fixed(3, 0);
+    fixed[static_cast<std::size_t>(m.velocity_index("A"))] = 1;
+    Eigen::VectorXd v = Eigen::VectorXd::Zero(3);
+    v[m.velocity_index("A")] = 3.0;
+    v = consistent_velocity(m, m.default_state().q, v, fixed);
+    EXPECT_EQ(v[m.velocity_index("A")], 3.0);
+    EXPECT_NEAR(v[m.velocity_index("B")], -6.0, 1e-5) << aside;
+    EXPECT_NEAR(v[m.velocity_index("D")], -6.0, 1e-5) << aside;
+  }
 }
 
 TEST(Assembly, VelocitiesAreProjected) {

@@ -20,9 +20,10 @@ auto& at(T&& container, int i) {
 
 }  // namespace
 
-Eigen::VectorXd least_norm(const Eigen::MatrixXd& a, const Eigen::VectorXd& right) {
+Eigen::VectorXd least_norm(const Eigen::MatrixXd& a, const Eigen::VectorXd& right,
+                           double threshold) {
   Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver;
-  solver.setThreshold(kRankThreshold);
+  solver.setThreshold(threshold);
   solver.compute(a);
   return solver.solve(right);
 }

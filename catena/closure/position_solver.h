@@ -20,8 +20,10 @@ namespace catena {
 // singular position has.
 inline constexpr double kRankThreshold = 1e-5;
 
-// The solution of a x = right of least norm, in the sense of least squares.
-Eigen::VectorXd least_norm(const Eigen::MatrixXd& a, const Eigen::VectorXd& right);
+// The solution of a x = right of least norm, in the sense of least squares; pivots below the
+// threshold count as zero.
+Eigen::VectorXd least_norm(const Eigen::MatrixXd& a, const Eigen::VectorXd& right,
+                           double threshold = kRankThreshold);
 
 class PositionSolver {
  public:

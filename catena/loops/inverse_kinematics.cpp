@@ -184,6 +184,7 @@ InverseKinematics inverse_kinematics(const Mechanism& mechanism, const Eigen::Ve
   };
   Eigen::VectorXd start = guess;
   normalize_quaternions(mechanism, start);
+  if (settings.keep_limits) start = within_limits(mechanism, start, equations.free());
   InverseKinematics best = solve_from(start);
   for (int i = 0; i < settings.restarts && !best.reached && solver.size() > 0; ++i) {
     if (settings.goes_on && !settings.goes_on())

@@ -42,10 +42,12 @@ TEST(InverseKinematics, OfTwoLinksKeepsTheElbowOfTheGuess) {
 
 TEST(InverseKinematics, LimitsSendItToTheOtherElbow) {
   const Mechanism m = two_links(0.0);
-  const InverseKinematics r = inverse_kinematics(m, Eigen::Vector2d(0.1, 0.1),
-                                                 {.points = {{1, {1, 0, 0}, {1.1, 0.6, 0.0}}}});
-  EXPECT_TRUE(r.reached);
-  EXPECT_GT(r.q[1], 0.0);
+  for (const double guess : {0.1, -0.5, -2.0}) {  // from outside too
+    const InverseKinematics r = inverse_kinematics(m, Eigen::Vector2d(0.1, guess),
+                                                   {.points = {{1, {1, 0, 0}, {1.1, 0.6, 0.0}}}});
+    EXPECT_TRUE(r.reached) << guess;
+    EXPECT_GT(r.q[1], 0.0) << guess;
+  }
 }
 
 TEST(InverseKinematics, OutOfReachPointsAtTheGoal) {

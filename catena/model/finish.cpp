@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "catena/base/text.h"
 #include "catena/model/builder.h"
 #include "catena/model/configuration.h"
 #include "catena/model/hinge_kinematics.h"
@@ -120,10 +121,21 @@ class Finisher {
 
  private:
   void check_graph(std::vector<Diagnostic>& found) const {
-    for (const int b : t_.unreachable)
+    std::unordered_map<std::string, std::vector<std::string>> always_cut;  // by body
+    for (const Hinge& hinge : d_.hinges)
+      if (hinge.cut == Cut::always)
+        for (const std::string& end : {hinge.parent, hinge.child})
+          always_cut[end].push_back("'" + hinge.name + "'");
+    for (const int b : t_.unreachable) {
+      const std::string& name = at(d_.bodies, b).name;
+      const std::vector<std::string>& always = always_cut[name];
       found.push_back({Severity::error, at(d_.bodies, b).source,
-                       "body '" + at(d_.bodies, b).name +
-                           "' has no path to the world; add a hinge that leads to it"});
+                       "body '" + name + "' has no path to the world; " +
+                           (always.empty() ? "add a hinge that leads to it"
+                                           : "let one of the hinges on the way be cut only where "
+                                             "it must: always cut are " +
+                                                 listed(always))});
+    }
     std::unordered_set<std::string> cut;
     for (const int h : t_.cut_hinges) {
       const Hinge& hinge = at(d_.hinges, h);

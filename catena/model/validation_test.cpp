@@ -68,7 +68,14 @@ const std::vector<Mistake>& mistakes() {
       {"WorldDefined", [](B b) { b.add_body(kWorld, ball()); }, {"'world'", "ground"}},
       {"NoPathToTheWorld",
        [](B b) { b.add_body("moon", ball()); },
-       {"body 'moon'", "no path to the world"}},
+       {"body 'moon'", "no path to the world", "add a hinge"}},
+      {"OnlyHingesThatAreAlwaysCut",
+       [](B b) {
+         b.add_body("moon", ball());
+         b.add_hinge("near", "lower", "moon", {.cut = Cut::always});
+         b.add_hinge("far", "moon", "upper", {.cut = Cut::always});
+       },
+       {"body 'moon'", "no path to the world", "always cut are 'near' and 'far'"}},
       {"SameBody", [](B b) { b.add_hinge("h", "lower", "lower"); }, {"'h'", "'lower'", "same"}},
       {"ZeroAxis",
        [](B b) {
