@@ -1,33 +1,15 @@
 #include "apps/catena/model_options.h"
 
-#include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <filesystem>
 
 #include "catena/base/text.h"
 #include "catena/closure/mobility.h"
 #include "catena/io/text_file.h"
-#include "catena/model/topology.h"
 #include "catena/model/validation.h"
 #include "catena/model/with_coordinates.h"
 
 namespace catena::app {
-namespace {
-
-// As a word: 'A' is not in 'CAM' or 'A1', but in 'q.A' and 'A=sin(t)'.
-bool mentioned(const std::string& name, const std::string& text) {
-  const auto letter = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  };
-  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1))
-    if ((at == 0 || !letter(text[at - 1])) &&
-        (at + name.size() == text.size() || !letter(text[at + name.size()])))
-      return true;
-  return false;
-}
-
-}  // namespace
 
 void ModelOptions::add(CLI::App& command, bool required) {
   command.add_option("FILE", file_, "The mechanism: .yaml, .urdf, .sdf or .world")
@@ -63,7 +45,7 @@ LoadSettings ModelOptions::settings() const {
 
 Mechanism ModelOptions::load(std::initializer_list<std::vector<std::string>> mentions,
                              const std::vector<std::string>& files) const {
-  Mechanism mechanism = catena::load(file_, settings());
+  const Mechanism mechanism = catena::load(file_, settings());
   std::vector<std::string> texts;
   for (const std::vector<std::string>& list : mentions)
     texts.insert(texts.end(), list.begin(), list.end());
@@ -72,15 +54,7 @@ Mechanism ModelOptions::load(std::initializer_list<std::vector<std::string>> men
     if (!file.empty())
       if (std::optional<std::string> text = read_text_file(file, unread))
         texts.push_back(std::move(*text));
-  std::vector<std::string> kept;
-  for (const HingePlace& hinge : mechanism.hinges())
-    if (hinge.role == HingePlace::Role::cut && hinge.node < 0 &&
-        !is_rigid(mechanism.description()
-                      .hinges[static_cast<std::size_t>(mechanism.hinge_index(hinge.name))]) &&
-        std::any_of(texts.begin(), texts.end(),
-                    [&](const std::string& text) { return mentioned(hinge.name, text); }))
-      kept.push_back(hinge.name);
-  return kept.empty() ? mechanism : with_coordinates(mechanism, kept);
+  return with_coordinates_named_in(mechanism, texts);
 }
 
 Mechanism ModelOptions::load_to_describe() const {

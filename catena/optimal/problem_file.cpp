@@ -6,6 +6,7 @@
 #include "catena/io/load.h"
 #include "catena/io/text_file.h"
 #include "catena/io/yaml_values.h"
+#include "catena/model/with_coordinates.h"
 #include "catena/optimal/resolve.h"
 #include "catena/simulation/constraint_values.h"
 #include "catena/simulation/state_values.h"
@@ -349,7 +350,8 @@ ProblemFile read_problem_text(const std::string& text, const std::string& file_n
     values.error(tree.root->find("model")->line, "model: there is no file '" + path + "'");
     fail();
   }
-  auto mechanism = std::make_unique<Mechanism>(load(path));
+  auto mechanism =
+      std::make_unique<Mechanism>(with_coordinates_named_in(load(path), {&text, std::size_t{1}}));
   MotionProblem problem(*mechanism);
   SolverSettings solver;
   ProblemReader(values, *mechanism, folder).read(*tree.root, problem, solver);

@@ -143,5 +143,42 @@ final: {q: {shoulder: pi/2, elbow: 0}, v: {shoulder: 0, elbow: 0}}
   EXPECT_THROW(warm_start(path("empty.json"), g.problem), Error);
 }
 
+// The hinge at which a loop is cut can be driven and asked for, wherever that is: the same least
+// cost as with the loop cut elsewhere, where that hinge is one of the tree.
+TEST_F(Files, HingeAtWhichTheLoopIsCut) {
+  const auto cost = [&](const std::string& cut) {
+    const auto ends = [&](const std::string& name) {
+      return name == cut ? std::string(", cut: always") : std::string();
+    };
+    write("bar.yaml", R"(catena: 1
+name: bar
+gravity: [0, -9.81, 0]
+bodies:
+  crank: {mass: 1, center_of_mass: [0.5, 0, 0], inertia: [0, 1/12, 1/12]}
+  coupler: {mass: 1, center_of_mass: [2.4, 0, 0], inertia: [0, 1.92, 1.92]}
+  rocker: {mass: 2, center_of_mass: [1, 0, 0], inertia: [0, 2/3, 2/3]}
+hinges:
+  A: {type: revolute, parent: world, child: crank, axis: z, initial_position: pi/2}
+  B: {type: revolute, parent: crank, child: coupler, axis: z, at: [1, 0, 0], initial_position: -1.389516618263327)" +
+                          ends("B") + R"(}
+  D: {type: revolute, parent: world, child: rocker, axis: z, at: [4, 0, 0], initial_position: 1.2018068856833}
+  C: {type: revolute, parent: coupler, child: rocker, axis: z, frame_on_parent: [4.8, 0, 0], frame_on_child: [2, 0, 0])" +
+                          ends("C") + "}\n");
+    const ProblemFile file = read(R"(model: bar.yaml
+start: {q: {A: pi/2}}
+duration: 0.4
+controls: {C: {type: effort, degree: 2, coefficients: 5}}
+final: {q: {A: pi/2}}
+cost: {effort: {C: 1}}
+)");
+    const OptimalMotion motion = solve(file.problem, file.solver);
+    EXPECT_TRUE(motion.converged) << cut << ": " << motion.message;
+    return motion.cost;
+  };
+  const double expected = cost("B");
+  EXPECT_GT(expected, 1.0);  // it would fall
+  EXPECT_NEAR(cost("C"), expected, 1e-6 * expected);
+}
+
 }  // namespace
 }  // namespace catena

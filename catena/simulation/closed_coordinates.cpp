@@ -30,11 +30,11 @@ constexpr double kRounding = 1e-15;
 // Accelerations that are as large as v²/σ are real: there a mechanism turns beside a singular
 // position, and too much doubt would lose what it does. A rounding, no more.
 constexpr double kTurns = 0.1, kRoundingInTurn = 2e-16;
-// Nearer than this to a singular position interpolation is better than what is found in place. How
-// far aside its first points are at first, and at most, in radians or metres.
-constexpr double kNearSingular = 1.5e-3;
+// How far aside the first points of an interpolation are at first, and at most, in radians or
+// metres.
 constexpr double kAside = 5e-3;
 constexpr double kMostAside = 0.1;
+constexpr double kFaster = 1.5;  // than the independent freedoms, where that counts
 // Further from one than this an error of the independent coordinates is followed into the others.
 constexpr double kSpread = 1e-2;
 // Errors of steps gather. So much less for each keeps the energy of a loop within about ten
@@ -58,12 +58,6 @@ constexpr double kBeside = 1e-2;
 // weights. Its error is a twentieth of the sixth derivative times the sixth power of the distance.
 constexpr std::array<double, 6> kPlace = {-3.0, -2.0, -1.0, 1.0, 2.0, 3.0};
 constexpr std::array<double, 6> kWeight = {0.05, -0.3, 0.75, 0.75, -0.3, 0.05};
-
-double pivot_ratio(const Eigen::PartialPivLU<Eigen::MatrixXd>& block) {
-  if (block.matrixLU().rows() == 0) return 1.0;
-  const auto pivots = block.matrixLU().diagonal().cwiseAbs();
-  return pivots.minCoeff() / pivots.maxCoeff();
-}
 
 int side_of(const Eigen::PartialPivLU<Eigen::MatrixXd>& block) {
   int sign = static_cast<int>(block.permutationP().determinant());
@@ -164,6 +158,12 @@ void ClosedCoordinates::use(const Chart& chart) {
     if (wanted[index(i)]) positions_.push_back(i);
 }
 
+double ClosedCoordinates::ratio_of(const Loop& loop) {
+  if (loop.block.matrixLU().rows() == 0) return 1.0;
+  const auto pivots = loop.block.matrixLU().diagonal().cwiseAbs();
+  return pivots.minCoeff() / pivots.maxCoeff() / loop.good_ratio;
+}
+
 Eigen::MatrixXd ClosedCoordinates::map_at(Loop& loop, const Eigen::VectorXd& q) const {
   const Eigen::MatrixXd y = loop.closure.velocity_rows(q);
   const int rank = static_cast<int>(loop.rows.size());
@@ -174,16 +174,20 @@ Eigen::MatrixXd ClosedCoordinates::map_at(Loop& loop, const Eigen::VectorXd& q) 
   return -loop.block.solve(part(y, loop.rows, loop.columns, rank, independents));
 }
 
+Eigen::MatrixXd ClosedCoordinates::map_here(Loop& loop, const State& state) const {
+  if (!near_singular_) return map_at(loop, state.q);
+  Eigen::MatrixXd map = sides_[0].weight * map_at(loop, sides_[0].state.q);
+  for (std::size_t i = 1; i < sides_.size(); ++i)
+    map += sides_[i].weight * map_at(loop, sides_[i].state.q);
+  return map;
+}
+
 void ClosedCoordinates::set_anchor(const State& state) {
   anchor_ = state;
   for (Loop& loop : loops_) {
-    loop.map = map_at(loop, near_singular_ ? sides_[0].state.q : state.q);
+    loop.map = map_here(loop, state);
     loop.side = near_singular_ || loop.rows.empty() ? 0 : side_of(loop.block);
     loop.crossed = false;
-    if (!near_singular_) continue;
-    loop.map *= sides_[0].weight;
-    for (std::size_t i = 1; i < sides_.size(); ++i)
-      loop.map += sides_[i].weight * map_at(loop, sides_[i].state.q);
   }
 }
 
@@ -323,7 +327,7 @@ bool ClosedCoordinates::interpolate(std::span<const double> y, State& state) {
   double speed = 0.0;
   for (const double v : y.subspan(positions_.size())) speed = std::max(speed, std::abs(v));
   double aside = kAside;
-  for (double least = 0.0; least < kNearSingular; aside *= 2.0) {
+  for (double least = 0.0; least < kNearSingular;) {
     if (speed == 0.0 || aside > kMostAside) return false;
     least = 1.0;
     try {
@@ -336,6 +340,15 @@ bool ClosedCoordinates::interpolate(std::span<const double> y, State& state) {
     }
     ratio_ = least;
     aside_ = aside;
+    // What moves most need not be independent.
+    const double moved =
+        0.5 * (sides_[3].state.q - sides_[2].state.q).lpNorm<Eigen::Infinity>() / aside;
+    if (moved > kFaster) {
+      speed *= moved;
+      least = 0.0;
+    } else {
+      aside *= 2.0;
+    }
   }
   state.q.setZero();
   state.v.setZero();
@@ -439,13 +452,12 @@ double ClosedCoordinates::unpack_at(std::span<const double> y, double time, Stat
   for (Loop& loop : loops_) {
     if (loop.by_quaternion)
       drift_ = std::max(drift_, close_by_quaternion(loop, state));
-    else
-      close(loop, state);
+    else if (!close(loop, time, state))
+      ratio = 0.0;
     const Eigen::MatrixXd map = map_at(loop, state.q);
     // What cannot move is not carried over a singular position.
-    if (!loop.by_quaternion && map.cols() > 0)
-      ratio = std::min(ratio, pivot_ratio(loop.block) / loop.good_ratio);
-    if (time == 0.0 && !loop.by_quaternion && !loop.crossed && loop.side != 0 &&
+    if (!loop.by_quaternion && map.cols() > 0) ratio = std::min(ratio, ratio_of(loop));
+    if (!inside_ && time == 0.0 && !loop.by_quaternion && !loop.crossed && loop.side != 0 &&
         side_of(loop.block) == -loop.side) {
       loop.crossed = meets(loop, state);
       if (!loop.crossed)
@@ -466,9 +478,10 @@ double ClosedCoordinates::unpack_at(std::span<const double> y, double time, Stat
   return ratio;
 }
 
-void ClosedCoordinates::close(Loop& loop, State& state) const {
+bool ClosedCoordinates::close(Loop& loop, double time, State& state) const {
   const int rank = static_cast<int>(loop.rows.size());
-  if (rank == 0) return;
+  if (rank == 0) return true;
+  if (inside_) return close_inside(loop, *inside_ + time / duration_, state);
   const auto coordinate = [&](Eigen::Index k) {
     return loop.coordinates[static_cast<std::size_t>(k)];
   };
@@ -476,16 +489,21 @@ void ClosedCoordinates::close(Loop& loop, State& state) const {
     for (Eigen::Index f = 0; f < loop.map.cols(); ++f)
       state.q[coordinate(d)] +=
           loop.map(d, f) * (state.q[coordinate(rank + f)] - anchor_.q[coordinate(rank + f)]);
+  const Eigen::VectorXd predicted = state.q;
+  if (settle_safely(loop, state)) return true;
+  if (follow(loop, anchor_.q, loop.map, state)) return true;
+  state.q = predicted;
   settle(loop, state);
+  return true;
 }
 
-void ClosedCoordinates::settle(Loop& loop, State& state) const {
+double ClosedCoordinates::settle(Loop& loop, State& state) const {
   const int rank = static_cast<int>(loop.rows.size());
   const auto coordinate = [&](Eigen::Index k) {
     return loop.coordinates[static_cast<std::size_t>(k)];
   };
   const double length = loop.closure.length();
-  double last = kInfinity;
+  double last = kInfinity, contraction = 0.0;
   for (int iteration = 0; iteration < kMostIterations; ++iteration) {
     const ClosureEquations e = loop.closure.equations(state.q);
     Eigen::VectorXd residual(rank);
@@ -496,7 +514,8 @@ void ClosedCoordinates::settle(Loop& loop, State& state) const {
     for (Eigen::Index d = 0; d < rank; ++d) state.q[coordinate(d)] -= step[d];
     const double size = step.lpNorm<Eigen::Infinity>() / std::max(1.0, length);
     // Near a singular position rounding keeps the step above any fixed bound.
-    if (size <= kSettled || (size < 1e-9 && size >= 0.5 * last)) return;
+    if (iteration == 1) contraction = size / last;
+    if (size <= kSettled || (size < 1e-9 && size >= 0.5 * last)) return contraction;
     last = size;
   }
   // Near a singular position small disagreements decide.

@@ -21,12 +21,17 @@
 // one. The determinant of the dependent columns has another sign there; then the place between is
 // looked at, and if the branches are apart the step is refused, so that a shorter one is tried.
 //
+// Inside a step that was made the motion is known from both ends: the cubic with their positions
+// and velocities is where unpack_inside() closes the loops from. It is near enough also in a long
+// step, where the tangent at its start leads to another branch.
+//
 // accepted() looks whether the choice of independent freedoms has become poor (closure/chart.h) and
 // makes another; then an integrator with a memory must forget it.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <Eigen/LU>
@@ -50,6 +55,8 @@ class ClosedCoordinates final : public Coordinates {
   void begin(const State& state) override;
   void pack(const State& state, std::span<double> y) const override;
   void unpack(std::span<const double> y, State& state) override;
+  void stepped(double duration, std::span<const double> start, const State& end) override;
+  void unpack_inside(double s, std::span<const double> y, State& state) override;
   std::span<const Side> sides() const override {
     return near_singular_ ? std::span<const Side>(sides_) : std::span<const Side>{};
   }
@@ -65,6 +72,22 @@ class ClosedCoordinates final : public Coordinates {
   std::string change() const override { return change_; }
 
  private:
+  // Nearer than this to a singular position, as a ratio of pivots, interpolation is better than
+  // what is found in place.
+  static constexpr double kNearSingular = 1.5e-3;
+  // Where the second step of Newton's method is shorter than this part of the first, it goes to the
+  // solution that is nearest (Newton and Kantorovich; Deuflhard, Newton methods for nonlinear
+  // problems, section 2.1).
+  static constexpr double kSafe = 0.25;
+
+  // A closed position of a loop inside a step, at the part s of it.
+  struct Waypoint {
+    double s = 0.0;
+    Eigen::VectorXd q{};  // of the columns: dependent, independent
+    Eigen::VectorXd v{};
+    Eigen::MatrixXd map{};  // X
+  };
+
   // One loop, prepared for Newton's method.
   struct Loop {
     LoopClosure closure;
@@ -75,9 +98,10 @@ class ClosedCoordinates final : public Coordinates {
     Eigen::VectorXd unit{};          // comparable steps of the columns
     Eigen::MatrixXd map{};           // X at the anchor, dependent by independent
     Eigen::PartialPivLU<Eigen::MatrixXd> block{};
-    double good_ratio = 1.0;  // of the block's pivots, in a good position
-    int side = 0;             // sign of the block's determinant at the anchor, 0: not known
-    bool crossed = false;     // since the anchor, where branches meet
+    double good_ratio = 1.0;      // of the block's pivots, in a good position
+    int side = 0;                 // sign of the block's determinant at the anchor, 0: not known
+    bool crossed = false;         // since the anchor, where branches meet
+    std::vector<Waypoint> way{};  // inside a step: its ends, and between
   };
 
   void check_still_closed(const State& state) const;
@@ -85,13 +109,28 @@ class ClosedCoordinates final : public Coordinates {
   void set_anchor(const State& state);
   void check_turn(const State& state) const;
   // unpack() at y moved on by `time` along its velocities. Returns the least ratio of pivots, zero
-  // if a loop cannot be closed.
+  // if another branch may have been found.
   double unpack_at(std::span<const double> y, double time, State& state);
   // The state from positions to both sides; false if no singular position is passed there.
   bool interpolate(std::span<const double> y, State& state);
-  void close(Loop& loop, State& state) const;
-  // From where the dependent coordinates are.
-  void settle(Loop& loop, State& state) const;
+  // `time` as in unpack_at(). False as in settle_safely().
+  bool close(Loop& loop, double time, State& state) const;
+  // From where the dependent coordinates are. Returns the second step of Newton's method over the
+  // first.
+  double settle(Loop& loop, State& state) const;
+  // Inside a step: dependent coordinates from the waypoints before and behind, for independent ones
+  // that are off the cubic by little.
+  void predict_inside(const Loop& loop, double s, State& state) const;
+  // Of the pivots of the block that was used last, over what is good for a loop of its size.
+  static double ratio_of(const Loop& loop);
+  // From a prediction. False: another branch is so near that it may have been found.
+  bool settle_safely(Loop& loop, State& state) const;
+  bool close_inside(Loop& loop, double s, State& state) const;
+  // One more waypoint near s; false: there is none to be found.
+  bool add_waypoint(Loop& loop, double s) const;
+  // From a closed position along a straight line of the independent coordinates, in steps as short
+  // as they must be. False: they would have to be too short.
+  bool follow(Loop& loop, const Eigen::VectorXd& from, Eigen::MatrixXd map, State& state) const;
   // Whether the branches meet between the anchor and a position on the other side.
   bool meets(Loop& loop, const State& there) const;
   // How far a position that is nearly singular is from one that is, as an open loop.
@@ -99,6 +138,8 @@ class ClosedCoordinates final : public Coordinates {
   // Returns how far it had to go, in unit steps.
   double close_by_quaternion(const Loop& loop, State& state) const;
   Eigen::MatrixXd map_at(Loop& loop, const Eigen::VectorXd& q) const;
+  // The same at what the last unpack() gave; leaves the loop's block there, or beside it.
+  Eigen::MatrixXd map_here(Loop& loop, const State& state) const;
 
   const Mechanism& mechanism_;
   std::vector<std::uint8_t> pinned_;
@@ -106,10 +147,12 @@ class ClosedCoordinates final : public Coordinates {
   std::vector<std::uint8_t> turning_;  // by coordinate
   Chart chart_;
   std::vector<Loop> loops_;
-  std::vector<int> positions_;   // of the entries of y in q
-  std::vector<int> velocities_;  // of the entries of y in v
-  State anchor_;                 // last accepted
-  State near_, off_;             // of spread()
+  std::vector<int> positions_;    // of the entries of y in q
+  std::vector<int> velocities_;   // of the entries of y in v
+  State anchor_;                  // last accepted
+  State near_, off_;              // of spread()
+  double duration_ = 0.0;         // of a step that was made
+  std::optional<double> inside_;  // the part of it where unpack_inside() is
   std::array<Side, 6> sides_;
   bool near_singular_ = false;  // in the last unpack()
   double ratio_ = 1.0;  // of pivots: of the last unpack(), or of the sides it is interpolated from

@@ -34,6 +34,15 @@ class Coordinates {
   virtual void pack(const State& state, std::span<double> y) const = 0;
   // May project, starting from what `state` holds; throws NumericalError if that fails.
   virtual void unpack(std::span<const double> y, State& state) = 0;
+  // A step was made from the state accepted last, at which y was `start`, to `end`, which the last
+  // unpack() gave. Until accepted() or begin(), unpack_inside() finds states of this step, at the
+  // part `s` of its duration: from both ends, so that it follows the motion that was accepted. It
+  // fails only where that motion cannot be seen either.
+  virtual void stepped(double /*duration*/, std::span<const double> /*start*/,
+                       const State& /*end*/) {}
+  virtual void unpack_inside(double /*s*/, std::span<const double> y, State& state) {
+    unpack(y, state);
+  }
   // Not empty if the last unpack() was so close to a singular position that nothing can be
   // evaluated there: states before and behind it, and their weights in what is interpolated between
   // them. The state itself was found that way, and accelerations are to be.

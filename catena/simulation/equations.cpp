@@ -298,14 +298,29 @@ void Equations::impose_motions(double t, Eigen::VectorXd& y) const {
   }
 }
 
+std::span<const double> Equations::with_motions(double t, const Eigen::VectorXd& y) {
+  if (!imposes_ || motions_.empty()) return {y.data(), index(mechanical_)};
+  imposed_ = y;
+  impose_motions(t, imposed_);
+  return {imposed_.data(), index(mechanical_)};
+}
+
 void Equations::look(double t, const Eigen::VectorXd& y) {
-  const double* from = y.data();
-  if (imposes_ && !motions_.empty()) {
-    imposed_ = y;
-    impose_motions(t, imposed_);
-    from = imposed_.data();
-  }
-  coordinates_.unpack({from, index(mechanical_)}, state_);
+  if (step_start_ < t && t < step_end_)
+    coordinates_.unpack_inside((t - step_start_) / (step_end_ - step_start_), with_motions(t, y),
+                               state_);
+  else
+    coordinates_.unpack(with_motions(t, y), state_);
+}
+
+void Equations::stepped(double from, const Eigen::VectorXd& y_from, double to,
+                        const Eigen::VectorXd& y_to, bool inside) {
+  leave_step();
+  look(to, y_to);
+  if (!inside) return;
+  coordinates_.stepped(to - from, with_motions(from, y_from), state_);
+  step_start_ = from;
+  step_end_ = to;
 }
 
 void Equations::evaluate(double t, const Eigen::VectorXd& y) {

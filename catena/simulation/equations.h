@@ -64,6 +64,12 @@ class Equations final : public Ode {
   // Only state(), and everything.
   void look(double t, const Eigen::VectorXd& y);
   void evaluate(double t, const Eigen::VectorXd& y);
+  // A step was made. With `inside`, look() and evaluate() at times before its end are inside of it
+  // and start from both ends, until leave_step(). Leaves state() at the end; throws if that is
+  // nowhere.
+  void stepped(double from, const Eigen::VectorXd& y_from, double to, const Eigen::VectorXd& y_to,
+               bool inside);
+  void leave_step() { step_end_ = step_start_; }
   // Of the last evaluation.
   const State& state() const { return state_; }
   const Eigen::VectorXd& acceleration() const { return acceleration_; }
@@ -185,6 +191,8 @@ class Equations final : public Ode {
   void make_constraints(const ActionSettings& actions);
   void hold_freedoms();
   void solve_with_constraints();
+  // y with what motions prescribe at t.
+  std::span<const double> with_motions(double t, const Eigen::VectorXd& y);
   void sum_efforts(double t, const Eigen::VectorXd& y);
   void solve();
   double power(const Element& element) const;
@@ -227,7 +235,8 @@ class Equations final : public Ode {
 
   State state_;
   State at_rest_;
-  Eigen::VectorXd imposed_;  // y with prescribed motions
+  Eigen::VectorXd imposed_;                   // y with prescribed motions
+  double step_start_ = 0.0, step_end_ = 0.0;  // between them: inside the last step
   Eigen::VectorXd effort_;
   Eigen::VectorXd friction_;
   Eigen::VectorXd reaction_;

@@ -33,9 +33,11 @@ constexpr double kShortTime = 1e-6;
 // So many in so short a time before a step that is too short are its cause.
 constexpr std::size_t kCollapsing = 10;
 constexpr double kCollapseTime = 1e-5;
-// The first number of a checkpoint.
+// Of a step whose end is nowhere, how much is tried next.
+constexpr double kShorten = 0.25;
 // Of mechanisms larger than this the loops are not looked at for what may be wrong with them.
 constexpr int kMostFreedomsToLookAt = 300;
+// The first number of a checkpoint.
 constexpr double kCheckpointFormat = 2.0;
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
@@ -183,6 +185,8 @@ class Simulation {
     log_.clear();
   }
 
+  void step(double limit);
+  bool accept();
   void advance();
   void write_rows_until(double t);
   bool pass_corner(double t);
@@ -215,7 +219,8 @@ class Simulation {
   double last_row_ = 0.0;
   std::vector<RunEvent> log_;
   RunEvent last_event_;
-  int recent_events_ = 0;  // since recent_start_
+  bool looks_inside_ = false;  // the last step
+  int recent_events_ = 0;      // since recent_start_
   double recent_start_ = 0.0;
   std::deque<double> latest_;  // times of the last kCollapsing events
   std::string end_;
@@ -239,24 +244,59 @@ void Simulation::write_rows_until(double t) {
     auditor_.observe(t, equations_.state(), y_);
 }
 
+// A step of the integrator to a place that there is. Not every method looks at its end by itself.
+void Simulation::step(double limit) {
+  const double from = t_;
+  while (true) {
+    integrator_->step(limit);
+    try {
+      looks_inside_ = !watch_.idle() || output_time(next_output_) < integrator_->time();
+      equations_.stepped(from, y_, integrator_->time(), integrator_->state(), looks_inside_);
+      return;
+    } catch (const NumericalError&) {
+      const double h = kShorten * (integrator_->time() - from);
+      if (has_fixed_step(settings_.integrator.method) ||
+          h <= kSameInstant * std::max(1.0, std::abs(from)))
+        throw;
+      integrator_->restart(from, y_);
+      limit = from + h;
+    }
+  }
+}
+
+// The coordinates go on from the state that was looked at last, y_ at t_. True: y_ is another.
+bool Simulation::accept() {
+  equations_.leave_step();
+  if (!coordinates_->accepted(equations_.state())) return false;
+  equations_.use_chart();
+  equations_.set_state(equations_.state(), y_);
+  if (const std::string change = coordinates_->change(); !change.empty()) {
+    log_.push_back({t_, "chart", mechanism_.name(), change});
+    write_log();
+  }
+  return true;
+}
+
 // One step, and what comes with it.
 void Simulation::advance() {
   const double corner = equations_.next_corner();
   const double limit = std::min({settings_.duration, checkpoint_time(), corner});
   // An event may have come to within rounding of the limit.
   if (limit - t_ > kSameInstant * std::max(1.0, std::abs(t_))) {
-    integrator_->step(limit);
+    step(limit);
     if (const auto event = watch_.first_event(*integrator_)) {
       integrator_->interpolate(*event, y_);
       t_ = *event;
       write_rows_until(t_);
+      equations_.look(t_, y_);
+      accept();  // what follows starts here, not where the step did
       happen(t_);
       return;
     }
     t_ = integrator_->time();
     y_ = integrator_->state();
     write_rows_until(t_);
-    equations_.look(t_, y_);
+    if (looks_inside_) equations_.look(t_, y_);
     switching_.check(t_);
     contacts_.check(t_);
   } else {
@@ -269,15 +309,7 @@ void Simulation::advance() {
     anew |= pass_corner(t_);
   }
   anew |= contacts_.hold(t_, y_);
-  if (coordinates_->accepted(equations_.state())) {
-    equations_.use_chart();
-    equations_.set_state(equations_.state(), y_);
-    anew = true;
-    if (const std::string change = coordinates_->change(); !change.empty()) {
-      log_.push_back({t_, "chart", mechanism_.name(), change});
-      write_log();
-    }
-  }
+  anew |= accept();
   if (t_ >= checkpoint_time() && t_ < settings_.duration) {
     make_checkpoint();
     anew = true;

@@ -1,5 +1,6 @@
 #include "catena/simulation/sundials.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <exception>
@@ -25,6 +26,10 @@ constexpr long kNoLimitOfSteps = -1;
 // ARKODE gives a step up after seven attempts by itself. It makes its second one up to 10,000 times
 // as long as the first, so that it may need more to come down to where friction turns.
 constexpr int kMostAttempts = 30;
+// Where a rate cannot be computed, ARKODE's step shrinks by this, and the next is at most so much
+// longer.
+constexpr double kFailureFactor = 0.25;
+constexpr double kGrowth = 20.0;
 
 void silent(int, const char*, const char*, char*, void*) {}
 
@@ -325,9 +330,10 @@ class Arkode final : public Sundials {
     for (Eigen::VectorXd& row : dense_) row.resize(y_.size());
     rate(t_previous_, y_previous_, stages_[0]);
     dense_[0] = y_previous_;
+    dense_[1] = stages_[0];
     for (std::size_t n = 1; n < 3; ++n) short_step(kNode[n] * h, dense_[2 * n]);
     dense_[6] = y_;
-    for (std::size_t n = 0; n < kNode.size(); ++n)
+    for (std::size_t n = 1; n < kNode.size(); ++n)
       rate(t_previous_ + kNode[n] * h, dense_[2 * n], dense_[2 * n + 1]);
     for (std::size_t n = kNode.size() - 1; n > 0; --n) {
       dense_[2 * n + 1] *= h;
@@ -345,6 +351,8 @@ class Arkode final : public Sundials {
     rejected_before_ = 0;
     if (memory_ != nullptr) {
       check_call(ERKStepReInit(memory_, rate_of, t_, vector_), "ARKODE's restart");
+      ERKStepSetInitStep(memory_, 0.0);  // what ARKODE finds good
+      ERKStepSetMaxFirstGrowth(memory_, 0.0);
       return;
     }
     memory_ = ERKStepCreate(rate_of, t_, vector_, context_);
@@ -360,6 +368,16 @@ class Arkode final : public Sundials {
     if (std::isfinite(settings_.maximum_step)) ERKStepSetMaxStep(memory_, settings_.maximum_step);
   }
 
+  // Once more from the start of a step that failed.
+  void start_with(double h) {
+    y_ = y_previous_;
+    N_VSetArrayPointer(y_.data(), vector_);
+    rejected_before_ = 0;
+    check_call(ERKStepReInit(memory_, rate_of, t_, vector_), "ARKODE's restart");
+    ERKStepSetInitStep(memory_, h);
+    ERKStepSetMaxFirstGrowth(memory_, kGrowth);
+  }
+
   void advance(double limit) override {
     dense_ready_ = false;
     failure_.clear();
@@ -368,7 +386,19 @@ class Arkode final : public Sundials {
     N_VSetArrayPointer(y_.data(), vector_);
     ERKStepSetStopTime(memory_, limit);
     double t = t_;
-    const int flag = ERKStepEvolve(memory_, limit, vector_, &t, ARK_ONE_STEP);
+    int flag = ERKStepEvolve(memory_, limit, vector_, &t, ARK_ONE_STEP);
+    // ARKODE gives up where a rate cannot be computed. A shorter step may not come there.
+    for (double h = std::min(last_step(), limit - t_);
+         flag < 0 && !failure_.empty() && !pending_;) {
+      h *= kFailureFactor;
+      if (!(h > 16.0 * std::numeric_limits<double>::epsilon() * std::abs(t_))) break;
+      ++statistics_.rejected;
+      failure_.clear();
+      start_with(h);
+      ERKStepSetStopTime(memory_, limit);
+      t = t_;
+      flag = ERKStepEvolve(memory_, limit, vector_, &t, ARK_ONE_STEP);
+    }
     check_step(flag, t, limit, "ARKODE");
     t_ = t;
     long failures = 0;

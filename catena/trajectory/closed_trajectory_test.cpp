@@ -6,8 +6,12 @@
 
 #include <gtest/gtest.h>
 
+#include "catena/closure/assembly.h"
+#include "catena/closure/chart.h"
 #include "catena/dynamics/closed_cases.h"
+#include "catena/model/builder.h"
 #include "catena/model/configuration.h"
+#include "catena/trajectory/local_coordinates.h"
 #include "catena/trajectory/sensitivity.h"
 
 namespace catena {
@@ -345,6 +349,31 @@ TEST(ClosedTrajectory, RodsAndGears) {
        "hinge.rocker.axis.x", "hinge.rocker.rotation.y", "hinge.wheel.position.y",
        "hinge.wheel.axis.x", "hinge.tip.child_position.z", "hinge.tip.axis.y", "body.tip.mass"},
       0.4, 1e-7, 1e-7);
+}
+
+// A driven rocker that moves an eighth as fast as its crank, or less, is a poor choice, but there
+// is no other: nothing is new about it, and nothing has to start anew.
+TEST(LocalCoordinates, KeepWhatIsPinned) {
+  const auto rod = [](double length) {
+    return BodySettings{.mass = 1.0,
+                        .center_of_mass = {length / 2.0, 0.0, 0.0},
+                        .inertia = SymMat3d::diagonal(0.0, 0.1, 0.1)};
+  };
+  const auto shift = [](double x) { return Transformd::from_translation({x, 0.0, 0.0}); };
+  MechanismBuilder b("crank_rocker");
+  b.add_body("crank", rod(0.3)).add_body("coupler", rod(1.0)).add_body("rocker", rod(1.0));
+  b.add_hinge("A", kWorld, "crank", {});
+  b.add_hinge("B", "crank", "coupler", {.frame_on_parent = shift(0.3)});
+  b.add_hinge("D", kWorld, "rocker", {.frame_on_parent = shift(1.0)});
+  b.add_hinge("C", "coupler", "rocker",
+              {.frame_on_parent = shift(1.0), .frame_on_child = shift(1.0), .cut = Cut::always});
+  const Mechanism m = b.finish();
+  const State s = assemble(m, State{Eigen::Vector3d(1.2, -0.24, 2.0), Eigen::Vector3d::Zero()},
+                           {.fixed = {1, 0, 0}});
+  LocalCoordinates pinned(m, s, {0, 0, 1});
+  ASSERT_LT(chart_quality(m, make_aggregate_tables(m), *pinned.chart(), s.q), kPoorChart);
+  EXPECT_FALSE(pinned.accepted(s));
+  EXPECT_EQ(pinned.independent(), std::vector<int>{2});
 }
 
 }  // namespace

@@ -45,6 +45,19 @@ Rotationd rotation_of(const Node& node, const VectorXd& q) {
   return Rotationd::from_quaternion(load_quaternion<double>(q.data() + node.q_index));
 }
 
+// Whatever the order of the pivots (as in simulation/closed_coordinates.cpp).
+bool uses_the_same_rows(const Chart& a, const Chart& b) {
+  const auto rows = [](const LoopChart& loop) {
+    std::vector<std::pair<int, int>> all;
+    for (const ChartRow& row : loop.rows) all.emplace_back(row.closure, row.row);
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  return std::equal(
+      a.loops.begin(), a.loops.end(), b.loops.begin(), b.loops.end(),
+      [&](const LoopChart& one, const LoopChart& other) { return rows(one) == rows(other); });
+}
+
 bool is_free(const Node& node) { return node.hinge == NodeHinge::free; }
 
 }  // namespace
@@ -280,8 +293,11 @@ bool LocalCoordinates::accepted(const State& state) {
   bool anew = false;
   if (chart_quality(m_, tables_, *chart_, state.q) < kPoorChart) {
     try {
-      use(choose_chart(m_, state.q, {.pinned = pinned_, .previous = chart_.get()}));
-      anew = true;
+      const Chart fresh = choose_chart(m_, state.q, {.pinned = pinned_, .previous = chart_.get()});
+      // What is prescribed stays independent, however little it moves: then nothing is new.
+      anew =
+          fresh.independent(m_.freedoms()) != independent_ || !uses_the_same_rows(fresh, *chart_);
+      if (anew) use(fresh);
     } catch (const NumericalError&) {  // at a singular position no choice is better
     }
   }
