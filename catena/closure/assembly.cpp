@@ -62,8 +62,9 @@ std::string short_number(double x) {
 }
 
 std::vector<int> freedoms_of(const LoopClosure& loop, const std::vector<int>& columns) {
-  std::vector<int> freedoms;
-  for (const int k : columns) freedoms.push_back(loop.freedom(k));
+  std::vector<int> freedoms(columns.size());
+  std::transform(columns.begin(), columns.end(), freedoms.begin(),
+                 [&](int k) { return loop.freedom(k); });
   return freedoms;
 }
 
