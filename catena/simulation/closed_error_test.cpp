@@ -1,7 +1,11 @@
 // How well error control does where the independent coordinates alone do not tell: linkages without
 // friction that pass dead points.
+#include <algorithm>
+#include <cmath>
+
 #include <gtest/gtest.h>
 
+#include "catena/base/text.h"
 #include "catena/closure/assembly.h"
 #include "catena/model/builder.h"
 #include "catena/simulation/simulate.h"
@@ -70,6 +74,37 @@ TEST(ClosedError, EnergyOfASliderCrankWhoseRodGoesRound) {
   const SimulationResult r =
       simulate(m, start(m, -2.86, 7.6, 3.31, -0.24), at_tolerance(10.0, 1e-9), record);
   EXPECT_LT(r.audit.energy_drift, 1e-8);
+}
+
+// The rocker of a crank-rocker is driven, and moves less than half as fast as its crank: a poor
+// choice (kPoorInMotion), but what is prescribed stays independent. Nothing is new about it at any
+// step, so nothing starts anew but at the beginning and the nine checkpoints.
+TEST(ClosedError, APrescribedHingeDoesNotRestartTheIntegrator) {
+  MechanismBuilder b("crank_rocker");
+  b.set_gravity({0.0, -9.81, 0.0});
+  b.add_body("crank", rod(0.5, 0.3)).add_body("coupler", rod(1.0, 1.0));
+  b.add_body("rocker", rod(1.0, 1.0));
+  b.add_hinge("A", kWorld, "crank", {});
+  b.add_hinge("B", "crank", "coupler", {.frame_on_parent = shift(0.3)});
+  b.add_hinge("D", kWorld, "rocker", {.frame_on_parent = shift(1.0)});
+  b.add_hinge("C", "coupler", "rocker",
+              {.frame_on_parent = shift(1.0), .frame_on_child = shift(1.0), .cut = Cut::always});
+  const Mechanism m = b.finish();
+  const State s = start(m, 1.2, 0.0, -0.24, 2.0);
+  SimulationSettings settings = at_tolerance(2.0, 1e-8);
+  settings.output_interval = 0.02;
+  settings.actions.motions = {
+      {"D", {.expression = number(s.q[m.position_index("D")]) + " + 0.02*(1 - cos(3*t))"}}};
+  MemoryRecorder record;
+  const SimulationResult r = simulate(m, s, settings, record);
+  double fastest = 0.0, driven = 0.0;
+  for (int row = 0; row < record.rows(); ++row) {
+    fastest = std::max(fastest, std::abs(record.value(row, "v.A")));
+    driven = std::max(driven, std::abs(record.value(row, "v.D")));
+  }
+  EXPECT_GT(fastest, 2.0 * driven);  // so that there is something to choose anew
+  EXPECT_GE(r.steps.steps, 100);     // no longer than a row apart
+  EXPECT_EQ(r.steps.restarts, 10);
 }
 
 }  // namespace

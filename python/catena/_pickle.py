@@ -29,7 +29,7 @@ copyreg.pickle(BuiltinFunctionType, _reduce)  # type: ignore[arg-type]
 # What a problem is made of beside its mechanism and start.
 _PARTS = (
     "controls", "bounds", "final_bounds", "final_costs", "final_points", "running_costs", "rate_costs",
-    "custom_costs", "grid", "time_weight", "model_limits",
+    "custom_costs", "grid", "time_weight", "model_limits", "model_path",
 )  # fmt: skip
 
 

@@ -216,7 +216,8 @@ void bind_problem(py::module_& m) {
       .def(
           "copy", [](const P& p) { return p; }, "Another one like it.")
       .def_readonly("mechanism", &P::mechanism, "Mechanism.")
-      .def_readonly("model_path", &P::model_path, "The file of the model, if it was read from one.")
+      .def_readwrite("model_path", &P::model_path,
+                     "The file of the model, if it was read from one.")
       .def_property(
           "start", [](P& p) -> NamedState& { return p.start; },
           [](P& p, const NamedState& state) { p.start.state = state.of(*p.mechanism); },

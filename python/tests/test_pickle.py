@@ -143,6 +143,19 @@ def test_problems_and_optimal_motions():
     assert catena.record_motion(copied, back).difference < 1e-5
 
 
+def test_problem_of_a_file_keeps_its_model(tmp_path):
+    """The runs that are recorded of it name the model."""
+    (tmp_path / "pendulum.yaml").write_text(catena.write_yaml(pendulum()))
+    file = tmp_path / "reach.yaml"
+    file.write_text(
+        "model: pendulum.yaml\nduration: 1\ncontrols: {pivot: {type: effort, coefficients: 5}}\n"
+        "cost: {effort: {pivot: 1}}\n"
+    )
+    problem, _ = catena.read_problem(file)
+    assert problem.model_path == str(tmp_path / "pendulum.yaml")
+    assert again(problem).model_path == problem.model_path
+
+
 def test_regulators_and_recorded_motions():
     cart = catena.load(MODELS / "cart_pendulum.yaml")
     upright = catena.State(cart, [0, np.pi], [0, 0])
