@@ -73,6 +73,8 @@ class MultiplierDynamics {
   // Of the last forward() or impulse(), by active row: those of least norm, and those of the kept
   // rows alone that were applied.
   const Eigen::VectorXd& multipliers() const { return multipliers_; }
+  // Others in their place, as many: what was found by interpolation.
+  void set_multipliers(const Eigen::VectorXd& multipliers) { multipliers_ = multipliers; }
   const Eigen::VectorXd& applied_multipliers() const { return applied_; }
   // What the rows would have without multipliers: J v̇ + bias, or J v − target. As above.
   const Eigen::VectorXd& right_side() const { return right_; }
@@ -100,9 +102,22 @@ class MultiplierDynamics {
   Eigen::VectorXd impulse(const State& state, Workspace& workspace);
 
   // Positions and velocities moved onto the active constraints, the least way as the inertia
-  // measures it. Returns what positions are left open by, largest row of those that count. Looks
-  // whether the choice of rows has become poor, and makes another.
-  double close(State& state, Workspace& workspace);
+  // measures it. Returns what positions are left open by, largest row of those that count.
+  double close_with_rows(State& state, Workspace& workspace);
+  // After it, at the same position: looks whether the choice of rows has become poor, and makes
+  // another.
+  void renew_rows(const Eigen::VectorXd& q, Workspace& workspace);
+  double close(State& state, Workspace& workspace) {
+    const double open = close_with_rows(state, workspace);
+    renew_rows(state.q, workspace);
+    return open;
+  }
+  // How far from a singular position the last factorization was: TreeConstraints::smallest_sine(),
+  // zero where the rank is less than it was with the same rows. 1 if the set is not ideal.
+  double smallest_sine();
+  // What the rows that count are open by in those directions that hardly any motion changes (sines
+  // below `weak`), after they were closed in all others.
+  double gap_across(State state, Workspace& workspace, double weak);
   // The residual of the positions, by active row.
   const Eigen::VectorXd& gap(const State& state, Workspace& workspace);
 
@@ -172,6 +187,8 @@ class MultiplierDynamics {
   int left_out_ = 0;
   double good_pivot_ = -1.0;
   int good_rank_ = 0;
+  int generation_ = -1;  // of the set that usual_rank_ is the largest rank of
+  int usual_rank_ = 0;
   double scale_ = 0.0;  // of the right sides
   bool check_closed_ = true;
 };

@@ -39,6 +39,8 @@ class SemidefiniteSolver {
   std::span<const int> dependent() const {
     return std::span<const int>(order_).subspan(static_cast<std::size_t>(rank_));
   }
+  // Of independent row number k.
+  double pivot(int k) const { return factor_(k, k) * factor_(k, k); }
   // The smallest pivot that was kept.
   double smallest_pivot() const { return smallest_pivot_; }
 

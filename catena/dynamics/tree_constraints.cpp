@@ -188,6 +188,7 @@ TreeConstraints::Place TreeConstraints::place_of_row(int row) const {
 }
 
 void TreeConstraints::restructure() {
+  ++generation_;
   stale_ = false;
   rows_ = 0;
   ideal_ = true;
@@ -345,6 +346,15 @@ void TreeConstraints::sizes(int constraint, const Workspace& w, std::span<double
     }
     if (clear) return;
   }
+}
+
+double TreeConstraints::smallest_sine() const {
+  double least = 1.0;
+  for (int k = 0; k < solver_.rank(); ++k) {
+    const int row = solver_.independent()[index(k)];
+    least = std::min(least, solver_.pivot(k) * matrix_(row, row) / size(row));
+  }
+  return std::sqrt(least);
 }
 
 void TreeConstraints::factor(Workspace& w) {

@@ -18,6 +18,7 @@
 // in; factor(); then solve() and respond() as often as needed.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <vector>
@@ -73,6 +74,8 @@ class TreeConstraints {
     int row = 0;
   };
   Place place_of_row(int row) const;
+  // Another number whenever the active set is another one; after place().
+  int generation() const { return generation_; }
   // Nodes between the farthest active constraint and the ground.
   int longest_way() const { return longest_; }
 
@@ -115,6 +118,11 @@ class TreeConstraints {
   bool ideal() const { return ideal_; }
   const SemidefiniteSolver& ideal_solver() const { return solver_; }
   int rank() const { return ideal_ ? solver_.rank() : static_cast<int>(general_.rank()); }
+  // What a row's diagonal would be if nothing cancelled, see sizes(); never less than it is.
+  double size(int row) const { return std::max(matrix_(row, row), size_[row]); }
+  // How far from others, or from nothing, the independent row of an ideal set is that is nearest to
+  // them: a sine, of rows that are as long as size() says.
+  double smallest_sine() const;
   // Smallest over largest of the pivots that decide about the rank, rows and forces scaled to
   // length one: near zero, the forces hardly move what they shall.
   double reciprocal_condition() const;
@@ -194,6 +202,7 @@ class TreeConstraints {
   std::vector<int> node_of_freedom_;
   std::vector<Constraint> all_;
   int rows_ = 0;
+  int generation_ = 0;
   bool ideal_ = true;
   bool stale_ = true;              // the active set has changed
   std::vector<int> active_nodes_;  // parent first

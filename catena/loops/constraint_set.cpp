@@ -214,11 +214,14 @@ void ConstraintSet::add_gaps(const State& state, const Workspace& w,
         if (c.active(rows)) residual[c.first_row(rows)] = touch(thing, w).point.z;
     } else if (thing.kind == Kind::lock && c.active(thing.constraint) && thing.holds_position) {
       const int coordinate = mechanism_->coordinate_of_freedom()[index(thing.lock.freedom)];
-      residual[c.first_row(thing.constraint)] = state.q[coordinate] - thing.position;
+      residual[c.first_row(thing.constraint)] =
+          state.q[coordinate] - thing.position - ahead_ * thing.velocity;
     } else if (thing.kind == Kind::servo && c.active(thing.constraint)) {
-      for (int r = 0; r < c.row_count(thing.constraint); ++r)
-        residual[c.first_row(thing.constraint) + r] =
-            servo_gap(thing.servo, thing.target, *mechanism_, w, r);
+      for (int r = 0; r < c.row_count(thing.constraint); ++r) {
+        double& gap = residual[c.first_row(thing.constraint) + r];
+        gap = servo_gap(thing.servo, thing.target, *mechanism_, w, r);
+        if (!thing.servo.rows[index(r)].angular) gap -= ahead_ * thing.target.velocity[index(r)];
+      }
     }
   }
 }
@@ -254,6 +257,10 @@ const Eigen::VectorXd& ConstraintSet::forward(const State& state, const Eigen::V
                                               std::span<const ExternalWrench> external) {
   velocity_ = state.v;
   const Eigen::VectorXd& a = dynamics_.forward(state, effort, workspace_, external);
+  if (ahead_ == 0.0) {
+    sine_ = dynamics_.smallest_sine();
+    aside_ = 0.0;
+  }
   watch_servos();
   if (const std::string problem = conflict(); !problem.empty()) throw NumericalError(problem);
   return a;
@@ -420,8 +427,8 @@ std::string ConstraintSet::conflict() const {
     return dynamics_.constraints().place_of_row(row).constraint < dynamics_.closures();
   });
   const std::string singular =
-      "if it moves elsewhere, the loop is in a singular position, over which loops as nodes of the "
-      "tree (--loops embedded) are stepped, but not multipliers";
+      "if it moves elsewhere, the loop is in a singular position in which its motion does not say "
+      "how to go on: it is at rest there, or at the end of its range; start a little aside";
   if (names.size() == 1)
     return names[0] + " contradicts itself: its rows differ by " + number(found.miss) +
            "; nothing that moves can satisfy them all" + (own ? "; " + singular : "");

@@ -17,6 +17,7 @@
 // business (switching.h).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -124,11 +125,41 @@ class ConstraintSet {
   void choose_modes(const State& state, const Eigen::VectorXd& effort,
                     std::span<const ExternalWrench> external, std::span<const int> touching);
   // A motion begins here: see MultiplierDynamics.
-  void begin(const State& state) { dynamics_.begin(state.q, workspace_); }
+  void begin(const State& state) {
+    usual_sine_ = kInfinity;
+    dynamics_.begin(state.q, workspace_);
+  }
   // Positions and velocities back onto the constraints; returns the largest gap left. Rows of loops
   // that do not count are not looked at, here and in gap().
-  double close(State& state) { return dynamics_.close(state, workspace_); }
+  double close(State& state);
+  // The same for a state that is only looked at: nothing is chosen anew.
+  void close_aside(State& state);
   double gap(const State& state);
+
+  // ---- Through singular positions (constraint_set_singular.cpp). ----
+  // In one the rank drops: forces and accelerations are not determined by it, though they are by
+  // the motion, along which they are smooth. They are interpolated between positions before and
+  // behind it. The rank itself never drops: that would be another mechanism.
+  struct Side {
+    State state;
+    double weight = 0.0;
+    double time = 0.0;  // after the state that they are beside
+  };
+  // Whether the last forward() or close() was so near one that its digits are lost.
+  bool near_singular();
+  // States beside this one along its velocities, closed, and the state that is interpolated between
+  // them in its place. False (and nothing changed) if they are no better, or if no motion passes
+  // here: at rest, at the end of a range, or where two branches pass each other without meeting.
+  bool step_aside(State& state);
+  std::span<const Side> sides() const { return sides_; }
+  // Locks and servos as they will be after a while, from their velocities.
+  void look_ahead(double time) { ahead_ = time; }
+  // Multipliers in place of those of the last forward().
+  void set_multipliers(const Eigen::VectorXd& multipliers) {
+    dynamics_.set_multipliers(multipliers);
+  }
+  // How far rounding, or interpolation, may have moved an entry of the accelerations.
+  double noise(const State& state, const Eigen::VectorXd& acceleration);
   // By row, of those that are active: whether it holds positions and not velocities alone, as where
   // a contact sticks.
   std::vector<char> positional_rows() const;
@@ -203,6 +234,7 @@ class ConstraintSet {
     bool closed = true;
   };
   Miss close_copy(State state, double tolerance);
+  bool close_beside(const State& state, double time, double aside, Side& side);
   // Contacts alone, all other constraints eliminated.
   struct Reduced;
   class AllRows;
@@ -223,6 +255,11 @@ class ConstraintSet {
   Workspace workspace_;
   std::vector<Thing> things_;
   Eigen::VectorXd velocity_;  // of the last forward()
+  std::array<Side, 6> sides_;
+  double ahead_ = 0.0;
+  double sine_ = 1.0, aside_ = 0.0;  // of the last forward() or step_aside()
+  double usual_sine_ = kInfinity;    // where stepping aside did not help
+  int usual_generation_ = -1;
   mutable Eigen::VectorXd along_;
 };
 

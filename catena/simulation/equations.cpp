@@ -329,25 +329,61 @@ void Equations::evaluate(double t, const Eigen::VectorXd& y) {
     const Jet jet = motion.signal.jet(t);
     hybrid_.acceleration[motion.freedom] = motion.has_coordinate ? jet.acceleration : jet.rate;
   }
-  if (set_) set_targets(t);
-  const std::span<const Coordinates::Side> sides = coordinates_.sides();
-  if (sides.empty()) {
+  if (set_) {
+    set_targets(t);
+    evaluate_with_constraints(t, y);
+  } else if (const auto sides = coordinates_.sides(); !sides.empty()) {
+    interpolate(t, y, sides);
+  } else {
     sum_efforts(t, y);
     solve();
+  }
+}
+
+// Next to a singular position what is found in place has few digits, or the constraints seem to
+// contradict each other.
+void Equations::evaluate_with_constraints(double t, const Eigen::VectorXd& y) {
+  try {
+    sum_efforts(t, y);
+    solve();
+    if (touching_ != nullptr || !set_->near_singular()) return;
+  } catch (const NumericalError&) {
+    if (touching_ != nullptr || !set_->near_singular() || !set_->step_aside(state_)) throw;
+    interpolate(t, y, set_->sides());
     return;
   }
+  if (set_->step_aside(state_)) {
+    interpolate(t, y, set_->sides());
+  } else {
+    sum_efforts(t, y);
+    solve();
+  }
+}
+
+template <class Side>
+void Equations::interpolate(double t, const Eigen::VectorXd& y, std::span<const Side> sides) {
   const State here = state_;
   Eigen::VectorXd* const found[] = {&acceleration_, &effort_, &friction_, &reaction_};
   std::array<Eigen::VectorXd, std::size(found)> sum;
   sum.fill(Eigen::VectorXd::Zero(mechanism_.freedoms()));
-  for (const Coordinates::Side& side : sides) {
+  Eigen::VectorXd multipliers;
+  for (const Side& side : sides) {
     state_ = side.state;
+    if constexpr (requires { side.time; }) set_->look_ahead(side.time);
     sum_efforts(t, y);
     solve();
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += side.weight * *found[i];
+    if (!set_) continue;
+    if (multipliers.size() == 0)
+      multipliers = Eigen::VectorXd::Zero(set_->dynamics().multipliers().size());
+    multipliers += side.weight * set_->dynamics().multipliers();
   }
   for (std::size_t i = 0; i < sum.size(); ++i) *found[i] = sum[i];
   state_ = here;
+  if (!set_) return;
+  set_->look_ahead(0.0);
+  set_->look(state_);
+  set_->set_multipliers(multipliers);
 }
 
 void Equations::sum_efforts(double t, const Eigen::VectorXd& y) {

@@ -48,8 +48,12 @@ class Equations final : public Ode {
   void measure(const Eigen::VectorXd& y, Eigen::VectorXd& size) const override;
   double spread(const Eigen::VectorXd& y, const Eigen::VectorXd& error, double relative,
                 double absolute) override;
-  double noise() const override { return coordinates_.noise(state_, acceleration_); }
+  double noise() const override {
+    return set_ ? set_->noise(state_, acceleration_) : coordinates_.noise(state_, acceleration_);
+  }
   void project(double t, Eigen::VectorXd& y) override;
+  // The same for a y between the ends of a step, for a row: it does not change the motion.
+  void close_row(double t, Eigen::VectorXd& y);
   // All forces but those of inertia, at the freedoms, and the rates of everything but the state.
   // For modes without held freedoms and prescribed motions, and springs without dampers.
   void applied_force(double t, const Eigen::VectorXd& y, Eigen::VectorXd& force,
@@ -193,6 +197,10 @@ class Equations final : public Ode {
   void solve_with_constraints();
   // y with what motions prescribe at t.
   std::span<const double> with_motions(double t, const Eigen::VectorXd& y);
+  void evaluate_with_constraints(double t, const Eigen::VectorXd& y);
+  // What is found at these states, with their weights.
+  template <class Side>
+  void interpolate(double t, const Eigen::VectorXd& y, std::span<const Side> sides);
   void sum_efforts(double t, const Eigen::VectorXd& y);
   void solve();
   double power(const Element& element) const;

@@ -105,6 +105,18 @@ double Equations::closure_residual(double t, const State& state) {
   return coordinates_.closure_residual(state);
 }
 
+void Equations::close_row(double t, Eigen::VectorXd& y) {
+  if (!set_) return;
+  look(t, y);
+  set_targets(t);
+  State closed = state_;
+  set_->close_aside(closed);
+  // Dense output is better than this; then Newton's method went elsewhere.
+  constexpr double kFar = 1e-3;
+  if (!((closed.q - state_.q).lpNorm<Eigen::Infinity>() <= kFar)) return;
+  set_state(closed, y);
+}
+
 // Locks of freedoms that stick, rest against a stop or have a prescribed motion.
 void Equations::hold_freedoms() {
   for (std::size_t i = 0; i < modes_.size(); ++i) {

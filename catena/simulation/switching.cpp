@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "catena/base/text.h"
+#include "catena/model/configuration.h"
 #include "catena/simulation/contacts.h"
 
 namespace catena {
@@ -92,7 +93,15 @@ void Switching::begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) 
   equations_.set_targets(t);
   set_->refuse_open(state, kAttachTolerance);
   equations_.project(t, y);
+  const State asked = state;
   state = equations_.state();
+  const double moved =
+      difference(equations_.mechanism(), asked.q, state.q).lpNorm<Eigen::Infinity>();
+  if (moved > kAttachTolerance)
+    log.push_back({t, "constraint", "start",
+                   fmt::format("the constraints do not hold in the state that was given: positions "
+                               "were moved by up to {:.3g} rad or m",
+                               moved)});
   set_->look(state);
   for (const int i : contacts_)
     if (const double open = set_->contact_gap(i); open < -kAttachTolerance)
@@ -290,16 +299,25 @@ std::vector<int> Switching::impact(double t, Eigen::VectorXd& y, std::vector<Run
   }
   if (hits.empty()) return hits;
   std::string note;
-  ConstraintSet::Jump jump = set_->collide(state, contacts, restitution);
+  ConstraintSet::Jump jump;
+  const bool bounces =
+      std::any_of(restitution.begin(), restitution.end(), [](double e) { return e > 0.0; });
+  try {
+    jump = set_->collide(state, contacts, restitution);
+  } catch (const NumericalError&) {
+    // What one bounces by may drive another into its plane. At rest on all of them is possible.
+    if (!bounces) throw;
+    note = "; others do not let it bounce";
+  }
   double sum = 0.0, size = 0.0;
   for (const double work : jump.contact_work) {
     sum += work;
     size += std::abs(work);
   }
-  if (sum > kCreates * size) {
-    // Newton's restitution with friction may create energy; then nothing bounces.
+  // Newton's restitution with friction may create energy; then nothing bounces.
+  if (sum > kCreates * size) note = "; its restitution would create energy and is left out";
+  if (!note.empty()) {
     std::fill(restitution.begin(), restitution.end(), 0.0);
-    note = "; its restitution would create energy and is left out";
     jump = set_->collide(state, contacts, restitution);
   }
   state.v = jump.velocity;

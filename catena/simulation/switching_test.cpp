@@ -184,6 +184,59 @@ TEST(Contacts, BallBouncesAndComesToRest) {
 
 // A block on an incline below the angle of friction stays; above it slides with
 // g (sin α − μ cos α).
+// A seesaw that one end would throw back while the other end touches its plane too: no motion
+// leaves both planes, so it stays.
+TEST(Contacts, WhatOthersDoNotLetBounceStaysDown) {
+  MechanismBuilder b("seesaw");
+  b.set_gravity({});
+  b.add_body("beam", body(2.0, {}, {0.1, 0.5, 0.5}));
+  b.add_hinge("pivot", kWorld, "beam");
+  const Mechanism m = b.finish();
+  SimulationSettings settings = accurate(0.1);
+  for (const double x : {1.0, -1.0}) {
+    ConstraintSettings c;
+    c.kind = ConstraintSettings::Kind::contact;
+    c.contact.name = x > 0.0 ? "right" : "left";
+    c.contact.body = 0;
+    c.contact.center = {x, 0.0, 0.0};
+    c.contact.plane_normal = {0.0, 1.0, 0.0};
+    c.contact.restitution = 0.5;
+    settings.actions.constraints.push_back(c);
+  }
+  State s = m.default_state();
+  s.v[0] = -2.0;
+  MemoryRecorder record;
+  const SimulationResult r = simulate(m, s, settings, record);
+  EXPECT_NEAR(record.value(20, "q.pivot"), 0.0, 1e-12);
+  EXPECT_NEAR(record.value(20, "v.pivot"), 0.0, 1e-12);
+  EXPECT_LT(r.audit.energy_drift, 1e-12);
+  ASSERT_NE(find(record, "touch", "right"), nullptr);
+}
+
+// A servo whose point is elsewhere when the motion begins: the state is moved, and the log says so.
+TEST(Servo, AStateThatIsMovedAtTheStartIsLogged) {
+  MechanismBuilder b("arm");
+  b.add_body("link", body(1.0, {0.5, 0, 0}, {0.01, 0.1, 0.1}));
+  b.add_hinge("pivot", kWorld, "link");
+  const Mechanism m = b.finish();
+  for (const double off : {0.0, 0.1}) {
+    SimulationSettings settings = accurate(0.1);
+    ConstraintSettings servo;
+    servo.kind = ConstraintSettings::Kind::servo;
+    servo.servo.name = "tip";
+    servo.servo.body = 0;
+    servo.servo.point = {1.0, 0.0, 0.0};
+    servo.servo.rows = {{Vec3d::unit_y(), false}};
+    servo.motions = {{.expression = off == 0.0 ? "0" : "sin(0.1)"}};
+    servo.active = true;
+    settings.actions.constraints = {servo};
+    MemoryRecorder record;
+    simulate(m, m.default_state(), settings, record);
+    EXPECT_NEAR(record.value(0, "q.pivot"), off, 1e-9);
+    EXPECT_EQ(find(record, "constraint", "start") != nullptr, off != 0.0);
+  }
+}
+
 TEST(Contacts, InclineHoldsOrSlides) {
   for (const double mu : {0.5, 0.2}) {
     MechanismBuilder b("block");
