@@ -16,7 +16,7 @@ constexpr double kFailureFactor = 0.25;
 // Where rates have noise, a shorter step often avoids it. Below this part of the usual step it is
 // accepted as it is: the noise may grow faster than steps can shrink.
 constexpr double kCrawl = 0.02;
-constexpr double kForget = 0.95;  // of the usual step, at every step
+constexpr double kForget = 0.05;  // of the usual step, for each that the time goes on by
 // Stiffness (as there): a step times the largest eigenvalue beyond this, so many times without so
 // many in a row that are not; looked for now and then, and at every step once it is suspected.
 constexpr double kStabilityLimit = 6.1;
@@ -106,20 +106,21 @@ bool Dop853::try_step(double h) {
 double Dop853::error_norm(double h) {
   const Eigen::Index n = scale_.size();
   if (n == 0) return 0.0;
+  sum(dop853::kError5, error_);
+  error_ *= h;
+  const double spread =
+      ode_.spread(y_trial_, error_, settings_.relative_tolerance, settings_.absolute_tolerance);
   ode_.measure(y_, scale_);
   ode_.measure(y_trial_, trial_size_);
-  scale_ = settings_.absolute_tolerance + (h < kCrawl * usual_step_ ? h * noise_ : 0.0) +
+  // Noise is no error of the method, and asks for no more than itself.
+  scale_ = settings_.absolute_tolerance + (h < kCrawl * usual_step_ ? spread * h * noise_ : 0.0) +
            settings_.relative_tolerance * scale_.array().max(trial_size_.array());
   // sum_ still holds the step itself.
   for (int k = 0; k < dop853::kError3.terms; ++k)
     sum_ -= dop853::kError3.term[k].coefficient *
             stage_[static_cast<std::size_t>(dop853::kError3.term[k].stage)];
   const double third = (sum_.head(n).array() / scale_.array()).matrix().squaredNorm();
-  sum(dop853::kError5, sum_);
-  error_ = h * sum_;
-  const double spread =
-      ode_.spread(y_trial_, error_, settings_.relative_tolerance, settings_.absolute_tolerance);
-  sum_.head(n).array() /= scale_.array();
+  sum_.head(n).array() = error_.head(n).array() / (h * scale_.array());
   Eigen::Index worst = 0;
   sum_.head(n).array().abs().maxCoeff(&worst);
   worst_ = static_cast<int>(worst);
@@ -175,7 +176,7 @@ void Dop853::advance(double limit) {
     // A step cut short by a limit says little about the next one.
     const double wished = last && !rejected ? std::max(next_step_, h * factor) : h * factor;
     next_step_ = std::min(wished, settings_.maximum_step);
-    usual_step_ = std::max(h, kForget * usual_step_);
+    usual_step_ = std::max(h, usual_step_ - kForget * h);
     t_previous_ = t_;
     y_previous_.swap(y_);
     y_.swap(y_trial_);
