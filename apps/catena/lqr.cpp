@@ -200,7 +200,8 @@ void write_gains(const Regulator& r, const std::string& file) {
   if (file.ends_with(".csv")) {
     std::vector<std::string> names{"time"};
     for (const std::string& input : r.inputs)
-      for (const std::string& state : r.states) names.push_back(fmt::format("K.{}.{}", input, state));
+      for (const std::string& state : r.states)
+        names.push_back(fmt::format("K.{}.{}", input, state));
     CsvWriter writer(file, names);
     for (std::size_t k = 0; k < r.gains.size(); ++k) {
       std::vector<double> row{r.times[k]};

@@ -92,6 +92,14 @@ void bind_assembly(py::module_& m) {
       "closed that way, and otherwise moves everything. A state "
       "that is closed to rounding is returned as it is.");
   m.def(
+      "outside_limits",
+      [](const Mechanism& x, const PositionVector& q) {
+        Eigen::VectorXd buffer;
+        return outside_limits(x, read_position(q, x, buffer));
+      },
+      py::arg("mechanism"), py::arg("q"),
+      "The freedoms that q has outside the limits of their hinges, in words.");
+  m.def(
       "consistent_velocity",
       [](const Mechanism& x, const PositionVector& q, const FreedomVector& v,
          const Freedoms& fixed) {

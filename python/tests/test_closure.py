@@ -237,3 +237,13 @@ def test_the_hinge_that_is_cut_can_have_coordinates():
     assert named["A"] == pytest.approx(dict(zip(linkage.velocity_names, alike))["A"], rel=1e-9)
     with pytest.raises(catena.UnknownNameError):
         linkage.with_coordinates(["nobody"])
+
+
+def test_limits_that_a_position_leaves_are_named():
+    builder = catena.MechanismBuilder("arm")
+    builder.add_body("link", mass=1.0, inertia=[0.1, 0.1, 0.1])
+    builder.add_hinge("A", "world", "link", freedoms=[{"lower": -0.2, "upper": 0.3}])
+    arm = builder.finish()
+    assert catena.outside_limits(arm, [0.25]) == []
+    (said,) = catena.outside_limits(arm, [0.5])
+    assert "'A'" in said and "0.5" in said and "0.3" in said

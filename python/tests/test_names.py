@@ -25,7 +25,7 @@ MACHINERY = {
 MACHINERY_OF_A_HEADER = {
     "model/with_coordinates.h": "keep_coordinates",
     "model/configuration.h": "integrate_node node_position_rate normalize_quaternion",
-    "closure/assembly.h": "all_columns close_from_around close_loop given_by_description",
+    "closure/assembly.h": "all_columns close_from_around close_loop given_by_description within_limits",
     "closure/chart.h": "store_chart",
     "closure/mobility.h": "all_rows_count generic_rank",
     "dynamics/batch.h": "triangle_index triangle_size",
@@ -45,6 +45,7 @@ MACHINERY_OF_A_HEADER = {
 # What stands in its place in Python.
 OTHERWISE = {
     "with_coordinates": "Mechanism.with_coordinates()",
+    "with_coordinates_named_in": "Mechanism.with_coordinates()",
     "to_string": "str() of an enumeration",
     "hinge_type_from": "HingeType",
     "hinge_type_names": "HingeType.__members__",
