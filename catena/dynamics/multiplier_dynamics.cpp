@@ -13,6 +13,7 @@
 #include "catena/closure/pair.h"
 #include "catena/closure/rows.h"
 #include "catena/dynamics/embedding.h"
+#include "catena/dynamics/kinematics.h"
 #include "catena/model/configuration.h"
 
 namespace catena {
@@ -541,6 +542,14 @@ const Eigen::VectorXd& MultiplierDynamics::gap(const State& state, Workspace& w)
   constraints_.place(w);
   measure_gap(state, w);
   return gap_;
+}
+
+void MultiplierDynamics::take_interpolated(const State& state, const Eigen::VectorXd& multipliers,
+                                           Workspace& w) {
+  update_kinematics(*mechanism_, state.q, state.v, w);
+  constraints_.place(w);
+  place_rows(state, w);
+  multipliers_ = multipliers;
 }
 
 double MultiplierDynamics::close_with_rows(State& state, Workspace& w) {

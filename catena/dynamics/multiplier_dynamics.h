@@ -73,8 +73,10 @@ class MultiplierDynamics {
   // Of the last forward() or impulse(), by active row: those of least norm, and those of the kept
   // rows alone that were applied.
   const Eigen::VectorXd& multipliers() const { return multipliers_; }
-  // Others in their place, as many: what was found by interpolation.
-  void set_multipliers(const Eigen::VectorXd& multipliers) { multipliers_ = multipliers; }
+  // Others in their place, as many, and the rows as they are at this state: what was found by
+  // interpolation.
+  void take_interpolated(const State& state, const Eigen::VectorXd& multipliers,
+                         Workspace& workspace);
   const Eigen::VectorXd& applied_multipliers() const { return applied_; }
   // What the rows would have without multipliers: J v̇ + bias, or J v − target. As above.
   const Eigen::VectorXd& right_side() const { return right_; }

@@ -152,12 +152,11 @@ class ConstraintSet {
   // here: at rest, at the end of a range, or where two branches pass each other without meeting.
   bool step_aside(State& state);
   std::span<const Side> sides() const { return sides_; }
-  // Locks and servos as they will be after a while, from their velocities.
+  // Locks and servos of points as they will be after a while, from their velocities. (Servos of
+  // orientations hold none.)
   void look_ahead(double time) { ahead_ = time; }
-  // Multipliers in place of those of the last forward().
-  void set_multipliers(const Eigen::VectorXd& multipliers) {
-    dynamics_.set_multipliers(multipliers);
-  }
+  // Multipliers in place of those of the last forward(), at this state; no longer ahead.
+  void take_interpolated(const State& state, const Eigen::VectorXd& multipliers);
   // How far rounding, or interpolation, may have moved an entry of the accelerations.
   double noise(const State& state, const Eigen::VectorXd& acceleration);
   // By row, of those that are active: whether it holds positions and not velocities alone, as where

@@ -96,12 +96,21 @@ bool ConstraintSet::step_aside(State& state) {
   return false;
 }
 
+void ConstraintSet::take_interpolated(const State& state, const Eigen::VectorXd& multipliers) {
+  ahead_ = 0.0;
+  velocity_ = state.v;
+  dynamics_.take_interpolated(state, multipliers, workspace_);
+}
+
 double ConstraintSet::close(State& state) {
   State beside = state;
-  const double open = dynamics_.close_with_rows(state, workspace_);
-  if (near_singular() && step_aside(beside)) {
-    state = beside;
-    return gap(state);
+  double open = dynamics_.close_with_rows(state, workspace_);
+  if (near_singular()) {
+    if (step_aside(beside)) {
+      state = beside;
+      return gap(state);
+    }
+    open = dynamics_.close_with_rows(state, workspace_);  // its factors, which the sides replaced
   }
   dynamics_.renew_rows(state.q, workspace_);
   return open;

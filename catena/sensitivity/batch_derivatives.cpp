@@ -139,6 +139,12 @@ struct BatchDerivatives::Implementation {
         inside.words.emplace_back(i, e.what());
       }
     });
+    if (rows != nullptr || states == 0) return;
+    const double* const last = place_of(states - 1);  // unused lanes repeat it
+    for (Eigen::Index unused = states; unused % width != 0; ++unused) {
+      double* const place = place_of(unused);
+      for (Eigen::Index k = 0; k < count(); ++k) place[k * step] = last[k * step];
+    }
   }
 
   void inverse(const BatchIn& q, const BatchIn& v, const BatchIn& a, LaneArray* lanes,

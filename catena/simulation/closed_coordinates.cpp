@@ -43,6 +43,9 @@ constexpr double kGathered = 3.0;
 // Along a motion a choice of independent freedoms is poor sooner than elsewhere (kPoorChart): on
 // the way to its dead point a freedom tells less and less of what the others do.
 constexpr double kPoorInMotion = 0.5;
+// A first step of Newton's method that is shorter says nothing about where it goes: the next is
+// rounding.
+constexpr double kLongStep = 1e-9;
 // The cosine of what the velocities of a loop may turn by within a step.
 constexpr double kMostTurn = 0.5;
 // At rest, or where one cannot go to either side, a position is taken as it is down to this.
@@ -514,7 +517,7 @@ double ClosedCoordinates::settle(Loop& loop, State& state) const {
     for (Eigen::Index d = 0; d < rank; ++d) state.q[coordinate(d)] -= step[d];
     const double size = step.lpNorm<Eigen::Infinity>() / std::max(1.0, length);
     // Near a singular position rounding keeps the step above any fixed bound.
-    if (iteration == 1) contraction = size / last;
+    if (iteration == 1 && last > kLongStep) contraction = size / last;
     if (size <= kSettled || (size < 1e-9 && size >= 0.5 * last)) return contraction;
     last = size;
   }

@@ -187,6 +187,10 @@ bool ClosedCoordinates::close_inside(Loop& loop, double s, State& state) const {
 
 void ClosedCoordinates::unpack_inside(double s, std::span<const double> y, State& state) {
   near_singular_ = false;
+  struct Leave {
+    std::optional<double>& inside;
+    ~Leave() { inside.reset(); }
+  } leave{inside_};
   inside_ = s;
   ratio_ = unpack_at(y, 0.0, state);
   aside_ = 0.0;
@@ -198,7 +202,6 @@ void ClosedCoordinates::unpack_inside(double s, std::span<const double> y, State
       aside_ = 0.0;
     }
   }
-  inside_.reset();
 }
 
 }  // namespace catena

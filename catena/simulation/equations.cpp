@@ -362,7 +362,15 @@ void Equations::evaluate_with_constraints(double t, const Eigen::VectorXd& y) {
 
 template <class Side>
 void Equations::interpolate(double t, const Eigen::VectorXd& y, std::span<const Side> sides) {
-  const State here = state_;
+  struct Return {
+    Equations& equations;
+    const State here;
+    ~Return() {
+      equations.state_ = here;
+      if (equations.set_) equations.set_->look_ahead(0.0);
+    }
+    void now() { equations.state_ = here; }
+  } back{*this, state_};
   Eigen::VectorXd* const found[] = {&acceleration_, &effort_, &friction_, &reaction_};
   std::array<Eigen::VectorXd, std::size(found)> sum;
   sum.fill(Eigen::VectorXd::Zero(mechanism_.freedoms()));
@@ -378,12 +386,12 @@ void Equations::interpolate(double t, const Eigen::VectorXd& y, std::span<const 
       multipliers = Eigen::VectorXd::Zero(set_->dynamics().multipliers().size());
     multipliers += side.weight * set_->dynamics().multipliers();
   }
+  // Everything else is found here: what controllers and inputs ask for, and velocities of points.
+  back.now();
+  sum_efforts(t, y);
   for (std::size_t i = 0; i < sum.size(); ++i) *found[i] = sum[i];
-  state_ = here;
-  if (!set_) return;
-  set_->look_ahead(0.0);
-  set_->look(state_);
-  set_->set_multipliers(multipliers);
+  if (needs_kinematics_) update_kinematics(mechanism_, state_.q, state_.v, workspace_);
+  if (set_) set_->take_interpolated(state_, multipliers);
 }
 
 void Equations::sum_efforts(double t, const Eigen::VectorXd& y) {

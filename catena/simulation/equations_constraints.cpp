@@ -110,7 +110,11 @@ void Equations::close_row(double t, Eigen::VectorXd& y) {
   look(t, y);
   set_targets(t);
   State closed = state_;
-  set_->close_aside(closed);
+  try {
+    set_->close_aside(closed);
+  } catch (const NumericalError&) {
+    return;  // near the constraints is enough for a row
+  }
   // Dense output is better than this; then Newton's method went elsewhere.
   constexpr double kFar = 1e-3;
   if (!((closed.q - state_.q).lpNorm<Eigen::Infinity>() <= kFar)) return;

@@ -122,6 +122,45 @@ TEST(SingularPassage, ParallelogramGoesOnAsOneByMultipliers) {
   }
 }
 
+// Controllers, inputs and forces see the position itself, not those beside it: the integral of a
+// controller, and the work of everything. Over the one angle: pendulum() with a controller.
+TEST(SingularPassage, WhatActsSeesThePositionItself) {
+  const Mechanism m = parallelogram();
+  constexpr double kP = 20.0, kD = 0.5, kI = 30.0, kDuration = 3.0;
+  const double inertia = 2.0 * kCrankMass * kCrank * kCrank / 3.0 + kCouplerMass * kCrank * kCrank;
+  const double moment = (kCrankMass + kCouplerMass) * kCrank * kGravity;
+  using State3 = Eigen::Vector3d;  // angle, rate, integral of the error
+  const auto rate = [&](const State3& x) {
+    return State3(x[1], (-moment * std::cos(x[0]) - kP * x[0] - kD * x[1] + kI * x[2]) / inertia,
+                  -x[0]);
+  };
+  State3 x(0.5, 0.0, 0.0);
+  constexpr int kSteps = 30000;
+  constexpr double kStep = kDuration / kSteps;
+  for (int i = 0; i < kSteps; ++i) {
+    const State3 k1 = rate(x), k2 = rate(x + 0.5 * kStep * k1), k3 = rate(x + 0.5 * kStep * k2),
+                 k4 = rate(x + kStep * k3);
+    x += kStep / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4);
+  }
+  for (const LoopRoute route : {LoopRoute::embedded, LoopRoute::multipliers}) {
+    SimulationSettings settings = settings_of(kDuration, kDuration, 1e-9);
+    settings.actions.loops = route;
+    settings.actions.controllers = {{.freedom = "A", .kp = kP, .kd = kD, .ki = kI}};
+    MemoryRecorder record;
+    const SimulationResult r = simulate(m, parallel_state(m, 0.5, 0.0), settings, record);
+    EXPECT_NEAR(record.value(1, "q.A"), x[0], 1e-6);
+    EXPECT_LT(r.audit.energy_drift, 1e-6);
+    EXPECT_LT(r.steps.steps, 1000);
+
+    settings.actions.controllers.clear();
+    settings.actions.inputs = {{"A", {.expression = "-20*q.A"}}};
+    settings.actions.external = {{.body = m.body_index("coupler"),
+                                  .wrench = {{}, {1.0, 2.0, 0.0}},
+                                  .point = {0.3, 0.0, 0.0}}};
+    EXPECT_LT(simulate(m, parallel_state(m, 0.5, 0.0), settings, record).audit.energy_drift, 1e-6);
+  }
+}
+
 // Prescribed, so that a lock holds the crank in the singular position too; its effort is what the
 // weight asks for.
 TEST(SingularPassage, PrescribedThroughIt) {

@@ -182,8 +182,6 @@ TEST(Contacts, BallBouncesAndComesToRest) {
   EXPECT_LT(r.audit.energy_drift, 1e-9);
 }
 
-// A block on an incline below the angle of friction stays; above it slides with
-// g (sin α − μ cos α).
 // A seesaw that one end would throw back while the other end touches its plane too: no motion
 // leaves both planes, so it stays.
 TEST(Contacts, WhatOthersDoNotLetBounceStaysDown) {
@@ -237,6 +235,8 @@ TEST(Servo, AStateThatIsMovedAtTheStartIsLogged) {
   }
 }
 
+// A block on an incline below the angle of friction stays; above it slides with
+// g (sin α − μ cos α).
 TEST(Contacts, InclineHoldsOrSlides) {
   for (const double mu : {0.5, 0.2}) {
     MechanismBuilder b("block");
