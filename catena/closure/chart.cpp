@@ -10,6 +10,7 @@
 
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
+#include "catena/closure/chart_rows.h"
 #include "catena/closure/loop_closure.h"
 #include "catena/closure/mobility.h"
 
@@ -240,6 +241,18 @@ double chart_quality(const Mechanism& mechanism, const AggregateTables& tables, 
     if (could > 0.0) least = std::min(least, now / could);
   }
   return least;
+}
+
+bool uses_the_same_rows(const Chart& a, const Chart& b) {
+  const auto rows = [](const LoopChart& loop) {
+    std::vector<std::pair<int, int>> all;
+    for (const ChartRow& row : loop.rows) all.emplace_back(row.closure, row.row);
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  return std::equal(
+      a.loops.begin(), a.loops.end(), b.loops.begin(), b.loops.end(),
+      [&](const LoopChart& one, const LoopChart& other) { return rows(one) == rows(other); });
 }
 
 void store_chart(const Chart& chart, AggregateTables& tables) {

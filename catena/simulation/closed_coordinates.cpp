@@ -9,6 +9,7 @@
 
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
+#include "catena/closure/chart_rows.h"
 #include "catena/closure/mobility.h"
 #include "catena/model/configuration.h"
 
@@ -76,19 +77,6 @@ Eigen::MatrixXd part(const Eigen::MatrixXd& m, const std::vector<int>& rows,
     for (int k = 0; k < count; ++k)
       result(i, k) = m(rows[static_cast<std::size_t>(i)], columns[index(first + k)]);
   return result;
-}
-
-// Whatever the order of the pivots.
-bool uses_the_same_rows(const Chart& a, const Chart& b) {
-  const auto rows = [](const LoopChart& loop) {
-    std::vector<std::pair<int, int>> all;
-    for (const ChartRow& row : loop.rows) all.emplace_back(row.closure, row.row);
-    std::sort(all.begin(), all.end());
-    return all;
-  };
-  return std::equal(
-      a.loops.begin(), a.loops.end(), b.loops.begin(), b.loops.end(),
-      [&](const LoopChart& one, const LoopChart& other) { return rows(one) == rows(other); });
 }
 
 }  // namespace

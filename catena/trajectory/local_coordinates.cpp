@@ -5,6 +5,7 @@
 
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
+#include "catena/closure/chart_rows.h"
 #include "catena/closure/mobility.h"
 #include "catena/model/hinge_kinematics.h"
 
@@ -43,19 +44,6 @@ Vec3d by_inverse_g_transposed(const Vec3d& turn, const Vec3d& x) {
 
 Rotationd rotation_of(const Node& node, const VectorXd& q) {
   return Rotationd::from_quaternion(load_quaternion<double>(q.data() + node.q_index));
-}
-
-// Whatever the order of the pivots (as in simulation/closed_coordinates.cpp).
-bool uses_the_same_rows(const Chart& a, const Chart& b) {
-  const auto rows = [](const LoopChart& loop) {
-    std::vector<std::pair<int, int>> all;
-    for (const ChartRow& row : loop.rows) all.emplace_back(row.closure, row.row);
-    std::sort(all.begin(), all.end());
-    return all;
-  };
-  return std::equal(
-      a.loops.begin(), a.loops.end(), b.loops.begin(), b.loops.end(),
-      [&](const LoopChart& one, const LoopChart& other) { return rows(one) == rows(other); });
 }
 
 bool is_free(const Node& node) { return node.hinge == NodeHinge::free; }

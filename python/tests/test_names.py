@@ -14,7 +14,7 @@ ROOMS = "lq model io closure dynamics loops sensitivity simulation trajectory op
 # Tables, kernels and steps of algorithms that the functions of other headers use.
 MACHINERY = {
     "model": ["hinge_kinematics.h", "node.h", "topology.h"],
-    "closure": ["loop_closure.h", "pair.h", "position_solver.h", "rows.h", "structure.h", "table.h"],
+    "closure": ["chart_rows.h", "loop_closure.h", "pair.h", "position_solver.h", "rows.h", "structure.h", "table.h"],
     "dynamics": ["constraint_table.h", "embedding.h", "kernel_table.h", "semidefinite.h", "tree_constraints.h"],
     "loops": ["servo.h"],
     "sensitivity": ["column_table.h", "geometry_probe.h", "kinematic_block.h", "tangent.h", "workspace.h"],
