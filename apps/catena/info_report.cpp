@@ -7,7 +7,6 @@
 
 #include "catena/base/text.h"
 #include "catena/dynamics/forward.h"
-#include "catena/model/with_coordinates.h"
 
 namespace catena::app {
 namespace {
@@ -59,7 +58,7 @@ std::string extras_text(const Mechanism& m, const HingePlace& hinge) {
       if (has(at(m.freedom_settings(), hinge.v_index + k))) return true;
     return false;
   };
-  if (any([](const FreedomSettings& f) { return f.damping > kKeepsCoordinates; }))
+  if (any([](const FreedomSettings& f) { return f.damping != 0.0; }))
     words.push_back("damping");
   if (any([](const FreedomSettings& f) { return f.stiffness != 0.0; }))
     words.push_back("stiffness");

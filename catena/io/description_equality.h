@@ -68,8 +68,8 @@ class BitPrint {
 
   void add_hinge(const Hinge& h) {
     add("\nhinge", h.name, h.parent, h.child, static_cast<int>(h.type), h.pitch, h.frame_on_parent,
-        h.frame_on_child, static_cast<int>(h.cut), h.locked_at, h.initial_position,
-        h.initial_velocity);
+        h.frame_on_child, static_cast<int>(h.cut), static_cast<int>(h.keeps_coordinates),
+        h.locked_at, h.initial_position, h.initial_velocity);
     for (const Vec3d& axis : h.axes) put(axis);
     // Missing freedoms have the defaults.
     const std::size_t count = static_cast<std::size_t>(freedoms_of(h.type));

@@ -36,6 +36,7 @@ const KeyTable& key_table() {
         "freedoms",
         "drive",
         "cut",
+        "keeps_coordinates",
         "locked_at",
         "initial_position",
         "initial_velocity"}},

@@ -127,7 +127,7 @@ hinges:
     freedoms: [{}, {damping: 0.3}]
     initial_position: [0, 0, 0, 1]
   cross: {type: universal, parent: b, child: c, axes: [x, [0, 3, 4]], freedoms: [{rest: 1}],
-          cut: always}
+          cut: always, keeps_coordinates: true}
 )");
   ASSERT_EQ(d.hinges.size(), 3U);
   const Hinge& knee = d.hinges[0];
@@ -156,6 +156,8 @@ hinges:
   EXPECT_EQ(knee.drive->rotor_axis->y, 1.0);
   EXPECT_TRUE(knee.drive->armature_only);
   EXPECT_EQ(knee.cut, Cut::never);
+  EXPECT_FALSE(knee.keeps_coordinates);
+  EXPECT_TRUE(d.hinges[2].keeps_coordinates);
   EXPECT_THAT(knee.locked_at, ElementsAre(0.3));
   EXPECT_THAT(knee.initial_position, ElementsAre(0.1));
   EXPECT_THAT(knee.initial_velocity, ElementsAre(-0.2));

@@ -279,6 +279,8 @@ void read_hinge(Values& values, const Node& node, Hinge& hinge) {
     std::size_t index = 0;
     if (values.choice(value, cut_names(), index)) hinge.cut = static_cast<Cut>(index);
   });
+  with(values, node, "keeps_coordinates",
+       [&](const Node& value) { values.boolean(value, hinge.keeps_coordinates); });
   coordinates(values, node, "locked_at", hinge.locked_at);
   coordinates(values, node, "initial_position", hinge.initial_position);
   coordinates(values, node, "initial_velocity", hinge.initial_velocity);

@@ -314,6 +314,7 @@ class Writer {
     write_freedoms(hinge);
     if (hinge.drive) write(*hinge.drive);
     if (hinge.cut != Cut::automatic) line(2, "cut", hinge.cut == Cut::always ? "always" : "never");
+    if (hinge.keeps_coordinates) line(2, "keeps_coordinates", "true");
     if (!hinge.locked_at.empty()) line(2, "locked_at", coordinates(hinge.locked_at));
     if (!hinge.initial_position.empty())
       line(2, "initial_position", coordinates(hinge.initial_position));

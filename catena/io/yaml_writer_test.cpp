@@ -163,6 +163,7 @@ class Random {
       if (below(2) == 0) h.drive->rotor_axis = vector();
     }
     h.cut = static_cast<Cut>(below(3));
+    h.keeps_coordinates = below(3) == 0;
     if (below(3) == 0) h.locked_at = reals(coordinates_of(h.type));
     if (below(2) == 0) h.initial_position = reals(coordinates_of(h.type));
     if (below(2) == 0) h.initial_velocity = reals(freedoms_of(h.type));

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "catena/dynamics/kinematics.h"
-#include "catena/model/with_coordinates.h"
 
 namespace catena {
 namespace {
@@ -28,7 +27,7 @@ Mechanism absolute_form(const Mechanism& m, std::span<const std::string> kept) {
     if (place.role == HingePlace::Role::weld) continue;
     hinge.cut = Cut::always;
     if (std::find(kept.begin(), kept.end(), hinge.name) != kept.end() || coupled(hinge.name))
-      keep_coordinates(hinge);
+      hinge.keeps_coordinates = true;
   }
   // The first body of every moving group.
   std::vector<char> seen(m.nodes().size(), 0);

@@ -107,6 +107,8 @@ struct HingeSettings {
   std::optional<DriveSettings> drive{};
   std::shared_ptr<const CustomHinge> custom{};
   Cut cut = Cut::automatic;
+  // Coordinates of its own even if it is cut and nothing acts at it (with_coordinates.h).
+  bool keeps_coordinates = false;
   std::vector<double> locked_at{};         // if given: a weld at these coordinates
   std::vector<double> initial_position{};  // q of the default state; empty: zero
   std::vector<double> initial_velocity{};

@@ -336,7 +336,7 @@ bool is_loaded(const Hinge& hinge) {
 
 bool keeps_coordinates_when_cut(const Hinge& hinge) {
   if (is_rigid(hinge)) return false;
-  return hinge.type == HingeType::custom || is_loaded(hinge) ||
+  return hinge.keeps_coordinates || hinge.type == HingeType::custom || is_loaded(hinge) ||
          std::any_of(hinge.freedoms.begin(), hinge.freedoms.end(), [](const FreedomSettings& f) {
            return std::isfinite(f.lower) || std::isfinite(f.upper);
          });

@@ -23,12 +23,6 @@ bool mentioned(const std::string& name, const std::string& text) {
 
 }  // namespace
 
-void keep_coordinates(Hinge& hinge) {
-  hinge.freedoms.resize(static_cast<std::size_t>(freedoms_of(hinge)));
-  for (FreedomSettings& f : hinge.freedoms)
-    if (f.damping == 0.0) f.damping = kKeepsCoordinates;
-}
-
 Mechanism with_coordinates(const Mechanism& mechanism, std::span<const std::string> hinges) {
   MechanismBuilder b(mechanism.description());
   for (const std::string& name : hinges) {
@@ -39,7 +33,7 @@ Mechanism with_coordinates(const Mechanism& mechanism, std::span<const std::stri
     if (place.node >= 0) continue;
     Hinge& hinge = b.description().hinges[h];
     hinge.cut = Cut::always;  // where it is cut already: the tree stays as it is
-    keep_coordinates(hinge);
+    hinge.keeps_coordinates = true;
   }
   // What a reader said about the file is not found again.
   FinishSettings settings{.strict = false};

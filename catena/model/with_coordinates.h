@@ -2,25 +2,18 @@
 //
 // A loop is cut at one hinge, and that hinge normally loses its coordinates: they follow from the
 // others. Then nothing can act there, and its angle is nowhere to be read. A hinge keeps them when
-// something acts at it (topology.h), or when it is named here: as a node without bodies that is
-// welded to its child. Tree, cuts and the order of all other coordinates stay as they are; the new
-// ones come last. The motion is the same, at the cost of one more freedom and one more row for each
-// freedom of the hinge.
+// something acts at it (topology.h), or its settings say so, as those of the hinges named here: as
+// a node without bodies that is welded to its child. Tree, cuts and the order of all other
+// coordinates stay as they are; the new ones come last. The motion is the same, at the cost of one
+// more freedom and one more row for each freedom of the hinge.
 #pragma once
 
-#include <limits>
 #include <span>
 #include <string>
 
 #include "catena/model/mechanism.h"
 
 namespace catena {
-
-// A damping that does nothing but keep a hinge's coordinates when it is cut.
-inline constexpr double kKeepsCoordinates = std::numeric_limits<double>::min();
-
-// Makes a hinge keep its coordinates should it be cut.
-void keep_coordinates(Hinge& hinge);
 
 // Hinges that have coordinates already are left as they are. Throws NameError for names that are
 // not hinges, or rigid ones.

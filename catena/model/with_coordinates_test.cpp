@@ -39,6 +39,7 @@ TEST(WithCoordinates, OfAHingeThatIsCut) {
             HingePlace::Role::cut);
   EXPECT_EQ(with.loops().size(), 1u);
   EXPECT_EQ(with_coordinates(with, all).freedoms(), 4);
+  for (const FreedomSettings& freedom : with.freedom_settings()) EXPECT_EQ(freedom.damping, 0.0);
 }
 
 TEST(WithCoordinates, NamesThatCannotHaveAny) {

@@ -7,7 +7,6 @@
 #include "catena/base/text.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/kinematics.h"
-#include "catena/model/with_coordinates.h"
 
 namespace catena {
 
@@ -159,7 +158,7 @@ void Equations::add_elements(const ActionSettings& actions) {
   const auto settings = mechanism_.freedom_settings();
   for (std::size_t i = 0; i < settings.size(); ++i) {
     const int freedom = static_cast<int>(i);
-    if (settings[i].damping != 0.0 && settings[i].damping != kKeepsCoordinates)
+    if (settings[i].damping != 0.0)
       elements_.push_back({Kind::damping, "damping " + names[i], freedom, 0});
     if (settings[i].friction.active()) {
       rubs_[i] = 1;

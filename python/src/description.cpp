@@ -215,6 +215,8 @@ void add_hinge_fields(S& s) {
           "An object with freedoms, transform(q), motion_map(q) -> (6, n) and "
           "motion_map_rate(q, v) -> (6, n), all in the child-side frame.")
       .field("cut", &T::cut, "Cut: what to do in a closed loop.")
+      .field("keeps_coordinates", &T::keeps_coordinates,
+             "bool: coordinates of its own even if a loop is cut there and nothing acts at it.")
       .field(
           "locked_at", [](const T& h) { return h.locked_at; },
           [](T& h, py::handle v) { h.locked_at = read_coordinates(v); },

@@ -23,7 +23,6 @@ MACHINERY = {
     "verification": ["quantities.h"],
 }
 MACHINERY_OF_A_HEADER = {
-    "model/with_coordinates.h": "keep_coordinates",
     "model/configuration.h": "integrate_node node_position_rate normalize_quaternion",
     "closure/assembly.h": "all_columns close_from_around close_loop given_by_description within_limits",
     "closure/chart.h": "store_chart",
