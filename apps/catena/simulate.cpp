@@ -340,9 +340,10 @@ void add_simulate(CLI::App& app) {
   number_option("--checkpoint", o.checkpoint,
                 "Time between checkpoints, in s (default: a tenth of the duration)");
   command
-      ->add_option("--outputs", o.outputs,
-                   "What to record: q.* v.* a.* effort.* friction.* reaction.* energy.* "
-                   "momentum.* work.* (default: q v effort energy)")
+      ->add_option(
+          "--outputs", o.outputs,
+          "What to record: q.* v.* a.* effort.* friction.* reaction.* energy.* "
+          "momentum.* work.* position.* velocity.* force.* moment.* (default: q v effort energy)")
       ->type_name("NAME")
       ->delimiter(',');
   const auto texts = [&](const char* name, std::vector<std::string>& to, const char* what) {

@@ -209,25 +209,17 @@ void Dop853::look_for_stiffness() {
 
 void Dop853::prepare_dense_output() {
   const double h = t_ - t_previous_;
-  bool known = true;
-  try {
-    for (int s = dop853::kStages + 1; s < dop853::kExtendedStages; ++s) {
-      sum(dop853::kStage[s], sum_);
-      y_trial_ = y_previous_ + h * sum_;
-      rate(t_previous_ + dop853::kNode[s] * h, y_trial_, stage_[static_cast<std::size_t>(s)]);
-    }
-  } catch (const NumericalError&) {  // the step is sound: the cubic through its ends has to do
-    known = false;
+  for (int s = dop853::kStages + 1; s < dop853::kExtendedStages; ++s) {
+    sum(dop853::kStage[s], sum_);
+    y_trial_ = y_previous_ + h * sum_;
+    rate(t_previous_ + dop853::kNode[s] * h, y_trial_, stage_[static_cast<std::size_t>(s)]);
   }
   const Eigen::VectorXd& first = stage_[0];
   dense_[0] = y_ - y_previous_;
   dense_[1] = h * first - dense_[0];
   dense_[2] = dense_[0] - h * stage_[dop853::kStages] - dense_[1];
   for (int k = 0; k < dop853::kDenseRows; ++k) {
-    if (known)
-      sum(dop853::kDense[k], sum_);
-    else
-      sum_.setZero();
+    sum(dop853::kDense[k], sum_);
     dense_[static_cast<std::size_t>(3 + k)] = h * sum_;
   }
   dense_ready_ = true;

@@ -393,6 +393,15 @@ void Equations::solve() {
   if (needs_kinematics_) update_kinematics(mechanism_, state_.q, state_.v, workspace_);
 }
 
+Eigen::VectorXd Equations::acting_effort() const {
+  Eigen::VectorXd all = hybrid_.effort;
+  for (Eigen::Index i = 0; i < all.size(); ++i) {
+    const std::size_t k = static_cast<std::size_t>(i);
+    if (modes_[k].held() || prescribed_[k] != 0) all[i] = effort_[i] + reaction_[i];
+  }
+  return all;
+}
+
 double Equations::power(const Element& e) const {
   switch (e.kind) {
     case Element::Kind::input:

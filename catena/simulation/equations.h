@@ -85,6 +85,8 @@ class Equations final : public Ode {
   // Friction at freedoms with friction, and what holds those that stick or rest at a stop.
   const Eigen::VectorXd& friction() const { return friction_; }
   const Eigen::VectorXd& reaction() const { return reaction_; }
+  // All that acts at the freedoms: with it, forward dynamics finds acceleration().
+  Eigen::VectorXd acting_effort() const;
 
   // The elements that do work, and where the work of each stands in y.
   int elements() const { return static_cast<int>(elements_.size()); }
@@ -99,6 +101,7 @@ class Equations final : public Ode {
 
   // Constraints that are switched, and loops by multipliers; null: neither.
   ConstraintSet* constraints() { return set_.get(); }
+  bool has_switched_constraints() const { return switched_constraints_; }
   // What constraints shall do at t; evaluate() sees to it by itself.
   void set_targets(double t);
   double closure_residual(double t, const State& state);
@@ -222,6 +225,7 @@ class Equations final : public Ode {
   std::vector<Motion> motions_;
   std::vector<ExternalWrench> external_;
   std::unique_ptr<ConstraintSet> set_;
+  bool switched_constraints_ = false;
   std::vector<Servo> servos_;
   std::vector<int> lock_of_freedom_;        // in set_, −1: none
   std::vector<int> element_of_constraint_;  // −1: none

@@ -42,6 +42,7 @@ bool uses_multipliers(const Mechanism& mechanism, const ActionSettings& actions)
 
 void Equations::make_constraints(const ActionSettings& actions) {
   lock_of_freedom_.assign(modes_.size(), -1);
+  switched_constraints_ = !actions.constraints.empty();
   if (!uses_multipliers(mechanism_, actions)) return;
   set_ = std::make_unique<ConstraintSet>(mechanism_);
   coordinates_.set_constraints(set_.get());

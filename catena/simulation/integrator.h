@@ -99,7 +99,8 @@ class Integrator {
   double time() const { return t_; }
   double previous_time() const { return t_previous_; }
   const Eigen::VectorXd& state() const { return y_; }
-  // y inside the last step. What it has to compute for that counts as evaluations.
+  // y inside the last step. What it has to compute for that counts as evaluations; NumericalError
+  // where that cannot be found.
   virtual void interpolate(double t, Eigen::VectorXd& y) = 0;
 
   const StepStatistics& statistics() const { return statistics_; }

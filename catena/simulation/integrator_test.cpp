@@ -216,6 +216,33 @@ TEST(Adaptive, GoesAsFarAsRatesExist) {
   }
 }
 
+// Rates that are there for a step, and are not between its ends.
+class Hole final : public Ode {
+ public:
+  int size() const override { return 1; }
+  void rate(double t, const Eigen::VectorXd&, Eigen::VectorXd& dy) override {
+    if (open) throw NumericalError("there is a hole");
+    dy[0] = std::cos(t);
+  }
+  bool open = false;
+};
+
+// What is inside a step is not guessed from less than the method knows it by.
+TEST(Adaptive, SaysWhatCannotBeFoundInsideAStep) {
+  Hole ode;
+  const auto integrator = make_integrator(ode, {.relative_tolerance = 1e-8});
+  integrator->restart(0.0, Eigen::VectorXd::Zero(1));
+  integrator->step(1.0);
+  integrator->step(1.0);
+  const double t = 0.5 * (integrator->previous_time() + integrator->time());
+  Eigen::VectorXd y(1);
+  ode.open = true;
+  EXPECT_THROW(integrator->interpolate(t, y), NumericalError);
+  ode.open = false;
+  integrator->interpolate(t, y);
+  EXPECT_NEAR(y[0], std::sin(t), 1e-7);
+}
+
 // A slow oscillation beside a decay of the given rate.
 class Decay final : public Ode {
  public:

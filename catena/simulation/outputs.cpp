@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <set>
 
 #include "catena/base/text.h"
+#include "catena/dynamics/kinematics.h"
 
 namespace catena {
 namespace {
@@ -48,7 +51,8 @@ bool matches(std::string_view pattern, std::string_view name) {
   return !name.empty() && pattern[0] == name[0] && matches(pattern.substr(1), name.substr(1));
 }
 
-std::vector<RunColumn> all_columns(const Equations& equations) {
+std::vector<RunColumn> all_columns(const Equations& equations,
+                                   std::span<const std::string> places) {
   const Mechanism& m = equations.mechanism();
   std::vector<RunColumn> all{{"time", "s"}};
   const auto names = m.velocity_names();
@@ -71,6 +75,15 @@ std::vector<RunColumn> all_columns(const Equations& equations) {
     all.push_back({std::string("momentum.angular.") + axis, "kg m²/s"});
   for (int k = 0; k < equations.elements(); ++k)
     all.push_back({"work." + equations.element_name(k), "J"});
+  for (const std::string& place : places)
+    for (const char* axis : {".x", ".y", ".z"}) all.push_back({"position." + place + axis, "m"});
+  for (const std::string& place : places)
+    for (const char* axis : {".x", ".y", ".z"}) all.push_back({"velocity." + place + axis, "m/s"});
+  for (const HingePlace& hinge : m.hinges())
+    for (const char* axis : {".x", ".y", ".z"}) all.push_back({"force." + hinge.name + axis, "N"});
+  for (const HingePlace& hinge : m.hinges())
+    for (const char* axis : {".x", ".y", ".z"})
+      all.push_back({"moment." + hinge.name + axis, "N m"});
   return all;
 }
 
@@ -92,7 +105,23 @@ Outputs::Outputs(const Equations& equations, std::span<const std::string> patter
                  std::span<const ExtraOutput> extra)
     : extra_(extra.begin(), extra.end()) {
   static const std::vector<std::string> kDefault{"q.*", "v.*", "effort.*", "energy.*"};
-  const std::vector<RunColumn> all = all_columns(equations);
+  const Mechanism& m = equations.mechanism();
+  std::vector<std::string> places;
+  std::set<std::string, std::less<>> frames;  // a body of the same name is not asked for
+  for (const FramePlace& frame : m.frames()) {
+    if (frame.body < 0) continue;  // it does not move
+    frames.insert(frame.name);
+    places.push_back(frame.name);
+    const Transformd& body = m.bodies()[index(frame.body)].X_node_body;
+    places_.push_back({frame.body, (body.inverse() * frame.X_node_frame).translation});
+  }
+  for (int i = 0; i < static_cast<int>(m.bodies().size()); ++i) {
+    const std::string& body = m.bodies()[index(i)].name;
+    if (frames.contains(body)) continue;
+    places.push_back(body);
+    places_.push_back({i, {}});
+  }
+  const std::vector<RunColumn> all = all_columns(equations, places);
   std::vector<std::string> names;
   for (const RunColumn& column : all) names.push_back(column.name);
   std::vector<bool> wanted(all.size(), false);
@@ -103,19 +132,41 @@ Outputs::Outputs(const Equations& equations, std::span<const std::string> patter
     for (std::size_t k = 0; k < all.size(); ++k)
       if (matches(pattern, names[k])) wanted[k] = found = true;
     // A group may be empty: nothing does work here.
-    static const std::vector<std::string> kGroups{"q.*",      "v.*",        "a.*",
-                                                  "effort.*", "friction.*", "reaction.*",
-                                                  "energy.*", "momentum.*", "work.*"};
+    static const std::vector<std::string> kGroups{
+        "q.*",        "v.*",    "a.*",        "effort.*",   "friction.*", "reaction.*", "energy.*",
+        "momentum.*", "work.*", "position.*", "velocity.*", "force.*",    "moment.*"};
     if (!found && std::find(kGroups.begin(), kGroups.end(), pattern) == kGroups.end())
       throw NameError("there is no output '" + pattern + "'" + did_you_mean(pattern, names) +
                       "; outputs are q.*, v.*, a.*, effort.*, friction.*, reaction.*, energy.*, "
-                      "momentum.*, work.*");
+                      "momentum.*, work.*, position.*, velocity.*, force.*, moment.*");
   }
   for (std::size_t k = 0; k < all.size(); ++k) {
     if (!wanted[k]) continue;
     columns_.push_back(all[k]);
     chosen_.push_back(static_cast<int>(k));
   }
+  first_of_hinges_ = all.size() - 6 * m.hinges().size();
+  first_of_places_ = first_of_hinges_ - 6 * places_.size();
+  // By place or hinge: both its vectors.
+  const auto which = [&](std::size_t first, std::size_t count) {
+    std::vector<std::uint8_t> any(count, 0);
+    for (std::size_t k = 0; k < 6 * count; ++k)
+      if (wanted[first + k]) any[k / 3 % count] = 1;
+    return any;
+  };
+  const auto any = [](const std::vector<std::uint8_t>& list) {
+    return std::find(list.begin(), list.end(), 1) != list.end();
+  };
+  wanted_places_ = which(first_of_places_, places_.size());
+  wanted_hinges_ = which(first_of_hinges_, m.hinges().size());
+  if (any(wanted_hinges_)) {
+    if (equations.has_switched_constraints())
+      throw Error(
+          "outputs: force.* and moment.* are not found with constraints that are switched "
+          "(contacts, locks, attachments, servos); leave them out");
+    forces_ = std::make_unique<InterbodyForces>(m);
+  }
+  if (forces_ || any(wanted_places_)) workspace_ = std::make_unique<Workspace>(m);
   for (const ExtraOutput& own : extra_) {
     if (std::find(names.begin(), names.end(), own.column.name) != names.end())
       throw Error("there are two outputs called '" + own.column.name + "'");
@@ -124,6 +175,43 @@ Outputs::Outputs(const Equations& equations, std::span<const std::string> patter
   }
   all_.resize(all.size());
   row_.resize(columns_.size());
+}
+
+void Outputs::put_places(const Mechanism& m, const State& state) {
+  update_kinematics(m, state.q, state.v, *workspace_);
+  for (std::size_t k = 0; k < places_.size(); ++k) {
+    if (wanted_places_[k] == 0) continue;
+    const auto [body, point] = places_[k];
+    const Vec3d position = point_position(m, *workspace_, body, point);
+    const Vec3d velocity = point_velocity(m, *workspace_, body, point);
+    for (int i = 0; i < 3; ++i) {
+      all_[first_of_places_ + 3 * k + index(i)] = position[i];
+      all_[first_of_places_ + 3 * (places_.size() + k) + index(i)] = velocity[i];
+    }
+  }
+}
+
+// Nowhere but beside singular positions are there none.
+void Outputs::put_forces(const Equations& equations) {
+  const std::size_t hinges = wanted_hinges_.size();
+  bool found = true;
+  try {
+    const Eigen::VectorXd effort = equations.acting_effort();
+    forces_->compute(equations.state(), equations.acceleration(), *workspace_, equations.external(),
+                     &effort);
+  } catch (const NumericalError&) {
+    found = false;
+  }
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  for (std::size_t h = 0; h < hinges; ++h) {
+    if (wanted_hinges_[h] == 0) continue;
+    const Wrenchd wrench = found ? forces_->determined(static_cast<int>(h), ForceAxes::ground)
+                                 : Wrenchd{{kNone, kNone, kNone}, {kNone, kNone, kNone}};
+    for (int i = 0; i < 3; ++i) {
+      all_[first_of_hinges_ + 3 * h + index(i)] = wrench.force[i];
+      all_[first_of_hinges_ + 3 * (hinges + h) + index(i)] = wrench.moment[i];
+    }
+  }
 }
 
 const std::vector<double>& Outputs::row(double t, const Equations& equations,
@@ -150,6 +238,8 @@ const std::vector<double>& Outputs::row(double t, const Equations& equations,
   for (int i = 0; i < 3; ++i) put(auditor.momentum().linear[i]);
   for (int i = 0; i < 3; ++i) put(auditor.momentum().angular[i]);
   for (int k = 0; k < equations.elements(); ++k) put(y[equations.work_entry(k)]);
+  if (workspace_) put_places(equations.mechanism(), equations.state());
+  if (forces_) put_forces(equations);
   for (std::size_t k = 0; k < chosen_.size(); ++k) row_[k] = all_[index(chosen_[k])];
   for (std::size_t k = 0; k < extra_.size(); ++k)
     row_[chosen_.size() + k] = extra_[k].value(t, equations.state());

@@ -7,7 +7,6 @@
 #include <deque>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "catena/base/text.h"
 #include "catena/closure/mobility.h"
@@ -190,7 +189,7 @@ class Simulation {
   void advance();
   void write_rows_until(double t);
   bool pass_corner(double t);
-  void happen(double t);
+  void happen(double t, const EventWatch::Hits& hits);
   void watch_for_zeno();
   void make_checkpoint();
   void load(const RunCheckpoint& from);
@@ -249,7 +248,8 @@ void Simulation::write_rows_until(double t) {
     auditor_.observe(t, equations_.state(), y_);
 }
 
-// A step of the integrator to a place that there is. Not every method looks at its end by itself.
+// A step of the integrator to a place that there is, and between places that there are if anybody
+// looks inside. Not every method looks at its end by itself.
 void Simulation::step(double limit) {
   const double from = t_;
   while (true) {
@@ -257,6 +257,7 @@ void Simulation::step(double limit) {
     try {
       looks_inside_ = !watch_.idle() || output_time(next_output_) < integrator_->time();
       equations_.stepped(from, y_, integrator_->time(), integrator_->state(), looks_inside_);
+      if (looks_inside_) integrator_->interpolate(0.5 * (from + integrator_->time()), y_output_);
       return;
     } catch (const NumericalError&) {
       const double h = kShorten * (integrator_->time() - from);
@@ -293,9 +294,10 @@ void Simulation::advance() {
       integrator_->interpolate(*event, y_);
       t_ = *event;
       write_rows_until(t_);
+      const EventWatch::Hits hits = watch_.hits(t_, y_);  // inside the step, where it was found
       equations_.look(t_, y_);
       accept();  // what follows starts here, not where the step did
-      happen(t_);
+      happen(t_, hits);
       return;
     }
     t_ = integrator_->time();
@@ -335,8 +337,7 @@ bool Simulation::pass_corner(double t) {
 }
 
 // An event at t_, where y_ is.
-void Simulation::happen(double t) {
-  const EventWatch::Hits hits = watch_.hits(t, y_);
+void Simulation::happen(double t, const EventWatch::Hits& hits) {
   for (const int k : hits.functions) {
     const EventSettings& event = settings_.actions.events[index(k)];
     log_.push_back({t, "user", event.name, ""});
@@ -569,38 +570,6 @@ SimulationResult resume_simulation(const Mechanism& mechanism, const RunCheckpoi
   Simulation simulation(mechanism, state_at(mechanism, from), settings, recorder);
   simulation.resume(from);
   return simulation.run();
-}
-
-std::string to_json(const SimulationResult& r) {
-  using Json = nlohmann::ordered_json;
-  const auto optional = [](const std::optional<double>& x) { return x ? Json(*x) : Json(nullptr); };
-  Json json;
-  json["audit"] = {{"energy_drift", r.audit.energy_drift},
-                   {"linear_momentum_drift", optional(r.audit.linear_momentum_drift)},
-                   {"angular_momentum_drift", optional(r.audit.angular_momentum_drift)},
-                   {"closure_residual", r.audit.closure_residual},
-                   {"energy_error", r.audit.energy_error},
-                   {"energy_scale", r.audit.energy_scale},
-                   {"initial_energy", r.audit.initial_energy},
-                   {"final_energy", r.audit.final_energy}};
-  json["work"] = Json::object();
-  for (const ElementWork& work : r.audit.work) json["work"][work.element] = work.work;
-  json["steps"] = {{"accepted", r.steps.steps},
-                   {"rejected", r.steps.rejected},
-                   {"evaluations", r.steps.evaluations},
-                   {"restarts", r.steps.restarts},
-                   {"smallest", r.steps.steps > 0 ? Json(r.steps.smallest_step) : Json(nullptr)},
-                   {"largest", r.steps.largest_step},
-                   {"stiff_since", std::isfinite(r.steps.stiff_since) ? Json(r.steps.stiff_since)
-                                                                      : Json(nullptr)}};
-  json["events"] = r.events;
-  json["rows"] = r.rows;
-  json["simulated_time"] = r.simulated_time;
-  json["wall_time"] = r.wall_time;
-  json["processor_time"] = r.processor_time;
-  json["complete"] = r.complete;
-  json["end"] = r.end;
-  return json.dump();
 }
 
 }  // namespace catena

@@ -7,29 +7,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "catena/base/temporary_folder.h"
 #include "catena/dynamics/inverse.h"
-#include "catena/io/load.h"
 #include "catena/simulation/settings_file.h"
-#include "catena/simulation/test_support.h"
+#include "catena/simulation/simulate_test_support.h"
 
 namespace catena {
 namespace {
 
+using test::model;
+using test::problem;
 using testing::HasSubstr;
-
-Mechanism model(const std::string& name) {
-  return load(std::string(CATENA_SOURCE_DIR "/models/") + name + ".yaml");
-}
-
-std::string problem(const Mechanism& m, const SimulationSettings& settings) {
-  MemoryRecorder record;
-  try {
-    simulate(m, m.default_state(), settings, record);
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "none";
-}
 
 TEST(Simulate, RecordsRowsAtRoundTimes) {
   const Mechanism m = model("double_pendulum");
@@ -53,18 +41,6 @@ TEST(Simulate, WritesTheLastRow) {
   simulate(m, m.default_state(), {.duration = 1.05, .output_interval = 0.1}, record);
   ASSERT_EQ(record.rows(), 12);
   EXPECT_EQ(record.value(11, "time"), 1.05);
-}
-
-// Outputs chosen by name; q is always there.
-TEST(Simulate, ChoosesOutputs) {
-  const Mechanism m = model("double_pendulum");
-  MemoryRecorder record;
-  simulate(m, m.default_state(), {.duration = 0.1, .outputs = {"a.elbow", "energy.t*"}}, record);
-  std::vector<std::string> names;
-  for (const RunColumn& column : record.columns()) names.push_back(column.name);
-  EXPECT_THAT(names,
-              testing::ElementsAre("time", "q.shoulder", "q.elbow", "a.elbow", "energy.total"));
-  EXPECT_THAT(problem(m, {.outputs = {"q.elbw"}}), HasSubstr("did you mean 'q.elbow'?"));
 }
 
 // The energy balance counts what every element does.

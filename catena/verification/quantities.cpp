@@ -512,12 +512,15 @@ void pin_reference(const QuantityRequest& r, Workspace& w) {
 
 Eigen::MatrixXd coordinates_of_freedoms(const QuantityRequest& r, const Eigen::VectorXd& q) {
   const auto coordinates = r.mechanism.coordinate_of_freedom();
-  Matrix result(r.mechanism.freedoms(), 1);
-  for (std::size_t i = 0; i < coordinates.size(); ++i) {
-    if (coordinates[i] < 0)
-      throw NumericalError("position: freedom '" + r.mechanism.velocity_names()[i] +
+  Matrix result =
+      Matrix::Constant(r.mechanism.freedoms(), 1, std::numeric_limits<double>::quiet_NaN());
+  for (const int i : r.freedoms) {
+    const int coordinate = coordinates[static_cast<std::size_t>(i)];
+    if (coordinate < 0)
+      throw NumericalError("position: freedom '" +
+                           r.mechanism.velocity_names()[static_cast<std::size_t>(i)] +
                            "' has no coordinate of its own");
-    result(static_cast<Eigen::Index>(i), 0) = q[coordinates[i]];
+    result(i, 0) = q[coordinate];
   }
   return result;
 }

@@ -90,6 +90,20 @@ TEST_F(Runner, AComputationThatFailsIsAFailedCheck) {
   EXPECT_THAT(report.results[0].message, HasSubstr("quaternion"));
 }
 
+// Other freedoms may turn by quaternions.
+TEST_F(Runner, PositionsAreOfTheFreedomsThatAreNamed) {
+  const VerificationReport report =
+      run(std::string(kHead) +
+          "state: {q: {pivot: 0.3}}\n"
+          "checks:\n"
+          "  - {quantity: position, reference: {pivot: 0.3}}\n"
+          "  - {quantity: position, reference: {pivot: 0.3, ball.wx: 0}}\n");
+  ASSERT_EQ(report.results.size(), 2u);
+  EXPECT_TRUE(report.results[0].pass) << report.results[0].message;
+  EXPECT_FALSE(report.results[1].pass);
+  EXPECT_THAT(report.results[1].message, HasSubstr("'ball.wx' has no coordinate of its own"));
+}
+
 // A parallelogram of uniform rods of 1 m and 1 kg, and beside it a shaft geared to a wheel.
 constexpr const char* kClosedModel = R"(catena: 1
 gravity: [0, -10, 0]
