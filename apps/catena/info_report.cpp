@@ -58,8 +58,7 @@ std::string extras_text(const Mechanism& m, const HingePlace& hinge) {
       if (has(at(m.freedom_settings(), hinge.v_index + k))) return true;
     return false;
   };
-  if (any([](const FreedomSettings& f) { return f.damping != 0.0; }))
-    words.push_back("damping");
+  if (any([](const FreedomSettings& f) { return f.damping != 0.0; })) words.push_back("damping");
   if (any([](const FreedomSettings& f) { return f.stiffness != 0.0; }))
     words.push_back("stiffness");
   if (any([](const FreedomSettings& f) { return f.friction.active(); }))

@@ -52,8 +52,8 @@ struct Topology {
 bool is_rigid(const Hinge& hinge);
 // A drive, a spring, damping or friction acts at it.
 bool is_loaded(const Hinge& hinge);
-// When it is cut, its coordinates are needed all the same: its author said so, something acts at it,
-// it has limits, or only its user knows which directions it constrains.
+// When it is cut, its coordinates are needed all the same: its author said so, something acts at
+// it, it has limits, or only its user knows which directions it constrains.
 bool keeps_coordinates_when_cut(const Hinge& hinge);
 int freedoms_of(const Hinge& hinge);
 int coordinates_of(const Hinge& hinge);
