@@ -45,8 +45,10 @@ constexpr double kMostMixed = 2.0;
 constexpr double kFarthestTurn = 2.5;
 // The cosine of what the velocities of a loop may turn by within a step.
 constexpr double kMostTurn = 0.5;
-// At rest, or where one cannot go to either side, a position is taken as it is down to this.
+// At rest, or where one cannot go to either side, a position is taken as it is down to this. In
+// motion nothing is left of accelerations there (kRounding).
 constexpr double kSingular = 1e-6;
+constexpr double kSingularInMotion = 1e-5;
 
 }  // namespace
 
@@ -256,10 +258,9 @@ void ClosedCoordinates::unpack(std::span<const double> y, State& state) {
     throw NumericalError(
         "a hinge whose motion is prescribed is in its dead centre, and cannot go on as prescribed: "
         "prescribe less, or the motion of another hinge of the loop");
-  if (ratio < kSingular)
-    throw NumericalError(
-        "the mechanism stands in a singular position, where its motion is not determined; start "
-        "a little aside, or with a velocity");
+  const auto speeds = y.subspan(first_velocity());
+  const bool moves = std::any_of(speeds.begin(), speeds.end(), [](double v) { return v != 0.0; });
+  if (ratio < (moves ? kSingularInMotion : kSingular)) stop_at_singular_position(state);
   unpack_at(y, 0.0, state);
   ratio_ = ratio;
   interpolation_ = 0.0;
@@ -272,16 +273,20 @@ void ClosedCoordinates::check_turn(const State& state) const {
   for (const Loop& loop : loops_) {
     const auto rank = static_cast<Eigen::Index>(loop.rows.size());
     if (loop.side == 0 || loop.closure.constant()) continue;
-    const Eigen::VectorXd rate = loop.positions.rates(state.q, state.v);
+    const Eigen::VectorXd turned =
+        loop.positions.has_turns() ? loop.positions.rates(state.q, state.v) : Eigen::VectorXd();
+    const auto rate = [&](Eigen::Index k) {
+      return turned.size() > 0 ? turned[k] : state.v[loop.positions.freedom(k)];
+    };
     double before = 0.0, now = 0.0, both = 0.0;
-    for (Eigen::Index k = 0; k < rate.size(); ++k) {
-      double predicted = rate[k];
+    for (Eigen::Index k = 0; k < loop.unit.size(); ++k) {
+      double predicted = rate(k);
       if (k < rank) {
         predicted = 0.0;
         for (Eigen::Index f = 0; f < loop.tangent.map.cols(); ++f)
-          predicted += loop.tangent.map(k, f) * rate[rank + f];
+          predicted += loop.tangent.map(k, f) * rate(rank + f);
       }
-      const double v = rate[k] / loop.unit[k];
+      const double v = rate(k) / loop.unit[k];
       predicted /= loop.unit[k];
       before += predicted * predicted;
       now += v * v;
@@ -290,7 +295,8 @@ void ClosedCoordinates::check_turn(const State& state) const {
     if (both < kMostTurn * std::sqrt(before * now))
       throw NumericalError("the " + loop.closure.name() +
                            " turns round within a step, as beside a singular position: the step "
-                           "is too long");
+                           "is too long" +
+                           disagreement(loop));
   }
 }
 
@@ -358,7 +364,9 @@ double ClosedCoordinates::unpack_at(std::span<const double> y, double time, Stat
   for (Loop& loop : loops_) {
     const auto rank = static_cast<Eigen::Index>(loop.rows.size());
     const Eigen::Index independents = loop.positions.size() - rank;
-    Eigen::VectorXd x = loop.from, v(independents);
+    Eigen::VectorXd &x = loop.x, &v = loop.v;
+    x = loop.from;
+    v.resize(independents);
     for (Eigen::Index f = 0; f < independents; ++f)
       v[f] = state.v[loop.positions.freedom(rank + f)];
     for (Eigen::Index f = 0; f < independents; ++f) {
@@ -379,17 +387,18 @@ double ClosedCoordinates::unpack_at(std::span<const double> y, double time, Stat
       if (!loop.crossed)
         throw NumericalError("the " + loop.closure.name() +
                              " passes close by a singular position, where it turns within a very "
-                             "short way: the step is too long");
+                             "short way: the step is too long" +
+                             disagreement(loop));
       map_at(loop, state.q);
     }
-    Eigen::VectorXd dependent;
+    loop.rate.resize(rank);
     if (loop.positions.has_turns() && independents > 0) {
       const Eigen::MatrixXd all = velocities_at(loop, state.q, map);
-      dependent = all.topRows(rank) * all.bottomRows(independents).partialPivLu().solve(v);
+      loop.rate = all.topRows(rank) * all.bottomRows(independents).partialPivLu().solve(v);
     } else {
-      dependent = map * v;
+      loop.rate.noalias() = map * v;
     }
-    for (Eigen::Index d = 0; d < rank; ++d) state.v[loop.positions.freedom(d)] = dependent[d];
+    for (Eigen::Index d = 0; d < rank; ++d) state.v[loop.positions.freedom(d)] = loop.rate[d];
   }
   return ratio;
 }
@@ -402,11 +411,16 @@ bool ClosedCoordinates::close(Loop& loop, double time, Eigen::VectorXd& x,
   }
   if (inside_) return close_inside(loop, *inside_ + time / duration_, x, q);
   const Eigen::MatrixXd& map = loop.tangent.map;
-  x.head(map.rows()) += map * (x - loop.from).tail(map.cols());
-  const Eigen::VectorXd predicted = x;
+  const Eigen::Index rank = map.rows();
+  const auto predict = [&] {
+    x.head(rank) = loop.from.head(rank);
+    for (Eigen::Index f = 0; f < map.cols(); ++f)
+      x.head(rank) += map.col(f) * (x[rank + f] - loop.from[rank + f]);
+  };
+  predict();
   if (settle_safely(loop, x, q)) return true;
   if (follow(loop, x, q)) return true;
-  x = predicted;
+  predict();
   settle(loop, x, q);
   return true;
 }
@@ -432,17 +446,11 @@ double ClosedCoordinates::settle(Loop& loop, Eigen::VectorXd& x, Eigen::VectorXd
     if (size <= kSettled || (size < 1e-9 && size >= 0.5 * last)) return contraction;
     last = size;
   }
-  // Near a singular position small disagreements decide.
-  constexpr double kRounded = 1e-9;
-  const double disagree = loop.closure.residual(anchor_.q).norm();
   throw NumericalError(
       "the " + loop.closure.name() +
       " could not be closed from the last position: the step was too long, or the mechanism is at "
       "the end of its range" +
-      (disagree > kRounded ? "; its redundant constraints disagree by " + number(disagree) +
-                                 " there, as in a file with few digits: write parallel axes and "
-                                 "equal lengths with more"
-                           : ""));
+      disagreement(loop));
 }
 
 void ClosedCoordinates::close_nearest(const Loop& loop, Eigen::VectorXd& q) const {

@@ -117,12 +117,16 @@ class ClosedCoordinates final : public Coordinates {
     int side = 0;                 // sign of the block's determinant at the anchor, 0: not known
     bool crossed = false;         // since the anchor, where branches meet
     std::vector<Waypoint> way{};  // inside a step: its ends, and between
+    Eigen::VectorXd x{}, predicted{}, rate{}, v{};  // scratch
   };
 
   void check_still_closed(const State& state) const;
   void use(const Chart& chart, const State& state);
   void set_anchor(const State& state);
   void check_turn(const State& state) const;
+  [[noreturn]] void stop_at_singular_position(const State& state);
+  // What to say of a loop in trouble whose redundant constraints are not quite: empty, or why.
+  std::string disagreement(const Loop& loop) const;
   // unpack() at y moved on by `time` along its velocities. Returns the least ratio of pivots, zero
   // if another branch may have been found.
   double unpack_at(std::span<const double> y, double time, State& state);

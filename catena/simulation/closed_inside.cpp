@@ -10,6 +10,8 @@ namespace {
 // The shortest part of the way that follow() goes in one step. Where that is too long another
 // branch is as near as the motion is known.
 constexpr double kShortest = 1.0 / 256.0;
+// And how often it tries: over a singular position it takes some thirty.
+constexpr int kMostTries = 100;
 // Waypoints are no nearer to each other than this part of a step.
 constexpr double kClosest = 1.0 / 64.0;
 // Where between two waypoints another one is tried, one after the other: what is in the middle of a
@@ -72,15 +74,16 @@ void ClosedCoordinates::predict_inside(const Loop& loop, double s, Eigen::Vector
 // Newton's method must have contracted at once, and what the prediction was off must be small
 // beside the way to the singular position: on the other side of that is the other branch.
 bool ClosedCoordinates::settle_safely(Loop& loop, Eigen::VectorXd& x, Eigen::VectorXd& q) const {
-  const Eigen::VectorXd predicted = x;
+  const auto rank = static_cast<Eigen::Index>(loop.rows.size());
+  loop.predicted = x.head(rank);
   try {
     if (settle(loop, x, q) > kSafe) return false;
   } catch (const NumericalError&) {
     return false;
   }
-  const auto rank = static_cast<Eigen::Index>(loop.rows.size());
-  return (x - predicted).head(rank).cwiseQuotient(loop.unit.head(rank)).lpNorm<Eigen::Infinity>() <=
-         kSafe * ratio_of(loop);
+  return (x.head(rank) - loop.predicted)
+             .cwiseQuotient(loop.unit.head(rank))
+             .lpNorm<Eigen::Infinity>() <= kSafe * ratio_of(loop);
 }
 
 bool ClosedCoordinates::follow(Loop& loop, Eigen::VectorXd& x, Eigen::VectorXd& q) const {
@@ -94,7 +97,9 @@ bool ClosedCoordinates::follow(Loop& loop, Eigen::VectorXd& x, Eigen::VectorXd& 
   };
   // Safe, and then taken.
   double part = 0.0;
+  int tries = 0;
   const auto go = [&](double next) {
+    if (++tries > kMostTries) return false;
     place(next);
     x.head(rank) += map * ((next - part) * way);
     if (!settle_safely(loop, x, q)) return false;
@@ -103,7 +108,7 @@ bool ClosedCoordinates::follow(Loop& loop, Eigen::VectorXd& x, Eigen::VectorXd& 
     map = map_at(loop, q);
     return true;
   };
-  for (double step = 0.5; part < 1.0;) {
+  for (double step = 0.5; part < 1.0 && tries <= kMostTries;) {
     if (go(std::min(1.0, part + step))) {
       step *= 2.0;
       continue;

@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include <Eigen/QR>
 #include <Eigen/SVD>
+#include <fmt/format.h>
 
+#include "catena/base/text.h"
 #include "catena/model/configuration.h"
 #include "catena/simulation/closed_coordinates.h"
 
@@ -15,6 +18,8 @@ namespace {
 constexpr double kAside = 5e-3;
 constexpr double kMostAside = 0.1;
 constexpr double kFaster = 1.5;  // than the independent freedoms, where that counts
+// Constraints that are redundant disagree by less, if their numbers have all digits.
+constexpr double kRounded = 1e-10;
 // Branches that pass each other at less than this (radians, or fractions of the loop's length)
 // meet: it is what few digits of a file make of a mechanism whose branches do.
 constexpr double kMeet = 1e-9;
@@ -29,6 +34,41 @@ constexpr std::array<double, 6> kPlace = {-3.0, -2.0, -1.0, 1.0, 2.0, 3.0};
 constexpr std::array<double, 6> kWeight = {0.05, -0.3, 0.75, 0.75, -0.3, 0.05};
 
 }  // namespace
+
+void ClosedCoordinates::stop_at_singular_position(const State& state) {
+  const Loop* worst = nullptr;
+  double least = kInfinity;
+  for (Loop& loop : loops_) {
+    map_at(loop, state.q);
+    if (const double ratio = ratio_of(loop); ratio < least && !loop.rows.empty()) {
+      least = ratio;
+      worst = &loop;
+    }
+  }
+  const std::string name = worst == nullptr ? "mechanism" : worst->closure.name();
+  const std::string why = worst == nullptr ? "" : disagreement(*worst);
+  throw NumericalError("the " + name +
+                       " stands in a singular position, where its motion is not determined" +
+                       (why.empty() ? "; start a little aside, or with a velocity" : why));
+}
+
+// Near a singular position small disagreements decide: whether branches meet, and where the motion
+// goes on. Rows that the chart leaves out are open there, or not quite multiples of the others.
+std::string ClosedCoordinates::disagreement(const Loop& loop) const {
+  const auto rank = static_cast<Eigen::Index>(loop.rows.size());
+  if (rank == loop.closure.rows()) return "";
+  const Eigen::MatrixXd rows =
+      loop.closure.velocity_rows(anchor_.q) * loop.closure.unit_steps(anchor_.q).asDiagonal();
+  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(rows);
+  const Eigen::VectorXd pivots = qr.matrixQR().diagonal().cwiseAbs();
+  const double off =
+      std::max(loop.closure.residual(anchor_.q).norm(),
+               rank < pivots.size() ? pivots[rank] / std::max(qr.maxPivot(), 1e-300) : 0.0);
+  if (!(off > kRounded)) return "";
+  return "; its redundant constraints disagree by " + fmt::format("{:.2g}", off) +
+         " there, as in a file with few digits, so that branches which should meet in a singular "
+         "position do not: write parallel axes and equal lengths with more digits";
+}
 
 // How far the quintic is off at 0, over the velocities there: their mean at ±1, the cubic through
 // four points and the quintic through six are off by terms that mostly fall alike, c₂, 4 c₄ and
@@ -60,7 +100,7 @@ bool ClosedCoordinates::interpolate(std::span<const double> y, double ratio, Sta
   };
   // Of accelerations, as a part of them.
   const auto rounding = [](double pivots) { return kRounding / std::pow(pivots, 3); };
-  double aside = kAside;
+  double aside = kAside, faster = kInfinity, last = 0.0;
   try {
     while (true) {
       if (speed == 0.0 || aside > kMostAside) return false;
@@ -68,12 +108,17 @@ bool ClosedCoordinates::interpolate(std::span<const double> y, double ratio, Sta
       // What moves most need not be independent.
       const double moved =
           0.5 * (sides_[3].state.q - sides_[2].state.q).lpNorm<Eigen::Infinity>() / aside;
+      // Where a shorter time leads no nearer, what is before and behind does not belong together.
+      if (moved > 0.5 * faster && moved > kFaster) return false;
+      faster = moved > kFaster ? moved : kInfinity;
       if (moved > kFaster)
         speed *= moved;
       else if (ratio_ >= kNearSingular)
         break;
+      else if (0.0 < ratio_ && ratio_ < last)
+        return false;  // it goes along singular positions, not through one
       else
-        aside *= 2.0;
+        aside *= 2.0, last = ratio_;
     }
     interpolation_ = std::max(std::pow(aside, 6), error_of_sides());
     // Where the motion changes within a short way the quintic may be worse than rounding: closer.
