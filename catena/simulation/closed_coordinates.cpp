@@ -23,19 +23,9 @@ constexpr int kMostIterations = 25;
 // fractions of the loop's length).
 constexpr double kSettled = 1e-14;
 
-// Rounding ε of the closure equations moves dependent positions by up to ε/σ, with σ the smallest
-// pivot of the block over the largest (of large loops: over what long chains have); velocities v
-// by v ε/σ²; accelerations a by a ε/σ² + v² ε/σ³. Near a singular position that is seen, and error
-// control must not ask for better. ε: a few roundings of an angle.
-constexpr double kRounding = 1e-15;
 // Accelerations that are as large as v²/σ are real: there a mechanism turns beside a singular
 // position, and too much doubt would lose what it does. A rounding, no more.
 constexpr double kTurns = 0.1, kRoundingInTurn = 2e-16;
-// How far aside the first points of an interpolation are at first, and at most, in radians or
-// metres.
-constexpr double kAside = 5e-3;
-constexpr double kMostAside = 0.1;
-constexpr double kFaster = 1.5;  // than the independent freedoms, where that counts
 // Further from one than this an error of the independent coordinates is followed into the others.
 constexpr double kSpread = 1e-2;
 // Errors of steps gather. So much less for each keeps the energy of a loop within about ten
@@ -47,37 +37,18 @@ constexpr double kPoorInMotion = 0.5;
 // A first step of Newton's method that is shorter says nothing about where it goes: the next is
 // rounding.
 constexpr double kLongStep = 1e-9;
+// Rotations by quaternion are counted from another reference when they have turned by this, or when
+// independent freedoms and their numbers in x differ by such a factor.
+constexpr double kMostTurned = 1.0;
+constexpr double kMostMixed = 2.0;
+// Rotation vectors longer than half a turn are not told from others. Of what is independent:
+constexpr double kFarthestTurn = 2.5;
 // The cosine of what the velocities of a loop may turn by within a step.
 constexpr double kMostTurn = 0.5;
-// At rest, or where one cannot go to either side, a position is taken as it is down to this.
+// At rest, or where one cannot go to either side, a position is taken as it is down to this. In
+// motion nothing is left of accelerations there (kRounding).
 constexpr double kSingular = 1e-6;
-// Branches that pass each other at less than this (radians, or fractions of the loop's length)
-// meet: it is what few digits of a file make of a mechanism whose branches do.
-constexpr double kMeet = 1e-9;
-// Singular values below this part of the largest vanish where branches meet.
-constexpr double kFolded = 5e-3;
-// How far from a crossing the points are between which it is looked at.
-constexpr double kBeside = 1e-2;
-// The value at 0 of the quintic through six points: their places, in units of the distance, and
-// weights. Its error is a twentieth of the sixth derivative times the sixth power of the distance.
-constexpr std::array<double, 6> kPlace = {-3.0, -2.0, -1.0, 1.0, 2.0, 3.0};
-constexpr std::array<double, 6> kWeight = {0.05, -0.3, 0.75, 0.75, -0.3, 0.05};
-
-int side_of(const Eigen::PartialPivLU<Eigen::MatrixXd>& block) {
-  int sign = static_cast<int>(block.permutationP().determinant());
-  for (const double pivot : block.matrixLU().diagonal())
-    if (!(pivot > 0.0)) sign = pivot < 0.0 ? -sign : 0;
-  return sign;
-}
-
-Eigen::MatrixXd part(const Eigen::MatrixXd& m, const std::vector<int>& rows,
-                     const std::vector<int>& columns, int first, int count) {
-  Eigen::MatrixXd result(static_cast<Eigen::Index>(rows.size()), count);
-  for (Eigen::Index i = 0; i < result.rows(); ++i)
-    for (int k = 0; k < count; ++k)
-      result(i, k) = m(rows[static_cast<std::size_t>(i)], columns[index(first + k)]);
-  return result;
-}
+constexpr double kSingularInMotion = 1e-5;
 
 }  // namespace
 
@@ -95,20 +66,27 @@ ClosedCoordinates::ClosedCoordinates(const Mechanism& mechanism, const State& st
   };
   if (!(gap <= kMostOpen)) throw open();
   anchor_ = state;
-  use(choose_chart(mechanism, state.q, {.pinned = pinned_}));
+  use(choose_chart(mechanism, state.q, {.pinned = pinned_}), state);
   for (const Loop& loop : loops_)  // what is left out may be open after a while of a motion
     if (!(loop.closure.residual(state.q)(loop.rows).norm() <= kClosed)) throw open();
   set_anchor(state);
 }
 
 int ClosedCoordinates::size() const {
-  return static_cast<int>(positions_.size() + velocities_.size());
+  return static_cast<int>(first_velocity() + velocities_.size());
 }
 
 std::string ClosedCoordinates::name(int entry) const {
-  const int n = static_cast<int>(positions_.size());
-  return entry < n ? "q." + mechanism_.position_names()[index(positions_[index(entry)])]
-                   : "v." + mechanism_.velocity_names()[index(velocities_[index(entry - n)])];
+  const std::size_t at = index(entry);
+  if (at < positions_.size()) return "q." + mechanism_.position_names()[index(positions_[at])];
+  int freedom = 0;
+  if (at < first_velocity()) {
+    const Turned& turned = turned_[at - positions_.size()];
+    freedom = loops_[turned.loop].positions.freedom(turned.entry);
+  } else {
+    freedom = velocities_[at - first_velocity()];
+  }
+  return (at < first_velocity() ? "q." : "v.") + mechanism_.velocity_names()[index(freedom)];
 }
 
 bool ClosedCoordinates::turns(int entry) const {
@@ -116,22 +94,27 @@ bool ClosedCoordinates::turns(int entry) const {
          turning_[index(positions_[index(entry)])] != 0;
 }
 
-void ClosedCoordinates::use(const Chart& chart) {
+double ClosedCoordinates::least_size(int entry) const {
+  const std::size_t at = index(entry);
+  if (at < positions_.size() || at >= first_velocity()) return 0.0;
+  const Turned& turned = turned_[at - positions_.size()];
+  return loops_[turned.loop].unit[turned.entry];
+}
+
+void ClosedCoordinates::use(const Chart& chart, const State& state) {
   chart_ = chart;
   velocities_ = chart_.independent(mechanism_.freedoms());
   loops_.clear();
+  turned_.clear();
   std::vector<char> wanted(index(mechanism_.coordinates()), 1);
   for (int i = 0; i < static_cast<int>(chart_.loops.size()); ++i) {
-    Loop loop{.closure = LoopClosure(mechanism_, tables_, i)};
     const LoopChart& own = chart_.loops[index(i)];
+    LoopClosure closure(mechanism_, tables_, i);
+    Loop loop{.closure = closure,
+              .columns = own.order,
+              .positions = LoopPositions(mechanism_, closure, own.order, state.q)};
     if (own.rank > 4) loop.good_ratio = 16.0 / (own.rank * own.rank);
-    loop.columns = own.order;
-    for (const int column : loop.columns) {
-      loop.coordinates.push_back(
-          mechanism_.coordinate_of_freedom()[index(loop.closure.freedom(column))]);
-      loop.by_quaternion = loop.by_quaternion || loop.coordinates.back() < 0;
-    }
-    const Eigen::VectorXd unit = loop.closure.unit_steps(anchor_.q);
+    const Eigen::VectorXd unit = loop.closure.unit_steps(state.q);
     loop.unit.resize(unit.size());
     for (Eigen::Index k = 0; k < unit.size(); ++k)
       loop.unit[k] = unit[loop.columns[static_cast<std::size_t>(k)]];
@@ -140,13 +123,35 @@ void ClosedCoordinates::use(const Chart& chart) {
         const ChartRow other = loop.closure.row(k);
         if (other.closure == row.closure && other.row == row.row) loop.rows.push_back(k);
       }
-    if (!loop.by_quaternion)
-      for (int k = 0; k < own.rank; ++k) wanted[index(loop.coordinates[index(k)])] = 0;
+    for (Eigen::Index k = 0; k < loop.positions.size(); ++k) {
+      if (const int c = loop.positions.coordinate(k); c >= 0)
+        wanted[index(c)] = k >= own.rank ? 1 : 0;
+      else if (k >= own.rank)
+        turned_.push_back({index(i), k});
+    }
+    for (const int c : loop.positions.turned_coordinates()) wanted[index(c)] = 0;
     loops_.push_back(std::move(loop));
   }
   positions_.clear();
   for (int i = 0; i < mechanism_.coordinates(); ++i)
     if (wanted[index(i)]) positions_.push_back(i);
+}
+
+int ClosedCoordinates::side_of(const Loop& loop) {
+  int sign = static_cast<int>(loop.block.permutationP().determinant());
+  for (const double pivot : loop.block.matrixLU().diagonal())
+    if (!(pivot > 0.0)) sign = pivot < 0.0 ? -sign : 0;
+  return sign;
+}
+
+Eigen::MatrixXd ClosedCoordinates::part(const Loop& loop, const Eigen::MatrixXd& m,
+                                        Eigen::Index first, Eigen::Index count) {
+  Eigen::MatrixXd result(static_cast<Eigen::Index>(loop.rows.size()), count);
+  for (Eigen::Index i = 0; i < result.rows(); ++i)
+    for (Eigen::Index k = 0; k < count; ++k)
+      result(i, k) = m(loop.rows[static_cast<std::size_t>(i)],
+                       loop.columns[static_cast<std::size_t>(first + k)]);
+  return result;
 }
 
 double ClosedCoordinates::ratio_of(const Loop& loop) {
@@ -156,28 +161,51 @@ double ClosedCoordinates::ratio_of(const Loop& loop) {
 }
 
 Eigen::MatrixXd ClosedCoordinates::map_at(Loop& loop, const Eigen::VectorXd& q) const {
-  const Eigen::MatrixXd y = loop.closure.velocity_rows(q);
+  Eigen::MatrixXd y = loop.closure.velocity_rows(q);
+  loop.positions.differentiate(q, y);
   const int rank = static_cast<int>(loop.rows.size());
   const int independents = static_cast<int>(loop.columns.size()) - rank;
   if (rank == 0) return Eigen::MatrixXd(0, independents);
-  loop.block.compute(part(y, loop.rows, loop.columns, 0, rank));
+  loop.block.compute(part(loop, y, 0, rank));
   if (independents == 0) return Eigen::MatrixXd(rank, 0);
-  return -loop.block.solve(part(y, loop.rows, loop.columns, rank, independents));
+  return -loop.block.solve(part(loop, y, rank, independents));
 }
 
-Eigen::MatrixXd ClosedCoordinates::map_here(Loop& loop, const State& state) const {
-  if (!near_singular_) return map_at(loop, state.q);
-  Eigen::MatrixXd map = sides_[0].weight * map_at(loop, sides_[0].state.q);
-  for (std::size_t i = 1; i < sides_.size(); ++i)
-    map += sides_[i].weight * map_at(loop, sides_[i].state.q);
-  return map;
+Eigen::MatrixXd ClosedCoordinates::velocities_at(const Loop& loop, const Eigen::VectorXd& q,
+                                                 const Eigen::MatrixXd& map) {
+  Eigen::MatrixXd all(loop.positions.size(), map.cols());
+  all.topRows(map.rows()) = map;
+  all.bottomRows(map.cols()).setIdentity();
+  loop.positions.to_velocities(q, all);
+  return all;
+}
+
+ClosedCoordinates::Tangent ClosedCoordinates::tangent_here(Loop& loop, const State& state) const {
+  const auto at = [&](const Eigen::VectorXd& q) {
+    Tangent here{map_at(loop, q), {}};
+    const Eigen::Index independents = here.map.cols();
+    if (loop.positions.has_turns() && independents > 0)
+      here.lead = velocities_at(loop, q, here.map).bottomRows(independents).inverse();
+    return here;
+  };
+  if (!near_singular_) return at(state.q);
+  Tangent sum = at(sides_[0].state.q);
+  sum.map *= sides_[0].weight;
+  sum.lead *= sides_[0].weight;
+  for (std::size_t i = 1; i < sides_.size(); ++i) {
+    const Tangent side = at(sides_[i].state.q);
+    sum.map += sides_[i].weight * side.map;
+    sum.lead += sides_[i].weight * side.lead;
+  }
+  return sum;
 }
 
 void ClosedCoordinates::set_anchor(const State& state) {
   anchor_ = state;
   for (Loop& loop : loops_) {
-    loop.map = map_here(loop, state);
-    loop.side = near_singular_ || loop.rows.empty() ? 0 : side_of(loop.block);
+    loop.from = loop.positions.of(state.q);
+    loop.tangent = tangent_here(loop, state);
+    loop.side = near_singular_ || loop.rows.empty() ? 0 : side_of(loop);
     loop.crossed = false;
   }
 }
@@ -201,13 +229,18 @@ void ClosedCoordinates::check_still_closed(const State& state) const {
 
 void ClosedCoordinates::begin(const State& state) {
   check_still_closed(state);
-  use(choose_chart(mechanism_, state.q, {.pinned = pinned_, .previous = &chart_}));
+  use(choose_chart(mechanism_, state.q, {.pinned = pinned_, .previous = &chart_}), state);
   set_anchor(state);
 }
 
 void ClosedCoordinates::pack(const State& state, std::span<double> y) const {
   std::size_t k = 0;
   for (const int i : positions_) y[k++] = state.q[i];
+  for (std::size_t i = 0; i < turned_.size();) {
+    const std::size_t loop = turned_[i].loop;
+    const Eigen::VectorXd x = loops_[loop].positions.of(state.q);
+    for (; i < turned_.size() && turned_[i].loop == loop; ++i) y[k++] = x[turned_[i].entry];
+  }
   for (const int i : velocities_) y[k++] = state.v[i];
 }
 
@@ -215,9 +248,9 @@ void ClosedCoordinates::unpack(std::span<const double> y, State& state) {
   near_singular_ = false;
   const double ratio = unpack_at(y, 0.0, state);
   ratio_ = ratio;
-  aside_ = 0.0;
+  interpolation_ = 0.0;
   if (ratio >= kNearSingular) return check_turn(state);
-  if (interpolate(y, state)) {
+  if (interpolate(y, ratio, state)) {
     near_singular_ = true;
     return;
   }
@@ -225,13 +258,12 @@ void ClosedCoordinates::unpack(std::span<const double> y, State& state) {
     throw NumericalError(
         "a hinge whose motion is prescribed is in its dead centre, and cannot go on as prescribed: "
         "prescribe less, or the motion of another hinge of the loop");
-  if (ratio < kSingular)
-    throw NumericalError(
-        "the mechanism stands in a singular position, where its motion is not determined; start "
-        "a little aside, or with a velocity");
+  const auto speeds = y.subspan(first_velocity());
+  const bool moves = std::any_of(speeds.begin(), speeds.end(), [](double v) { return v != 0.0; });
+  if (ratio < (moves ? kSingularInMotion : kSingular)) stop_at_singular_position(state);
   unpack_at(y, 0.0, state);
   ratio_ = ratio;
-  aside_ = 0.0;
+  interpolation_ = 0.0;
   check_turn(state);
 }
 
@@ -240,21 +272,22 @@ void ClosedCoordinates::unpack(std::span<const double> y, State& state) {
 void ClosedCoordinates::check_turn(const State& state) const {
   for (const Loop& loop : loops_) {
     const auto rank = static_cast<Eigen::Index>(loop.rows.size());
-    if (loop.by_quaternion || loop.side == 0 || loop.closure.constant()) continue;
-    const auto speed = [&](Eigen::Index k) {
-      return state.v[loop.closure.freedom(loop.columns[static_cast<std::size_t>(k)])] /
-             loop.unit[k];
+    if (loop.side == 0 || loop.closure.constant()) continue;
+    const Eigen::VectorXd turned =
+        loop.positions.has_turns() ? loop.positions.rates(state.q, state.v) : Eigen::VectorXd();
+    const auto rate = [&](Eigen::Index k) {
+      return turned.size() > 0 ? turned[k] : state.v[loop.positions.freedom(k)];
     };
     double before = 0.0, now = 0.0, both = 0.0;
     for (Eigen::Index k = 0; k < loop.unit.size(); ++k) {
-      const double v = speed(k);
-      double predicted = v;
+      double predicted = rate(k);
       if (k < rank) {
         predicted = 0.0;
-        for (Eigen::Index f = 0; f < loop.map.cols(); ++f)
-          predicted += loop.map(k, f) * speed(rank + f) * loop.unit[rank + f];
-        predicted /= loop.unit[k];
+        for (Eigen::Index f = 0; f < loop.tangent.map.cols(); ++f)
+          predicted += loop.tangent.map(k, f) * rate(rank + f);
       }
+      const double v = rate(k) / loop.unit[k];
+      predicted /= loop.unit[k];
       before += predicted * predicted;
       now += v * v;
       both += predicted * v;
@@ -262,7 +295,8 @@ void ClosedCoordinates::check_turn(const State& state) const {
     if (both < kMostTurn * std::sqrt(before * now))
       throw NumericalError("the " + loop.closure.name() +
                            " turns round within a step, as beside a singular position: the step "
-                           "is too long");
+                           "is too long" +
+                           disagreement(loop));
   }
 }
 
@@ -270,7 +304,7 @@ double ClosedCoordinates::noise(const State& state, const Eigen::VectorXd& accel
   const double v = state.v.lpNorm<Eigen::Infinity>(), a = acceleration.lpNorm<Eigen::Infinity>();
   const double rounding = (a * ratio_ > kTurns * v * v ? kRoundingInTurn : kRounding) *
                           (1.0 + state.q.lpNorm<Eigen::Infinity>());
-  return rounding / (ratio_ * ratio_) * (a + v * v / ratio_) + std::pow(aside_, 6) * a;
+  return rounding / (ratio_ * ratio_) * (a + v * v / ratio_) + interpolation_ * a;
 }
 
 double ClosedCoordinates::spread(std::span<const double> y, std::span<const double> error,
@@ -290,19 +324,20 @@ double ClosedCoordinates::spread(std::span<const double> y, std::span<const doub
   }
   double most = 1.0;
   for (const Loop& loop : loops_) {
-    if (loop.by_quaternion || loop.closure.constant()) continue;
+    if (loop.closure.constant()) continue;
     const auto rank = static_cast<Eigen::Index>(loop.rows.size());
     const auto freedoms = static_cast<Eigen::Index>(loop.columns.size());
     if (rank == freedoms) continue;
     // Sums of squares, measured as integrators measure y.
     double own = 0.0, all = 0.0;
+    const Eigen::VectorXd near = loop.positions.of(near_.q), off = loop.positions.of(off_.q);
     for (Eigen::Index k = 0; k < freedoms; ++k) {
-      const int c = loop.coordinates[static_cast<std::size_t>(k)];
-      const int f = loop.closure.freedom(loop.columns[static_cast<std::size_t>(k)]);
-      double size = std::max(std::abs(near_.q[c]), std::abs(anchor_.q[c]));
-      if (turning_[index(c)] != 0) size = std::min(size, std::numbers::pi);
+      const int c = loop.positions.coordinate(k), f = loop.positions.freedom(k);
+      double size = std::max(std::abs(near[k]), std::abs(loop.from[k]));
+      if (c < 0) size = std::max(size, loop.unit[k]);
+      if (c >= 0 && turning_[index(c)] != 0) size = std::min(size, std::numbers::pi);
       const double speed = std::max(std::abs(near_.v[f]), std::abs(anchor_.v[f]));
-      const double q = (off_.q[c] - near_.q[c]) / (absolute + relative * size);
+      const double q = (off[k] - near[k]) / (absolute + relative * size);
       const double v = (off_.v[f] - near_.v[f]) / (absolute + relative * speed);
       all += q * q + v * v;
       if (k >= rank) own += q * q + v * v;
@@ -314,227 +349,122 @@ double ClosedCoordinates::spread(std::span<const double> y, std::span<const doub
   return kGathered * most;
 }
 
-bool ClosedCoordinates::interpolate(std::span<const double> y, State& state) {
-  double speed = 0.0;
-  for (const double v : y.subspan(positions_.size())) speed = std::max(speed, std::abs(v));
-  double aside = kAside;
-  for (double least = 0.0; least < kNearSingular;) {
-    if (speed == 0.0 || aside > kMostAside) return false;
-    least = 1.0;
-    try {
-      for (std::size_t i = 0; i < sides_.size(); ++i) {
-        sides_[i] = {state, kWeight[i]};
-        least = std::min(least, unpack_at(y, kPlace[i] * aside / speed, sides_[i].state));
-      }
-    } catch (const NumericalError&) {
-      return false;  // an end of the range, not a place that is passed
-    }
-    ratio_ = least;
-    aside_ = aside;
-    // What moves most need not be independent.
-    const double moved =
-        0.5 * (sides_[3].state.q - sides_[2].state.q).lpNorm<Eigen::Infinity>() / aside;
-    if (moved > kFaster) {
-      speed *= moved;
-      least = 0.0;
-    } else {
-      aside *= 2.0;
-    }
-  }
-  state.q.setZero();
-  state.v.setZero();
-  for (const Side& side : sides_) {
-    state.q += side.weight * side.state.q;
-    state.v += side.weight * side.state.v;
-  }
-  normalize_quaternions(mechanism_, state.q);
-  return std::all_of(loops_.begin(), loops_.end(), [&](const Loop& loop) {
-    return loop.by_quaternion || !(distance_of_branches(loop, state.q) > kMeet);
-  });
-}
-
-// The residual in the directions that no motion of the dependent coordinates changes, mostly one,
-// after it was brought to zero in all others. (Where the two rhombs of an inversor fold together
-// there are two.)
-double ClosedCoordinates::distance_of_branches(const Loop& loop, Eigen::VectorXd q) const {
-  const int rank = static_cast<int>(loop.rows.size());
-  if (rank == 0) return 0.0;
-  constexpr int kPolish = 4;
-  for (int iteration = 0;; ++iteration) {
-    const ClosureEquations e = loop.closure.equations(q);
-    const Eigen::JacobiSVD<Eigen::MatrixXd> svd(part(e.jacobian, loop.rows, loop.columns, 0, rank),
-                                                Eigen::ComputeFullU | Eigen::ComputeFullV);
-    Eigen::VectorXd open = svd.matrixU().transpose() * e.residual(loop.rows);
-    int regular = rank - 1;
-    while (regular > 0 && svd.singularValues()[regular - 1] < kFolded * svd.singularValues()[0])
-      --regular;
-    if (iteration == kPolish) return open.tail(rank - regular).norm();
-    open.tail(rank - regular).setZero();
-    for (int k = 0; k < regular; ++k) open[k] /= svd.singularValues()[k];
-    const Eigen::VectorXd step = svd.matrixV() * open;
-    for (int d = 0; d < rank; ++d) q[loop.coordinates[index(d)]] -= step[d];
-  }
-}
-
-bool ClosedCoordinates::meets(Loop& loop, const State& there) const {
-  const int rank = static_cast<int>(loop.rows.size());
-  const int freedoms = static_cast<int>(loop.columns.size());
-  struct End {
-    Eigen::VectorXd q;
-    Eigen::MatrixXd map;
-  };
-  End a{anchor_.q, loop.map}, b{there.q, map_at(loop, there.q)};
-  const auto coordinate = [&](int k) { return loop.coordinates[index(k)]; };
-  // The cubic through both ends with their directions, over the independent coordinates.
-  const auto between = [&](double s) {
-    Eigen::VectorXd q = a.q, way(freedoms - rank);
-    for (int f = 0; f < freedoms - rank; ++f) {
-      way[f] = b.q[coordinate(rank + f)] - a.q[coordinate(rank + f)];
-      q[coordinate(rank + f)] += s * way[f];
-    }
-    const double w = 1.0 - s;
-    const Eigen::VectorXd leaves = a.map * way, arrives = b.map * way;
-    for (int d = 0; d < rank; ++d)
-      q[coordinate(d)] = w * w * (1.0 + 2.0 * s) * a.q[coordinate(d)] +
-                         s * s * (3.0 - 2.0 * s) * b.q[coordinate(d)] +
-                         s * w * (w * leaves[d] - s * arrives[d]);
-    return q;
-  };
-  const auto crossing = [&] {
-    double low = 0.0, high = 1.0;
-    for (int k = 0; k < 40; ++k) {
-      const double s = 0.5 * (low + high);
-      map_at(loop, between(s));
-      (side_of(loop.block) == loop.side ? low : high) = s;
-    }
-    return 0.5 * (low + high);
-  };
-  double s = crossing();
-  double way = 0.0;
-  for (int k = 0; k < freedoms; ++k)
-    way = std::max(way, std::abs(b.q[coordinate(k)] - a.q[coordinate(k)]));
-  if (way > 2.0 * kBeside) {  // from nearby
-    State near = there;
-    End ends[2];
-    for (int k = 0; k < 2; ++k) {
-      near.q = between(std::clamp(s + (k == 0 ? -1.0 : 1.0) * kBeside / way, 0.0, 1.0));
-      settle(loop, near);
-      ends[k] = {near.q, map_at(loop, near.q)};
-    }
-    a = ends[0];
-    b = ends[1];
-    s = crossing();
-  }
-  return !(distance_of_branches(loop, between(s)) > kMeet);
-}
-
 double ClosedCoordinates::unpack_at(std::span<const double> y, double time, State& state) {
   state.q = anchor_.q;
   std::size_t k = 0;
   for (const int i : positions_) state.q[i] = y[k++];
-  for (const int i : velocities_) state.v[i] = y[k++];
+  for (const int i : velocities_) state.v[i] = y[turned_.size() + k++];
   if (time != 0.0)
     for (const int i : velocities_)
       if (const int c = mechanism_.coordinate_of_freedom()[index(i)]; c >= 0)
         state.q[c] += time * state.v[i];
   normalize_quaternions(mechanism_, state.q);
-  drift_ = 0.0;
+  k = positions_.size();
   double ratio = 1.0;
   for (Loop& loop : loops_) {
-    if (loop.by_quaternion)
-      drift_ = std::max(drift_, close_by_quaternion(loop, state));
-    else if (!close(loop, time, state))
-      ratio = 0.0;
+    const auto rank = static_cast<Eigen::Index>(loop.rows.size());
+    const Eigen::Index independents = loop.positions.size() - rank;
+    Eigen::VectorXd &x = loop.x, &v = loop.v;
+    x = loop.from;
+    v.resize(independents);
+    for (Eigen::Index f = 0; f < independents; ++f)
+      v[f] = state.v[loop.positions.freedom(rank + f)];
+    for (Eigen::Index f = 0; f < independents; ++f) {
+      if (const int c = loop.positions.coordinate(rank + f); c >= 0)
+        x[rank + f] = state.q[c];
+      else
+        x[rank + f] = y[k++] + (time != 0.0 ? time * loop.tangent.lead.row(f).dot(v) : 0.0);
+    }
+    if (loop.positions.largest_turn(x) > kFarthestTurn)
+      throw NumericalError("the " + loop.closure.name() +
+                           " turns by nearly half a turn at once: the step is too long");
+    if (!close(loop, time, x, state.q)) ratio = 0.0;
     const Eigen::MatrixXd map = map_at(loop, state.q);
     // What cannot move is not carried over a singular position.
-    if (!loop.by_quaternion && map.cols() > 0) ratio = std::min(ratio, ratio_of(loop));
-    if (!inside_ && time == 0.0 && !loop.by_quaternion && !loop.crossed && loop.side != 0 &&
-        side_of(loop.block) == -loop.side) {
-      loop.crossed = meets(loop, state);
+    if (independents > 0) ratio = std::min(ratio, ratio_of(loop));
+    if (!inside_ && time == 0.0 && !loop.crossed && loop.side != 0 && side_of(loop) == -loop.side) {
+      loop.crossed = meets(loop, x);
       if (!loop.crossed)
         throw NumericalError("the " + loop.closure.name() +
                              " passes close by a singular position, where it turns within a very "
-                             "short way: the step is too long");
+                             "short way: the step is too long" +
+                             disagreement(loop));
       map_at(loop, state.q);
     }
-    for (Eigen::Index d = 0; d < map.rows(); ++d) {
-      double sum = 0.0;
-      for (Eigen::Index f = 0; f < map.cols(); ++f)
-        sum +=
-            map(d, f) *
-            state.v[loop.closure.freedom(loop.columns[static_cast<std::size_t>(map.rows() + f)])];
-      state.v[loop.closure.freedom(loop.columns[static_cast<std::size_t>(d)])] = sum;
+    loop.rate.resize(rank);
+    if (loop.positions.has_turns() && independents > 0) {
+      const Eigen::MatrixXd all = velocities_at(loop, state.q, map);
+      loop.rate = all.topRows(rank) * all.bottomRows(independents).partialPivLu().solve(v);
+    } else {
+      loop.rate.noalias() = map * v;
     }
+    for (Eigen::Index d = 0; d < rank; ++d) state.v[loop.positions.freedom(d)] = loop.rate[d];
   }
   return ratio;
 }
 
-bool ClosedCoordinates::close(Loop& loop, double time, State& state) const {
-  const int rank = static_cast<int>(loop.rows.size());
-  if (rank == 0) return true;
-  if (inside_) return close_inside(loop, *inside_ + time / duration_, state);
-  const auto coordinate = [&](Eigen::Index k) {
-    return loop.coordinates[static_cast<std::size_t>(k)];
+bool ClosedCoordinates::close(Loop& loop, double time, Eigen::VectorXd& x,
+                              Eigen::VectorXd& q) const {
+  if (loop.rows.empty()) {
+    loop.positions.put(x, q);
+    return true;
+  }
+  if (inside_) return close_inside(loop, *inside_ + time / duration_, x, q);
+  const Eigen::MatrixXd& map = loop.tangent.map;
+  const Eigen::Index rank = map.rows();
+  const auto predict = [&] {
+    x.head(rank) = loop.from.head(rank);
+    for (Eigen::Index f = 0; f < map.cols(); ++f)
+      x.head(rank) += map.col(f) * (x[rank + f] - loop.from[rank + f]);
   };
-  for (Eigen::Index d = 0; d < rank; ++d)
-    for (Eigen::Index f = 0; f < loop.map.cols(); ++f)
-      state.q[coordinate(d)] +=
-          loop.map(d, f) * (state.q[coordinate(rank + f)] - anchor_.q[coordinate(rank + f)]);
-  const Eigen::VectorXd predicted = state.q;
-  if (settle_safely(loop, state)) return true;
-  if (follow(loop, anchor_.q, loop.map, state)) return true;
-  state.q = predicted;
-  settle(loop, state);
+  predict();
+  if (settle_safely(loop, x, q)) return true;
+  if (follow(loop, x, q)) return true;
+  predict();
+  settle(loop, x, q);
   return true;
 }
 
-double ClosedCoordinates::settle(Loop& loop, State& state) const {
+double ClosedCoordinates::settle(Loop& loop, Eigen::VectorXd& x, Eigen::VectorXd& q) const {
   const int rank = static_cast<int>(loop.rows.size());
-  const auto coordinate = [&](Eigen::Index k) {
-    return loop.coordinates[static_cast<std::size_t>(k)];
-  };
   const double length = loop.closure.length();
   double last = kInfinity, contraction = 0.0;
+  loop.positions.put(x, q);
   for (int iteration = 0; iteration < kMostIterations; ++iteration) {
-    const ClosureEquations e = loop.closure.equations(state.q);
+    ClosureEquations e = loop.closure.equations(q);
+    loop.positions.differentiate(q, e.jacobian);
     Eigen::VectorXd residual(rank);
     for (int i = 0; i < rank; ++i) residual[i] = e.residual[loop.rows[index(i)]];
-    loop.block.compute(part(e.jacobian, loop.rows, loop.columns, 0, rank));
+    loop.block.compute(part(loop, e.jacobian, 0, rank));
     const Eigen::VectorXd step = loop.block.solve(residual);
     if (!step.allFinite()) break;
-    for (Eigen::Index d = 0; d < rank; ++d) state.q[coordinate(d)] -= step[d];
+    x.head(rank) -= step;
+    loop.positions.put(x, q);
     const double size = step.lpNorm<Eigen::Infinity>() / std::max(1.0, length);
     // Near a singular position rounding keeps the step above any fixed bound.
     if (iteration == 1 && last > kLongStep) contraction = size / last;
     if (size <= kSettled || (size < 1e-9 && size >= 0.5 * last)) return contraction;
     last = size;
   }
-  // Near a singular position small disagreements decide.
-  constexpr double kRounded = 1e-9;
-  const double disagree = loop.closure.residual(anchor_.q).norm();
   throw NumericalError(
       "the " + loop.closure.name() +
       " could not be closed from the last position: the step was too long, or the mechanism is at "
       "the end of its range" +
-      (disagree > kRounded ? "; its redundant constraints disagree by " + number(disagree) +
-                                 " there, as in a file with few digits: write parallel axes and "
-                                 "equal lengths with more"
-                           : ""));
+      disagreement(loop));
 }
 
-double ClosedCoordinates::close_by_quaternion(const Loop& loop, State& state) const {
-  const Eigen::VectorXd unit = loop.closure.unit_steps(state.q);
-  double last = kInfinity, whole = 0.0;
+void ClosedCoordinates::close_nearest(const Loop& loop, Eigen::VectorXd& q) const {
+  const Eigen::VectorXd unit = loop.closure.unit_steps(q);
+  double last = kInfinity;
   for (int iteration = 0; iteration < kMostIterations; ++iteration) {
-    const ClosureEquations e = loop.closure.equations(state.q);
+    const ClosureEquations e = loop.closure.equations(q);
     const Eigen::VectorXd step =
         Eigen::MatrixXd((e.jacobian * unit.asDiagonal())(loop.rows, Eigen::all))
             .completeOrthogonalDecomposition()
             .solve(-e.residual(loop.rows));
-    state.q = loop.closure.moved(state.q, unit.cwiseProduct(step));
+    q = loop.closure.moved(q, unit.cwiseProduct(step));
     const double size = step.lpNorm<Eigen::Infinity>();
-    whole += size;
-    if (size <= kSettled || (size < 1e-9 && size >= 0.5 * last)) return whole;
+    if (size <= kSettled || (size < 1e-9 && size >= 0.5 * last)) return;
     if (!(size < 1.0)) break;
     last = size;
   }
@@ -549,6 +479,11 @@ void ClosedCoordinates::rate(const State& state, const Eigen::VectorXd& accelera
                        rates_.data() + node.q_index);
   std::size_t k = 0;
   for (const int i : positions_) dy[k++] = rates_[i];
+  for (std::size_t i = 0; i < turned_.size();) {
+    const std::size_t loop = turned_[i].loop;
+    const Eigen::VectorXd x = loops_[loop].positions.rates(state.q, state.v);
+    for (; i < turned_.size() && turned_[i].loop == loop; ++i) dy[k++] = x[turned_[i].entry];
+  }
   for (const int i : velocities_) dy[k++] = acceleration[i];
 }
 
@@ -561,7 +496,7 @@ void ClosedCoordinates::prescribe(int freedom, double position, double velocity,
   const int coordinate = mechanism_.coordinate_of_freedom()[index(freedom)];
   const auto q = std::find(positions_.begin(), positions_.end(), coordinate);
   if (q != positions_.end()) y[static_cast<std::size_t>(q - positions_.begin())] = position;
-  y[positions_.size() + static_cast<std::size_t>(v - velocities_.begin())] = velocity;
+  y[first_velocity() + static_cast<std::size_t>(v - velocities_.begin())] = velocity;
 }
 
 bool ClosedCoordinates::accepted(const State& state) {
@@ -576,7 +511,7 @@ bool ClosedCoordinates::accepted(const State& state) {
       // What is prescribed stays independent, however little it moves: then nothing is new.
       anew =
           fresh.independent(mechanism_.freedoms()) != before || !uses_the_same_rows(fresh, chart_);
-      if (anew) use(fresh);
+      if (anew) use(fresh, state);
       std::vector<std::string> names;
       for (const int i : velocities_)
         if (!std::binary_search(before.begin(), before.end(), i))
@@ -586,10 +521,23 @@ bool ClosedCoordinates::accepted(const State& state) {
       anew = false;  // at a singular position no choice is better: go on with this one
     }
   }
+  counts_anew_ = false;
+  if (!anew && !near_singular_)
+    for (Loop& loop : loops_)
+      if (is_far_from_reference(loop, state)) {
+        loop.positions.refer_to(state.q);
+        counts_anew_ = true;
+      }
   set_anchor(state);
-  // What drifted off the closure in loops with quaternions is taken up now and then.
-  constexpr double kMostDrift = 1e-6;
-  return anew || drift_ > kMostDrift;
+  return anew || counts_anew_;
+}
+
+bool ClosedCoordinates::is_far_from_reference(const Loop& loop, const State& state) const {
+  if (loop.tangent.lead.size() == 0) return false;
+  if (loop.positions.largest_turn(loop.positions.of(state.q)) > kMostTurned) return true;
+  const Eigen::VectorXd factors =
+      Eigen::JacobiSVD<Eigen::MatrixXd>(loop.tangent.lead).singularValues();
+  return factors.maxCoeff() > kMostMixed || kMostMixed * factors.minCoeff() < 1.0;
 }
 
 double ClosedCoordinates::closure_residual(const State& state) const {

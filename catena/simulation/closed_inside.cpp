@@ -10,6 +10,8 @@ namespace {
 // The shortest part of the way that follow() goes in one step. Where that is too long another
 // branch is as near as the motion is known.
 constexpr double kShortest = 1.0 / 256.0;
+// And how often it tries: over a singular position it takes some thirty.
+constexpr int kMostTries = 100;
 // Waypoints are no nearer to each other than this part of a step.
 constexpr double kClosest = 1.0 / 64.0;
 // Where between two waypoints another one is tried, one after the other: what is in the middle of a
@@ -35,94 +37,78 @@ struct Cubic {
 void ClosedCoordinates::stepped(double duration, std::span<const double> start, const State& end) {
   duration_ = duration;
   for (Loop& loop : loops_) {
-    if (loop.by_quaternion) continue;
-    const Eigen::Index rank = loop.map.rows(), all = rank + loop.map.cols();
-    const auto waypoint = [&](double s, const State& state, Eigen::MatrixXd map) {
-      Waypoint w{s, Eigen::VectorXd(all), Eigen::VectorXd(all), std::move(map)};
-      for (Eigen::Index k = 0; k < all; ++k) {
-        w.q[k] = state.q[loop.coordinates[static_cast<std::size_t>(k)]];
-        w.v[k] = state.v[loop.closure.freedom(loop.columns[static_cast<std::size_t>(k)])];
-      }
-      return w;
-    };
-    Waypoint first = waypoint(0.0, anchor_, loop.map);
-    for (Eigen::Index f = 0; f < loop.map.cols(); ++f) {  // impacts may have changed it
-      const int freedom = loop.closure.freedom(loop.columns[static_cast<std::size_t>(rank + f)]);
+    const auto& [map, lead] = loop.tangent;
+    const Eigen::Index rank = map.rows(), independents = map.cols();
+    Eigen::VectorXd v(independents);
+    for (Eigen::Index f = 0; f < independents; ++f) {  // impacts may have changed it
+      const int freedom = loop.positions.freedom(rank + f);
       const auto at = std::lower_bound(velocities_.begin(), velocities_.end(), freedom);
-      first.v[rank + f] =
-          start[positions_.size() + static_cast<std::size_t>(at - velocities_.begin())];
+      v[f] = start[first_velocity() + static_cast<std::size_t>(at - velocities_.begin())];
     }
-    first.v.head(rank) = loop.map * first.v.tail(loop.map.cols());
-    loop.way = {std::move(first), waypoint(1.0, end, map_here(loop, end))};
+    if (lead.size() > 0) v = lead * v;
+    Waypoint first{0.0, loop.from, Eigen::VectorXd(rank + independents), map};
+    first.rate << map * v, v;
+    loop.way = {std::move(first),
+                {1.0, loop.positions.of(end.q), loop.positions.rates(end.q, end.v),
+                 tangent_here(loop, end).map}};
   }
 }
 
-void ClosedCoordinates::predict_inside(const Loop& loop, double s, State& state) const {
-  const Eigen::Index rank = loop.map.rows();
-  const auto coordinate = [&](Eigen::Index k) {
-    return loop.coordinates[static_cast<std::size_t>(k)];
-  };
+void ClosedCoordinates::predict_inside(const Loop& loop, double s, Eigen::VectorXd& x) const {
   auto behind = std::upper_bound(loop.way.begin() + 1, loop.way.end() - 1, s,
-                                 [](double x, const Waypoint& w) { return x < w.s; });
+                                 [](double at, const Waypoint& w) { return at < w.s; });
   const Waypoint &a = *(behind - 1), &b = *behind;
+  const Eigen::Index rank = a.map.rows(), independents = a.map.cols();
   // Beside the step, where singular positions are interpolated: along the tangent at its end.
-  const double x = std::clamp((s - a.s) / (b.s - a.s), 0.0, 1.0);
+  const double part = std::clamp((s - a.s) / (b.s - a.s), 0.0, 1.0);
   const auto cubic = [&](Eigen::Index k) {
-    return Cubic{a.q[k], b.q[k], a.v[k], b.v[k], (b.s - a.s) * duration_}.value(x);
+    return Cubic{a.x[k], b.x[k], a.rate[k], b.rate[k], (b.s - a.s) * duration_}.value(part);
   };
-  for (Eigen::Index d = 0; d < rank; ++d) state.q[coordinate(d)] = cubic(d);
-  for (Eigen::Index f = 0; f < loop.map.cols(); ++f) {
-    const double off = state.q[coordinate(rank + f)] - cubic(rank + f);
-    for (Eigen::Index d = 0; d < rank; ++d)
-      state.q[coordinate(d)] += ((1.0 - x) * a.map(d, f) + x * b.map(d, f)) * off;
+  for (Eigen::Index d = 0; d < rank; ++d) x[d] = cubic(d);
+  for (Eigen::Index f = 0; f < independents; ++f) {
+    const double off = x[rank + f] - cubic(rank + f);
+    x.head(rank) += ((1.0 - part) * a.map.col(f) + part * b.map.col(f)) * off;
   }
 }
 
 // Newton's method must have contracted at once, and what the prediction was off must be small
 // beside the way to the singular position: on the other side of that is the other branch.
-bool ClosedCoordinates::settle_safely(Loop& loop, State& state) const {
-  const auto dependent = [&] {
-    Eigen::VectorXd q(loop.map.rows());
-    for (Eigen::Index d = 0; d < q.size(); ++d)
-      q[d] = state.q[loop.coordinates[static_cast<std::size_t>(d)]] / loop.unit[d];
-    return q;
-  };
-  const Eigen::VectorXd predicted = dependent();
+bool ClosedCoordinates::settle_safely(Loop& loop, Eigen::VectorXd& x, Eigen::VectorXd& q) const {
+  const auto rank = static_cast<Eigen::Index>(loop.rows.size());
+  loop.predicted = x.head(rank);
   try {
-    if (settle(loop, state) > kSafe) return false;
+    if (settle(loop, x, q) > kSafe) return false;
   } catch (const NumericalError&) {
     return false;
   }
-  return (dependent() - predicted).lpNorm<Eigen::Infinity>() <= kSafe * ratio_of(loop);
+  return (x.head(rank) - loop.predicted)
+             .cwiseQuotient(loop.unit.head(rank))
+             .lpNorm<Eigen::Infinity>() <= kSafe * ratio_of(loop);
 }
 
-bool ClosedCoordinates::follow(Loop& loop, const Eigen::VectorXd& from, Eigen::MatrixXd map,
-                               State& state) const {
-  const auto coordinate = [&](Eigen::Index k) {
-    return loop.coordinates[static_cast<std::size_t>(k)];
+bool ClosedCoordinates::follow(Loop& loop, Eigen::VectorXd& x, Eigen::VectorXd& q) const {
+  Eigen::MatrixXd map = loop.tangent.map;
+  const Eigen::Index rank = map.rows(), independents = map.cols();
+  const Eigen::VectorXd way = (x - loop.from).tail(independents);
+  Eigen::VectorXd dependent = loop.from.head(rank);
+  const auto place = [&](double part) {
+    x.tail(independents) = loop.from.tail(independents) + part * way;
+    x.head(rank) = dependent;
   };
-  const Eigen::Index rank = map.rows();
-  Eigen::VectorXd way(map.cols());
-  for (Eigen::Index f = 0; f < way.size(); ++f)
-    way[f] = state.q[coordinate(rank + f)] - from[coordinate(rank + f)];
-  const auto place = [&](double part, const Eigen::VectorXd& dependent) {
-    for (Eigen::Index f = 0; f < way.size(); ++f)
-      state.q[coordinate(rank + f)] = from[coordinate(rank + f)] + part * way[f];
-    for (Eigen::Index d = 0; d < rank; ++d) state.q[coordinate(d)] = dependent[d];
-  };
-  Eigen::VectorXd dependent(rank);
-  for (Eigen::Index d = 0; d < rank; ++d) dependent[d] = from[coordinate(d)];
   // Safe, and then taken.
   double part = 0.0;
+  int tries = 0;
   const auto go = [&](double next) {
-    place(next, dependent + map * ((next - part) * way));
-    if (!settle_safely(loop, state)) return false;
+    if (++tries > kMostTries) return false;
+    place(next);
+    x.head(rank) += map * ((next - part) * way);
+    if (!settle_safely(loop, x, q)) return false;
     part = next;
-    for (Eigen::Index d = 0; d < rank; ++d) dependent[d] = state.q[coordinate(d)];
-    map = map_at(loop, state.q);
+    dependent = x.head(rank);
+    map = map_at(loop, q);
     return true;
   };
-  for (double step = 0.5; part < 1.0;) {
+  for (double step = 0.5; part < 1.0 && tries <= kMostTries;) {
     if (go(std::min(1.0, part + step))) {
       step *= 2.0;
       continue;
@@ -134,53 +120,51 @@ bool ClosedCoordinates::follow(Loop& loop, const Eigen::VectorXd& from, Eigen::M
     for (step = 2.0 * kShortest; !over && part + step < 1.0; step *= 2.0) over = go(part + step);
     if (!over && !go(1.0)) break;
   }
-  place(1.0, dependent);
+  place(1.0);
+  loop.positions.put(x, q);
   return part == 1.0;
 }
 
 bool ClosedCoordinates::add_waypoint(Loop& loop, double s) const {
   const auto behind = std::upper_bound(loop.way.begin() + 1, loop.way.end() - 1, s,
-                                       [](double x, const Waypoint& w) { return x < w.s; });
+                                       [](double at, const Waypoint& w) { return at < w.s; });
   const Waypoint a = *(behind - 1), b = *behind;
   if (b.s - a.s < kClosest) return false;
-  const Eigen::Index rank = loop.map.rows(), all = a.q.size();
-  const auto coordinate = [&](Eigen::Index k) {
-    return loop.coordinates[static_cast<std::size_t>(k)];
-  };
-  State state = anchor_;
-  for (const double x : kBetween) {
-    Waypoint w{a.s + x * (b.s - a.s), Eigen::VectorXd(all), Eigen::VectorXd(all), {}};
+  const Eigen::Index rank = a.map.rows(), all = a.x.size();
+  Eigen::VectorXd x(all), q = anchor_.q;
+  for (const double part : kBetween) {
+    Waypoint w{a.s + part * (b.s - a.s), {}, Eigen::VectorXd(all), {}};
     for (Eigen::Index k = rank; k < all; ++k) {
-      const Cubic cubic{a.q[k], b.q[k], a.v[k], b.v[k], (b.s - a.s) * duration_};
-      state.q[coordinate(k)] = cubic.value(x);
-      w.v[k] = cubic.rate(x);
+      const Cubic cubic{a.x[k], b.x[k], a.rate[k], b.rate[k], (b.s - a.s) * duration_};
+      x[k] = cubic.value(part);
+      w.rate[k] = cubic.rate(part);
     }
-    predict_inside(loop, w.s, state);
-    if (!settle_safely(loop, state) || ratio_of(loop) < kNearSingular) continue;
-    for (Eigen::Index k = 0; k < all; ++k) w.q[k] = state.q[coordinate(k)];
-    w.map = map_at(loop, state.q);
-    w.v.head(rank) = w.map * w.v.tail(all - rank);
+    predict_inside(loop, w.s, x);
+    if (!settle_safely(loop, x, q) || ratio_of(loop) < kNearSingular) continue;
+    w.x = x;
+    w.map = map_at(loop, q);
+    w.rate.head(rank) = w.map * w.rate.tail(all - rank);
     loop.way.insert(behind, std::move(w));
     return true;
   }
   return false;
 }
 
-bool ClosedCoordinates::close_inside(Loop& loop, double s, State& state) const {
-  const Eigen::VectorXd given = state.q;
+bool ClosedCoordinates::close_inside(Loop& loop, double s, Eigen::VectorXd& x,
+                                     Eigen::VectorXd& q) const {
+  const Eigen::VectorXd given = x;
   Eigen::VectorXd cubic;
   do {
-    state.q = given;
-    predict_inside(loop, s, state);
-    cubic = state.q;
-    if (settle_safely(loop, state)) return true;
+    x = given;
+    predict_inside(loop, s, x);
+    cubic = x;
+    if (settle_safely(loop, x, q)) return true;
   } while (add_waypoint(loop, s));
-  // The closed position that is nearest, whatever has to move for it.
-  state.q = cubic;
+  loop.positions.put(cubic, q);
   try {
-    close_by_quaternion(loop, state);
+    close_nearest(loop, q);
   } catch (const NumericalError&) {
-    state.q = cubic;
+    loop.positions.put(cubic, q);
   }
   return false;
 }
@@ -193,13 +177,15 @@ void ClosedCoordinates::unpack_inside(double s, std::span<const double> y, State
   } leave{inside_};
   inside_ = s;
   ratio_ = unpack_at(y, 0.0, state);
-  aside_ = 0.0;
+  interpolation_ = 0.0;
   if (ratio_ < kNearSingular) {
     const State in_place = state;
-    near_singular_ = interpolate(y, state);
+    const double ratio = ratio_;
+    near_singular_ = interpolate(y, ratio, state);
     if (!near_singular_) {  // as good as it can be seen
       state = in_place;
-      aside_ = 0.0;
+      ratio_ = ratio;
+      interpolation_ = 0.0;
     }
   }
 }

@@ -28,6 +28,9 @@ class Coordinates {
 
   // Whether entry i is an angle, which may go round many times.
   virtual bool turns(int /*entry*/) const { return false; }
+  // What relative tolerances of entry i refer to at least: of one that is counted from a reference,
+  // where it is zero, a size as at any other place.
+  virtual double least_size(int /*entry*/) const { return 0.0; }
 
   // Forgets everything but this state: at the start of a run and at its checkpoints.
   virtual void begin(const State& state) = 0;
@@ -76,6 +79,8 @@ class Coordinates {
   // After each accepted step. True: the coordinates are others now, so y must be packed anew and
   // an integrator must forget what it remembers.
   virtual bool accepted(const State& state) = 0;
+  // Whether accepted() changed only what they are counted from.
+  virtual bool counts_anew() const { return false; }
 
   // How far the loops are from being closed.
   virtual double closure_residual(const State& state) const = 0;

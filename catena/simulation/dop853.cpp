@@ -54,6 +54,12 @@ void Dop853::begin() {
   steps_ = stiff_steps_ = easy_steps_ = 0;
 }
 
+void Dop853::begin_as_before() {
+  rate(t_, y_, stage_[0]);
+  noise_at_start_ = ode_.noise();
+  dense_ready_ = ahead_ = false;
+}
+
 // A first guess from the size of y, ẏ and ÿ (Hairer, Norsett and Wanner, section II.4).
 double Dop853::first_step() {
   const Eigen::Index n = scale_.size();

@@ -17,6 +17,7 @@ class Dop853 final : public Integrator {
 
  private:
   void begin() override;
+  void begin_as_before() override;
   void advance(double limit) override;
   double first_step();
   // y_trial_ and stages 1 to 11; false when a rate cannot be computed there (failure_ says why).

@@ -268,6 +268,7 @@ Eigen::VectorXd Equations::start(const State& state) {
 void Equations::measure(const Eigen::VectorXd& y, Eigen::VectorXd& size) const {
   size = y.head(controlled()).cwiseAbs();
   for (const int i : turning_) size[i] = std::min(size[i], std::numbers::pi);
+  for (const auto& [i, least] : counted_) size[i] = std::max(size[i], least);
 }
 
 double Equations::spread(const Eigen::VectorXd& y, const Eigen::VectorXd& error, double relative,
@@ -279,8 +280,12 @@ double Equations::spread(const Eigen::VectorXd& y, const Eigen::VectorXd& error,
 
 void Equations::use_chart() {
   turning_.clear();
-  for (int i = 0; i < mechanical_; ++i)
+  counted_.clear();
+  for (int i = 0; i < mechanical_; ++i) {
     if (coordinates_.turns(i)) turning_.push_back(i);
+    if (const double least = coordinates_.least_size(i); least > 0.0)
+      counted_.emplace_back(i, least);
+  }
   if (const Chart* chart = coordinates_.chart()) workspace_.set_chart(*chart);
 }
 

@@ -216,7 +216,8 @@ class Equations final : public Ode {
   const Mechanism& mechanism_;
   Coordinates& coordinates_;
   Workspace workspace_;
-  std::vector<int> turning_;  // entries of y that are angles
+  std::vector<int> turning_;                     // entries of y that are angles
+  std::vector<std::pair<int, double>> counted_;  // and those with a least size
   int mechanical_;
   int controllers_ = 0;
   int switches_ = 0;

@@ -63,6 +63,14 @@ void Integrator::restart(double t, const Eigen::VectorXd& y) {
   begin();
 }
 
+void Integrator::go_on(const Eigen::VectorXd& y) {
+  t_previous_ = t_;
+  y_ = y;
+  y_previous_ = y;
+  ++statistics_.restarts;
+  begin_as_before();
+}
+
 void Integrator::step(double limit) {
   advance(limit);
   ++statistics_.steps;

@@ -93,6 +93,9 @@ class Integrator {
 
   // Forgets the past and starts here.
   void restart(double t, const Eigen::VectorXd& y);
+  // Where it is, y in other coordinates that differ little: a method that remembers nothing but the
+  // length of its steps keeps it, all others start again.
+  void go_on(const Eigen::VectorXd& y);
   // One accepted step that does not go beyond `limit` and, if that is near, ends exactly there.
   void step(double limit);
 
@@ -108,7 +111,8 @@ class Integrator {
 
  protected:
   explicit Integrator(Ode& ode) : ode_(ode) {}
-  virtual void begin() = 0;                // after t_ and y_ were set
+  virtual void begin() = 0;  // after t_ and y_ were set
+  virtual void begin_as_before() { begin(); }
   virtual void advance(double limit) = 0;  // sets t_previous_, y_previous_, t_, y_
   void rate(double t, const Eigen::VectorXd& y, Eigen::VectorXd& dy) {
     ++statistics_.evaluations;

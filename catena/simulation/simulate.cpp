@@ -169,6 +169,11 @@ class Simulation {
     watch_.start(t_, y_);
   }
 
+  void go_on() {
+    integrator_->go_on(y_);
+    watch_.start(t_, y_);
+  }
+
   void write_row(double t, const Eigen::VectorXd& y) {
     equations_.evaluate(t, y);
     auditor_.measure(equations_.state(), y);
@@ -316,12 +321,16 @@ void Simulation::advance() {
     anew |= pass_corner(t_);
   }
   anew |= contacts_.hold(t_, y_);
-  anew |= accept();
+  const bool other = accept();
+  anew |= other && !coordinates_->counts_anew();
   if (t_ >= checkpoint_time() && t_ < settings_.duration) {
     make_checkpoint();
     anew = true;
   }
-  if (anew) restart();
+  if (anew)
+    restart();
+  else if (other)
+    go_on();
 }
 
 // Signals go on behind a jump or a corner at t, where y_ is. True: velocities have jumped.
