@@ -23,9 +23,9 @@ std::vector<RunEvent> chosen(const RunFile& run, const Options& options) {
   std::vector<RunEvent> events = run.events();
   if (options.kinds.empty()) return events;
   // Those that simulations write (docs/simulation.md), and what else is in this run.
-  std::vector<std::string> known{"limit", "release", "zeno", "stick",    "slip",
-                                 "turn",  "chart",   "loop", "friction", "touch",
-                                 "lift",  "motion",  "user", "switch",   "constraint"};
+  std::vector<std::string> known{"limit",  "release", "zeno",     "stick",     "slip", "turn",
+                                 "chart",  "loop",    "friction", "touch",     "lift", "jam",
+                                 "motion", "user",    "switch",   "constraint"};
   for (const RunEvent& event : events)
     if (std::find(known.begin(), known.end(), event.kind) == known.end())
       known.push_back(event.kind);

@@ -442,7 +442,7 @@ std::vector<double> ConstraintSet::save() const {
     s.push_back(dynamics_.constraints().active(thing.constraint) ? 1.0 : 0.0);
     s.push_back(static_cast<double>(thing.mode));
     for (int i = 0; i < 3; ++i) s.push_back(thing.direction[i]);
-    s.push_back(thing.position);
+    s.push_back(thing.kind == Kind::contact ? thing.give : thing.position);
     const Transformd pose = thing.kind == Kind::attachment
                                 ? dynamics_.child_frame(thing.constraint).pose
                                 : Transformd::identity();
@@ -462,7 +462,7 @@ void ConstraintSet::restore(std::span<const double> s) {
     const auto mode = static_cast<ContactMode>(static_cast<int>(s[at_++]));
     Vec3d direction;
     for (int k = 0; k < 3; ++k) direction[k] = s[at_++];
-    thing.position = s[at_++];
+    (thing.kind == Kind::contact ? thing.give : thing.position) = s[at_++];
     Transformd pose;
     for (int r = 0; r < 3; ++r) {
       pose.translation[r] = s[at_++];

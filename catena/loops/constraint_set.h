@@ -63,6 +63,12 @@ struct ContactSettings {
 
 enum class ContactMode { apart, sliding, sticking, carried };
 
+// Contacts that touch have no accelerations that obey their laws, see choose_modes().
+class UnsolvedContacts : public NumericalError {
+ public:
+  explicit UnsolvedContacts(const std::string& what) : NumericalError(what) {}
+};
+
 class ConstraintSet {
  public:
   explicit ConstraintSet(const Mechanism& mechanism);
@@ -95,6 +101,7 @@ class ConstraintSet {
   bool closed(int contact) const {
     return mode(contact) == ContactMode::sliding || mode(contact) == ContactMode::sticking;
   }
+  const Vec3d& slip_direction(int contact) const { return at(contact).direction; }
   // Slides with all its friction, or without any.
   bool slips(int contact) const;
 
@@ -124,6 +131,19 @@ class ConstraintSet {
   // none is accelerated into its plane, and friction obeys Coulomb's law. All others are apart.
   void choose_modes(const State& state, const Eigen::VectorXd& effort,
                     std::span<const ExternalWrench> external, std::span<const int> touching);
+  // A contact that slides is pressed down by its own friction: how much a unit of normal force, and
+  // the friction that comes with it, accelerates it away from its plane, over the same without
+  // friction. At zero no finite force keeps it out of its plane (Painlevé). After forward(); 1
+  // where nothing can be said, as of redundant contacts.
+  double slide_margin(int contact);
+  // What that is measured by is of the position at which the mode was chosen; now of this one. What
+  // the last forward() left is lost.
+  void renew_margin(int contact, const State& state);
+  // Sliding that has no finite force ends at once, by an impulse: the limit of what these contacts,
+  // which touch, do when they approach their planes slower and slower. (An impact without a
+  // collision; Génot and Brogliato, Stewart.) Modes are not changed.
+  Jump jam(const State& state, const Eigen::VectorXd& effort,
+           std::span<const ExternalWrench> external, std::span<const int> contacts);
   // A motion begins here: see MultiplierDynamics.
   void begin(const State& state) {
     usual_sine_ = kInfinity;
@@ -181,6 +201,8 @@ class ConstraintSet {
     Vec3d friction{};  // on the body, in the frame of the plane's body
   };
   ContactForce contact_force(int contact) const;
+  // In words: "contact 'foot' ('shin' on the ground, friction 0.8)".
+  std::string describe_contact(int contact) const;
 
   // ---- Contacts at a state, after look() at it. ----
   void look(const State& state);
@@ -214,6 +236,7 @@ class ConstraintSet {
     ContactSettings contact;
     ContactMode mode = ContactMode::apart;
     Vec3d direction{};  // set_mode()
+    double give = 0.0;  // acceleration by a unit normal force when its mode was chosen
     ServoSettings servo;
     ServoTarget target;
     NodeFrame plane;  // z is the normal
@@ -238,6 +261,7 @@ class ConstraintSet {
   struct Reduced;
   class AllRows;
   Reduced reduce(std::span<const int> contacts, const Eigen::VectorXd& right) const;
+  Jump strike(const State& state, const Reduced& reduced, const ContactSolution& solution);
   void refuse_unsolved(const ContactSolution& solution, std::span<const int> contacts) const;
   void balance(const Reduced& reduced, ContactSolution& solution) const;
   bool carry(const Reduced& reduced, int first, ContactSolution& solution,
@@ -265,5 +289,13 @@ class ConstraintSet {
 // Slower than this (m/s) a contact is taken to be at rest: what is lost when it is brought to rest
 // is m v²/2 ~ 1e-14 J of a kilogram.
 inline constexpr double kSlowSlip = 1e-7;
+
+// So is one whose slip the accelerations that act would change within this time (s).
+inline constexpr double kSlowTime = 1e-8;
+
+// A contact with less of slide_margin() jams. Its force turns the mechanism towards the jam, so the
+// margin falls as the root of the time that is left: that is a part of this squared, and what the
+// velocities would still change by a part of this, of what the mechanism does otherwise.
+inline constexpr double kJammed = 1e-4;
 
 }  // namespace catena

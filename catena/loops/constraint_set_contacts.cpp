@@ -222,11 +222,21 @@ void ConstraintSet::refuse_unsolved(const ContactSolution& solution,
   if (solution.residual <= kContactsSolved) return;
   std::vector<std::string> names;
   for (const int i : contacts) names.push_back("'" + at(i).name + "'");
-  throw NumericalError(
-      "contact '" + at(contacts[index(solution.worst)]).name +
-      "': nothing that moves satisfies the laws of contact here (they miss by " +
+  throw UnsolvedContacts(
+      describe_contact(contacts[index(solution.worst)]) +
+      ": nothing that moves satisfies the laws of contact here (they miss by " +
       number(solution.residual) + " of the motion; touching: " + listed(names) +
-      "): other constraints force it into its plane, or its friction is too large for it to slide");
+      "): other constraints force it into its plane, or its friction is too large for it to slide; "
+      "lower the friction, or let what holds it give way");
+}
+
+std::string ConstraintSet::describe_contact(int i) const {
+  const ContactSettings& c = at(i).contact;
+  const auto body = [&](int k) {
+    return k < 0 ? std::string("the ground") : "'" + mechanism_->bodies()[index(k)].name + "'";
+  };
+  return "contact '" + at(i).name + "' (" + body(c.body) + " on " + body(c.plane_body) +
+         ", friction " + number(c.friction) + ")";
 }
 
 ConstraintSet::Jump ConstraintSet::collide(const State& state, std::span<const int> contacts,
@@ -238,7 +248,7 @@ ConstraintSet::Jump ConstraintSet::collide(const State& state, std::span<const i
   TreeConstraints& c = dynamics_.constraints();
   const AllRows rows(*this, contacts);
   dynamics_.factor_at(state, workspace_);
-  VectorXd right, before, after;
+  VectorXd right;
   c.velocities(workspace_, state.v, right);
   Reduced reduced = reduce(contacts, right);
   if (reduced.miss > kContradiction * right.lpNorm<Eigen::Infinity>()) {
@@ -248,7 +258,15 @@ ConstraintSet::Jump ConstraintSet::collide(const State& state, std::span<const i
   for (std::size_t k = 0; k < contacts.size(); ++k) reduced.problem.contacts[k].least = least[k];
   const ContactSolution solution = solve(reduced.problem);
   refuse_unsolved(solution, contacts);
-  VectorXd impulses = VectorXd::Zero(right.size());
+  return strike(state, reduced, solution);
+}
+
+// The impulses of a solution, while the contacts have all their rows.
+ConstraintSet::Jump ConstraintSet::strike(const State& state, const Reduced& reduced,
+                                          const ContactSolution& solution) {
+  TreeConstraints& c = dynamics_.constraints();
+  VectorXd before, after;
+  VectorXd impulses = VectorXd::Zero(c.rows());
   impulses(reduced.rows) = solution.force;
   if (!reduced.others.empty())
     impulses(reduced.others) = -reduced.own - reduced.by_contacts * solution.force;
@@ -260,10 +278,72 @@ ConstraintSet::Jump ConstraintSet::collide(const State& state, std::span<const i
   c.push_velocities(workspace_, result.velocity, after);
   const VectorXd work = 0.5 * impulses.cwiseProduct(before + after);
   result.energy_change = work.sum();
-  for (std::size_t k = 0; k < contacts.size(); ++k)
-    result.contact_work.push_back(work[reduced.rows[3 * k]] + work[reduced.rows[3 * k + 1]] +
-                                  work[reduced.rows[3 * k + 2]]);
+  for (std::size_t k = 0; k < reduced.rows.size(); k += 3)
+    result.contact_work.push_back(work[reduced.rows[k]] + work[reduced.rows[k + 1]] +
+                                  work[reduced.rows[k + 2]]);
   return result;
+}
+
+double ConstraintSet::slide_margin(int i) {
+  const Thing& thing = at(i);
+  TreeConstraints& c = dynamics_.constraints();
+  if (thing.mode != ContactMode::sliding || thing.contact.friction == 0.0 || c.ideal() ||
+      !(thing.give > 0.0))
+    return 1.0;
+  int counting = 0;
+  for (int r = 0; r < c.rows(); ++r) counting += c.left_out(r) ? 0 : 1;
+  if (c.rank() < counting) return 1.0;
+  const int row = c.first_row(thing.constraint);
+  along_ = VectorXd::Unit(c.rows(), row);
+  c.solve(along_);
+  return 1.0 / (thing.give * along_[row]);
+}
+
+void ConstraintSet::renew_margin(int i, const State& state) {
+  const int contact[] = {i};
+  const AllRows rows(*this, contact);
+  dynamics_.factor_at(state, workspace_);
+  at(i).give = reduce(contact, VectorXd::Zero(dynamics_.constraints().rows())).problem.w(0, 0);
+}
+
+// A short while of the forces that act tells which contacts press; then without it. With u the
+// velocities, W λ + b = 0 is the end of all slip, and it is within the cones just where sliding
+// has no force: of one contact in the plane, W_nn − μ |W_nt| ≤ 0.
+ConstraintSet::Jump ConstraintSet::jam(const State& state, const VectorXd& effort,
+                                       std::span<const ExternalWrench> external,
+                                       std::span<const int> contacts) {
+  look(state);
+  const AllRows rows(*this, contacts);
+  dynamics_.forward(state, effort, workspace_, external);
+  const VectorXd pull = reduce(contacts, dynamics_.right_side()).problem.b;
+  dynamics_.factor_at(state, workspace_);
+  VectorXd right;
+  dynamics_.constraints().velocities(workspace_, state.v, right);
+  Reduced reduced = reduce(contacts, right);
+  ContactProblem& problem = reduced.problem;
+  problem.sticks_first = true;
+  // Those that are not quite jammed count as jammed.
+  for (ContactProblem::Contact& contact : problem.contacts) contact.friction *= 1.0 + 2.0 * kJammed;
+  ContactProblem ahead = problem;
+  const double most = pull.lpNorm<Eigen::Infinity>();
+  if (most > 0.0) ahead.b += kJammed * problem.b.lpNorm<Eigen::Infinity>() / most * pull;
+  ContactSolution solution = catena::solve(ahead);
+  refuse_unsolved(solution, contacts);
+  int pressing = 0, only = -1;
+  for (int k = 0; k < static_cast<int>(contacts.size()); ++k) {
+    if (!(solution.force[3 * k] > 0.0)) continue;
+    ++pressing;
+    only = k;
+  }
+  solution = solve_from(problem, solution.force);
+  refuse_unsolved(solution, contacts);
+  // In space its slip may turn to where it does not jam, and go on.
+  const auto slip = [only](const VectorXd& u) { return u.segment<2>(3 * only + 1).norm(); };
+  if (pressing == 1 && slip(solution.motion) > 0.5 * slip(problem.b)) {
+    solution.force.setZero();
+    solution.force.segment<3>(3 * only) = grown_impulse(problem, only);
+  }
+  return strike(state, reduced, solution);
 }
 
 ConstraintSet::Jump ConstraintSet::impulse(const State& state) {
@@ -379,8 +459,10 @@ void ConstraintSet::choose_modes(const State& state, const VectorXd& effort,
   }
   for (std::size_t k = 0; k < touching.size(); ++k) {
     ContactProblem::Contact& contact = reduced.problem.contacts[k];
+    at(touching[k]).give = reduced.problem.w(static_cast<Index>(3 * k), static_cast<Index>(3 * k));
     const double speed = norm(slips[k]);
-    contact.slips = speed > kSlowSlip;
+    const double change = reduced.problem.b.segment<3>(static_cast<Index>(3 * k)).norm();
+    contact.slips = speed > std::max(kSlowSlip, kSlowTime * change);
     if (contact.slips) contact.direction = {slips[k].x / speed, slips[k].y / speed};
   }
   ContactSolution solution = solve(reduced.problem);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include <Eigen/LU>
 #include <Eigen/QR>
 
 namespace catena {
@@ -51,6 +52,12 @@ class Solver {
       best.residual = 0.0;
       return best;
     }
+    if (p_.sticks_first) {
+      stick();
+      newton();
+      keep_better(best);
+      force_.setZero();
+    }
     int sweeps = kSweeps;
     for (int attempt = 0; attempt < kAttempts && best.residual > kRounding; ++attempt) {
       const double part = attempt < kRelaxed ? 1.0 : std::pow(0.5, attempt - kRelaxed + 1);
@@ -62,12 +69,50 @@ class Solver {
       keep_better(best);
       sweeps *= 2;
     }
+    if (best.residual > kContactsSolved) {
+      stick();
+      newton();
+      keep_better(best);
+    }
+    return best;
+  }
+
+  ContactSolution run_from(const VectorXd& force) {
+    ContactSolution best;
+    best.residual = std::numeric_limits<double>::infinity();
+    if (count_ == 0 || scale_ == 0.0) return run();
+    force_ = force;
+    newton();
+    keep_better(best);
     return best;
   }
 
  private:
   const ContactProblem::Contact& contact(Index i) const {
     return p_.contacts[static_cast<std::size_t>(i)];
+  }
+
+  // The forces that stop all motion, without the contacts that would have to pull.
+  void stick() {
+    std::vector<Index> rows;
+    for (Index r = 0; r < 3 * count_; ++r) rows.push_back(r);
+    Eigen::CompleteOrthogonalDecomposition<MatrixXd> decomposition;
+    decomposition.setThreshold(kRank);
+    while (!rows.empty()) {
+      force_.setZero();
+      decomposition.compute(p_.w(rows, rows));
+      VectorXd wanted = p_.b(rows);
+      for (std::size_t k = 0; k < rows.size(); k += 3)
+        wanted[static_cast<Index>(k)] -= contact(rows[k] / 3).least;
+      force_(rows) = -decomposition.solve(wanted);
+      std::size_t worst = 0;
+      for (std::size_t k = 0; k < rows.size(); k += 3)
+        if (force_[rows[k]] < force_[rows[worst]]) worst = k;
+      if (!(force_[rows[worst]] < 0.0)) return;
+      const auto first = rows.begin() + static_cast<std::ptrdiff_t>(worst);
+      rows.erase(first, first + 3);
+    }
+    force_.setZero();
   }
 
   // One contact after the other: the normal, then friction within the cone.
@@ -187,5 +232,57 @@ class Solver {
 }  // namespace
 
 ContactSolution solve(const ContactProblem& problem) { return Solver(problem).run(); }
+
+Eigen::Vector3d grown_impulse(const ContactProblem& problem, int contact) {
+  // Bits that change the slip by this part of it; slip that is so small a part of the first is at
+  // an end.
+  constexpr double kBit = 0.01;
+  constexpr double kEnd = 1e-9;
+  constexpr int kMostBits = 20000;
+  using Eigen::Vector3d;
+  const Index first = 3 * contact;
+  const Eigen::Matrix3d w = problem.w.block<3, 3>(first, first);
+  const double mu = problem.contacts[static_cast<std::size_t>(contact)].friction;
+  const Vector3d start = problem.b.segment<3>(first);
+  Vector3d impulse = Vector3d::Zero(), u = start;
+  u[0] = 0.0;
+  const double slip = u.tail<2>().norm();
+  if (!(slip > 0.0) || !(w(0, 0) > 0.0)) return impulse;
+  const auto push = [&](const Vector3d& at) {
+    Vector3d f(1.0, 0.0, 0.0);
+    f.tail<2>() = -mu / at.tail<2>().norm() * at.tail<2>();
+    return f;
+  };
+  for (int k = 0; k < kMostBits; ++k) {
+    const double left = u.tail<2>().norm();
+    if (left <= kEnd * slip) {
+      // Sticks, if friction can; else it slips on the way that it is pushed.
+      const Eigen::Matrix2d tangents = w.bottomRightCorner<2, 2>();
+      const Vector2d along = w.col(0).tail<2>();
+      if (tangents.fullPivLu().solve(along).norm() <= mu) return w.fullPivLu().solve(-start);
+      u.tail<2>() = 2.0 * kEnd * slip / along.norm() * along;
+      continue;
+    }
+    const Vector3d f1 = push(u), r1 = w * f1;
+    const double h =
+        kBit * left / std::max(r1.tail<2>().norm(), std::numeric_limits<double>::min());
+    const Vector3d f2 = push(u + 0.5 * h * r1), r2 = w * f2;
+    const Vector3d f3 = push(u + 0.5 * h * r2), r3 = w * f3;
+    const Vector3d f4 = push(u + h * r3);
+    const Vector3d more = h / 6.0 * (f1 + 2.0 * f2 + 2.0 * f3 + f4);
+    const Vector3d next = u + w * more;
+    if (!(next[0] < 0.0)) {  // the normal velocity is zero on the way
+      const double part = u[0] < 0.0 ? u[0] / (u[0] - next[0]) : 0.0;
+      return impulse + part * more;
+    }
+    impulse += more;
+    u = next;
+  }
+  return Vector3d::Zero();
+}
+
+ContactSolution solve_from(const ContactProblem& problem, const VectorXd& force) {
+  return Solver(problem).run_from(force);
+}
 
 }  // namespace catena

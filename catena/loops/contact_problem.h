@@ -31,6 +31,9 @@ struct ContactProblem {
   std::vector<Contact> contacts;
   Eigen::MatrixXd w;  // [3 contact + (normal, tangent, tangent)]
   Eigen::VectorXd b;
+  // Of several solutions, one at which what slips before does not slip after: where the friction of
+  // a contact that slides presses it into its plane, λ = 0 may be a solution too.
+  bool sticks_first = false;
 };
 
 struct ContactSolution {
@@ -45,5 +48,12 @@ struct ContactSolution {
 inline constexpr double kContactsSolved = 1e-9;
 
 ContactSolution solve(const ContactProblem& problem);
+// The solution nearest to these forces: Newton's method alone.
+ContactSolution solve_from(const ContactProblem& problem, const Eigen::VectorXd& force);
+// Velocities and impulses of one contact that slips and whose friction presses it into its plane,
+// the others without any: its impulse grows bit by bit, with Coulomb's law at every bit (Routh,
+// Darboux, Keller), until its normal velocity is zero again. On the way its slip may turn. No
+// impulse if it is not pressed into its plane.
+Eigen::Vector3d grown_impulse(const ContactProblem& problem, int contact);
 
 }  // namespace catena

@@ -11,6 +11,11 @@ std::size_t index(int i) { return static_cast<std::size_t>(i); }
 // A least distance between two looks is looked at if it may be below zero within this fraction of
 // the fall towards it.
 constexpr double kGuess = 0.1;
+// Two looks at a function tell what it does between them if its rates there amount to no more than
+// so many times what it is there: else it may turn round in between. So often looks go closer in
+// one step.
+constexpr double kTurns = 1.5;
+constexpr int kCloserLooks = 40;
 // Roots are found to this many units of rounding of the time.
 constexpr double kTimeResolution = 4.0 * std::numeric_limits<double>::epsilon();
 constexpr int kMostIterations = 200;
@@ -33,6 +38,7 @@ EventWatch::EventWatch(Equations& equations, Contacts& contacts, Switching& swit
                             false);
   }
   function_value_.resize(functions_.size());
+  coordinate_rate_.resize(index(equations.mechanism().coordinates()));
   switch_argument_.resize(index(equations.switches()));
 }
 
@@ -73,11 +79,12 @@ void EventWatch::start(double t, const Eigen::VectorXd& y) {
   for (int k = 0; k < switching_.watches(); ++k) add(Kind::switching, k);
   needs_forces_ = needs_forces_ || switching_.needs_forces();
   before_.assign(watches_.size(), 0.0);
-  after_ = rate_before_ = before_;
+  after_ = rate_before_ = slope_before_ = bend_before_ = before_;
   if (watches_.empty()) return;
+  follows_ = true;
   evaluate(t, y);
-  for (std::size_t k = 0; k < functions_.size(); ++k) functions_[k].start(t, equations_.state());
-  evaluate(t, y);
+  follows_ = std::any_of(watches_.begin(), watches_.end(),
+                         [](const Watch& watch) { return !std::isnan(watch.slope); });
   // What has just changed, or rests on its limit, is at its zero: it counts as off it, so that it
   // is found again also if it comes back before anybody looks.
   const bool closed = !equations_.mechanism().loops().empty();
@@ -121,9 +128,16 @@ void EventWatch::evaluate(double t, const Eigen::VectorXd& y) {
   now_ = t;
   if (!switch_argument_.empty()) equations_.switch_arguments(t, switch_argument_);
   for (std::size_t k = 0; k < functions_.size(); ++k)
-    function_value_[k] = functions_[k].value(t, equations_.state());
+    function_value_[k] = functions_[k].guard(t, equations_.state());
   const State& state = equations_.state();
+  if (follows_) {
+    const auto coordinates = equations_.mechanism().coordinate_of_freedom();
+    for (std::size_t i = 0; i < coordinates.size(); ++i)
+      if (coordinates[i] >= 0)
+        coordinate_rate_[index(coordinates[i])] = state.v[static_cast<Eigen::Index>(i)];
+  }
   for (Watch& watch : watches_) {
+    if (follows_) find_slope(watch);
     if (watch.kind == Watch::Kind::lower || watch.kind == Watch::Kind::upper) {
       const Contacts::Stop& stop = contacts_.stops()[index(watch.which)];
       const bool lower = watch.kind == Watch::Kind::lower;
@@ -135,6 +149,28 @@ void EventWatch::evaluate(double t, const Eigen::VectorXd& y) {
       watch.rate = std::numeric_limits<double>::infinity();
     }
   }
+}
+
+void EventWatch::find_slope(Watch& watch) const {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  Jet jet{0.0, kUnknown, kUnknown};
+  if (watch.kind == Watch::Kind::switching)
+    jet = switching_.slope(watch.which, now_, coordinate_rate_);
+  else if (watch.kind == Watch::Kind::function &&
+           settings_[index(watch.which)].action == EventSettings::Action::stop)
+    jet = functions_[index(watch.which)].guard_jet(now_, equations_.state(), coordinate_rate_);
+  watch.slope = std::abs(jet.rate);
+  watch.bend = std::abs(jet.acceleration);
+}
+
+bool EventWatch::hides(double time) const {
+  for (std::size_t k = 0; k < watches_.size(); ++k) {
+    const Watch& watch = watches_[k];
+    const double most = 0.5 * time * (slope_before_[k] + watch.slope) +
+                        time * time / 12.0 * (bend_before_[k] + watch.bend);
+    if (most > kTurns * (std::abs(before_[k]) + std::abs(watch.value))) return true;
+  }
+  return false;
 }
 
 double EventWatch::plain_value(const Watch& watch) const {
@@ -195,6 +231,8 @@ std::optional<double> EventWatch::first_event(Integrator& integrator) {
   for (std::size_t k = 0; k < watches_.size(); ++k) {
     before_[k] = watches_[k].value;
     rate_before_[k] = watches_[k].rate;
+    slope_before_[k] = watches_[k].slope;
+    bend_before_[k] = watches_[k].bend;
   }
   evaluate(to, integrator.state());
   bool far = true;
@@ -203,13 +241,23 @@ std::optional<double> EventWatch::first_event(Integrator& integrator) {
                      (to - from) * (std::abs(rate_before_[k]) + std::abs(watches_[k].rate));
   if (far) {
     arm();
+    switching_.mark();
     return std::nullopt;
   }
   bool dipped = false;  // since the last sample
+  int closer = kCloserLooks;
+  double width = to - from;  // of a look that was close enough
   for (int sample = 1; sample <= kSamples;) {
-    double high = sample == kSamples ? to : from + (to - from) * sample / kSamples;
+    const double next = sample == kSamples ? to : from + (to - from) * sample / kSamples;
+    double high = std::min(next, low + 2.0 * width);
     integrator.interpolate(high, y_);
     evaluate(high, y_);
+    for (; follows_ && closer > 0 && hides(high - low); --closer) {
+      high = low + 0.5 * (high - low);
+      integrator.interpolate(high, y_);
+      evaluate(high, y_);
+    }
+    width = high - low;
     std::optional<double> nearest;
     for (std::size_t k = 0; !dipped && k < watches_.size(); ++k)
       if (const auto at =
@@ -221,7 +269,7 @@ std::optional<double> EventWatch::first_event(Integrator& integrator) {
       high = *nearest;
       integrator.interpolate(high, y_);
       evaluate(high, y_);
-    } else {
+    } else if (high == next) {
       ++sample;
     }
     std::optional<double> first;
@@ -234,9 +282,12 @@ std::optional<double> EventWatch::first_event(Integrator& integrator) {
     }
     if (first) return first;
     arm();
+    switching_.mark();
     for (std::size_t k = 0; k < watches_.size(); ++k) {
       before_[k] = watches_[k].value;
       rate_before_[k] = watches_[k].rate;
+      slope_before_[k] = watches_[k].slope;
+      bend_before_[k] = watches_[k].bend;
     }
     low = high;
   }

@@ -12,8 +12,10 @@
 // The dense output of a step is looked at kSamples times, so that g may dip below zero and return
 // within a step (only at its end when g is so far from zero that it cannot get there), and once
 // more where a distance to a limit is least in between; the root is then bracketed and found to the
-// resolution of the time. The event's time is the far end of the bracket: there g has changed its
-// sign.
+// resolution of the time. Where a switch or an event that stops the run depends on a function that
+// changes faster than the looks tell, they go closer until its first passage through zero is
+// found: switches that chatter are seen (switching.h). The event's time is the far end of the
+// bracket: there g has changed its sign.
 #pragma once
 
 #include <optional>
@@ -60,10 +62,13 @@ class EventWatch {
     double value = 0.0;
     double offset = 0.0;  // added to the value until that is as much by itself
     double rate = 0.0;    // dg/dt where that is known without effort, else infinite
+    // Sizes of dg/dt and d²g/dt² of functions that must be followed closely, else NaN.
+    double slope = 0.0, bend = 0.0;
   };
   void add(Watch::Kind kind, int which, int sign = 1);
   void evaluate(double t, const Eigen::VectorXd& y);
   double plain_value(const Watch& watch) const;
+  void find_slope(Watch& watch) const;
   void arm();
   double locate(Integrator& integrator, std::size_t which, double low, double high, double at_low,
                 double at_high);
@@ -71,6 +76,8 @@ class EventWatch {
   // be zero there.
   static std::optional<double> dip(double low, double high, const double (&value)[2],
                                    const double (&rate)[2]);
+  // Whether functions do more between two looks than these tell.
+  bool hides(double time) const;
   double without_offset(Integrator& integrator, std::size_t which, double low, double high);
 
   Equations& equations_;
@@ -85,6 +92,10 @@ class EventWatch {
   std::vector<Watch> watches_;
   std::vector<double> before_;
   std::vector<double> rate_before_;
+  std::vector<double> slope_before_;
+  std::vector<double> bend_before_;
+  std::vector<double> coordinate_rate_;
+  bool follows_ = false;  // some watch has a slope
   std::vector<double> after_;
   Eigen::VectorXd y_;
   bool needs_forces_ = false;

@@ -70,7 +70,8 @@ Jet atan2_of(const Jet& y, const Jet& x) {
 }  // namespace
 
 template <class Scalar, class AtSwitch>
-Scalar Expression::run(const Scalar& t, const State* state, AtSwitch at_switch) const {
+Scalar Expression::run(const Scalar& t, const State* state, AtSwitch at_switch,
+                       [[maybe_unused]] const double* rates) const {
   std::array<Scalar, kStackDepth> stack;  // not cleared: that would cost more than the rest
   std::size_t top = 0;                    // the next free place
   // f, f', f'' at the argument; a double needs f alone.
@@ -98,6 +99,8 @@ Scalar Expression::run(const Scalar& t, const State* state, AtSwitch at_switch) 
         break;
       case Code::position:
         stack[top++] = make<Scalar>(state->q[i.index]);
+        if constexpr (std::is_same_v<Scalar, Jet>)
+          if (rates != nullptr) stack[top - 1].rate = rates[i.index];
         break;
       case Code::velocity:
         stack[top++] = make<Scalar>(state->v[i.index]);
@@ -205,6 +208,15 @@ Scalar Expression::run(const Scalar& t, const State* state, AtSwitch at_switch) 
 double Expression::value(double t, const State& state) const {
   return run<double>(
       t, &state, [this](int i, double) { return switch_on_[static_cast<std::size_t>(i)] != 0; });
+}
+
+double Expression::live(double t, const State& state) const {
+  return run<double>(t, &state, [](int, double argument) { return argument >= 0.0; });
+}
+
+Jet Expression::live_jet(double t, const State& state, std::span<const double> rates) const {
+  return run<Jet>(
+      Jet{t, 1.0, 0.0}, &state, [](int, double argument) { return argument >= 0.0; }, rates.data());
 }
 
 Jet Expression::jet(double t) const {

@@ -41,6 +41,11 @@ class Expression {
   bool constant() const { return constant_; }
 
   double value(double t, const State& state) const;
+  // With every jump where its argument is now: what is watched for a sign must not keep its side.
+  double live(double t, const State& state) const;
+  // live() and its rates between its jumps, with these rates of the coordinates, and velocities as
+  // they are.
+  Jet live_jet(double t, const State& state, std::span<const double> rates) const;
   // Of t alone; exact derivatives.
   Jet jet(double t) const;
 
@@ -89,7 +94,8 @@ class Expression {
   };
   // Runs the program on a stack; `at_switch(index, argument)` gives the value of a jump.
   template <class Scalar, class AtSwitch>
-  Scalar run(const Scalar& t, const State* state, AtSwitch at_switch) const;
+  Scalar run(const Scalar& t, const State* state, AtSwitch at_switch,
+             const double* rates = nullptr) const;
 
   std::string text_;
   std::vector<Instruction> program_;

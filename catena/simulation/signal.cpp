@@ -47,6 +47,16 @@ double Signal::value(double t, const State& state) const {
   return jet_ ? jet_(inside(t)).value : function_(t, state);
 }
 
+double Signal::guard(double t, const State& state) const {
+  return expression_ && !constant_ ? expression_->live(t, state) : value(t, state);
+}
+
+Jet Signal::guard_jet(double t, const State& state, std::span<const double> rates) const {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  if (expression_ && !constant_) return expression_->live_jet(t, state, rates);
+  return function_ ? Jet{function_(t, state), kUnknown, kUnknown} : jet(t);
+}
+
 Jet Signal::jet(double t) const {
   if (constant_) return {*constant_, 0.0, 0.0};
   if (jet_) return jet_(inside(t));

@@ -15,6 +15,10 @@ class Signal {
          bool time_only);
 
   double value(double t, const State& state) const;
+  // Of a function that is watched for its sign: expressions with every jump where it is now.
+  double guard(double t, const State& state) const;
+  // With its rates, from these rates of the coordinates; NaN if nothing is known of them.
+  Jet guard_jet(double t, const State& state, std::span<const double> rates) const;
   // Of signals of time alone.
   Jet jet(double t) const;
 

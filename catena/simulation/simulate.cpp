@@ -487,6 +487,9 @@ std::string Simulation::describe(const StepCollapse& collapse) {
         last_event_.name);
   // The state, the fastest freedoms first; the last one looked at, if it cannot be found any more.
   try {
+    if (const std::string jam = switching_.near_jam(integrator_->time(), integrator_->state());
+        !jam.empty())
+      cause = jam;
     equations_.look(integrator_->time(), integrator_->state());
   } catch (const NumericalError&) {
   }
@@ -553,7 +556,7 @@ SimulationResult Simulation::run() {
     throw NumericalError(end_);
   } catch (const NumericalError& e) {
     interrupted_ = true;
-    end_ = fmt::format("at time {} s: {}", number(integrator_->time()), e.what());
+    end_ = fmt::format("at time {} s: {}", number(t_), e.what());
     if (has_fixed_step(settings_.integrator.method))
       end_ += fmt::format(" (with a fixed step of {} s; a shorter one may help)",
                           number(settings_.integrator.step));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -24,6 +25,13 @@ constexpr double kCarried = 1e-10;
 constexpr double kForceRounding = 1e-10;
 // The shortest bounce that is followed doubles after so many switchings within kChatterTime.
 constexpr double kOften = 20.0;
+// Of slide_margin(): closer than this the force of a contact grows fast.
+constexpr double kNearJam = 0.05;
+// An impulse must change a slip by more than this part of it; so often at one instant.
+constexpr double kTurned = 0.01;
+// Slip (m/s) that is at an end but for rounding.
+constexpr double kHardlySlips = 2.0 * kSlowSlip;
+constexpr int kMostJams = 10;
 // An impact creates energy if its works sum up to more than this fraction of their sizes.
 constexpr double kCreates = 1e-10;
 
@@ -88,7 +96,6 @@ State Switching::state_at(double t, const Eigen::VectorXd& y) {
 void Switching::begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) {
   if (idle()) return;
   State state = state_at(t, y);
-  for (Change& change : changes_) change.when.start(t, state);
   for (const int i : from_start_) set_->activate(i, state);
   equations_.set_targets(t);
   set_->refuse_open(state, kAttachTolerance);
@@ -121,9 +128,14 @@ void Switching::start(double t) {
       if (!change.done) watches_.push_back({Kind::time, which});
       continue;
     }
+    // One that would change nothing need not be found: its function may be fast.
+    const auto is_on = [&](int i) { return set_->active(i); };
+    if (std::all_of(change.on.begin(), change.on.end(), is_on) &&
+        std::none_of(change.off.begin(), change.off.end(), is_on))
+      continue;
     int sign = -change.settings.direction;
     if (sign == 0) {
-      const double value = change.when.value(t, equations_.state());
+      const double value = change.when.guard(t, equations_.state());
       sign = value >= 0.0 ? 1 : -1;
     }
     watches_.push_back({Kind::function, which, sign});
@@ -144,13 +156,37 @@ void Switching::start(double t) {
       }
       case ContactMode::sliding:
         watches_.push_back({Kind::push, i});
-        if (set_->contact(i).friction > 0.0) watches_.push_back({Kind::slip, i});
+        if (set_->contact(i).friction > 0.0) {
+          watches_.push_back({Kind::slip, i});
+          watches_.back().direction = set_->slip_direction(i);
+        }
+        if (set_->contact(i).friction > 0.0 && set_->slips(i)) watches_.push_back({Kind::jam, i});
         break;
       case ContactMode::sticking:
         watches_.push_back({Kind::push, i});
         watches_.push_back({Kind::cone, i});
         break;
     }
+  }
+  mark();
+}
+
+// Slip that turns round between two looks has come to rest on the way, how small it ever was seen:
+// the errors of steps may carry it past zero.
+void Switching::mark() {
+  for (Watch& watch : watches_) {
+    if (watch.kind == Watch::Kind::jam && watch.started && !watch.near)
+      watch.near = set_->slide_margin(watch.which) < kNearJam;
+    if (watch.kind != Watch::Kind::slip) continue;
+    set_->look(equations_.state());
+    const Vec3d slip = set_->slip(watch.which);
+    const double speed = norm(slip);
+    if (speed > kSlowSlip) watch.direction = (1.0 / speed) * slip;
+  }
+  for (Watch& watch : watches_) {
+    if (!watch.near || watch.renewed) continue;
+    set_->renew_margin(watch.which, equations_.state());
+    watch.renewed = true;
   }
 }
 
@@ -182,7 +218,7 @@ double Switching::raw_value(const Watch& watch, double t) {
     case Watch::Kind::time:
       return changes_[index(watch.which)].settings.time - t;
     case Watch::Kind::function:
-      return watch.sign * changes_[index(watch.which)].when.value(t, state);
+      return watch.sign * changes_[index(watch.which)].when.guard(t, state);
     case Watch::Kind::gap:
       set_->look(state);
       return set_->contact_gap(watch.which);
@@ -194,9 +230,18 @@ double Switching::raw_value(const Watch& watch, double t) {
     }
     case Watch::Kind::slip:
       set_->look(state);
-      return norm(set_->slip(watch.which)) - kSlowSlip;
+      return dot(set_->slip(watch.which), watch.direction) - kSlowSlip;
+    case Watch::Kind::jam:
+      return set_->slide_margin(watch.which) - kJammed;
   }
   return 1.0;
+}
+
+Jet Switching::slope(int k, double t, std::span<const double> rates) const {
+  const Watch& watch = watches_[index(k)];
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  if (watch.kind != Watch::Kind::function) return {0.0, kUnknown, kUnknown};
+  return changes_[index(watch.which)].when.guard_jet(t, equations_.state(), rates);
 }
 
 void Switching::count(double t, int constraint) {
@@ -339,13 +384,70 @@ std::vector<int> Switching::impact(double t, Eigen::VectorXd& y, std::vector<Run
   return hits;
 }
 
+// After the equations were evaluated.
+bool Switching::jammed() {
+  set_->look(equations_.state());
+  for (const int i : contacts_) {
+    if (!set_->slips(i) || norm(set_->slip(i)) <= kHardlySlips) continue;
+    const double margin = set_->slide_margin(i);
+    if (margin > 0.0 && margin < kJammed && set_->contact_force(i).normal > 0.0) return true;
+  }
+  return false;
+}
+
+bool Switching::jam(double t, Eigen::VectorXd& y, std::span<const int> contacts,
+                    std::vector<RunEvent>& log) {
+  State state = state_at(t, y);
+  set_->look(state);
+  std::vector<Vec3d> before;
+  for (const int i : contacts) before.push_back(set_->slip(i));
+  const ConstraintSet::Jump jump =
+      set_->jam(state, equations_.applied_effort(), equations_.external(), contacts);
+  state.v = jump.velocity;
+  set_->look(state);
+  bool any = false;
+  for (std::size_t k = 0; k < contacts.size(); ++k) {
+    const int i = contacts[k];
+    const double speed = norm(before[k]);
+    const Vec3d slip = set_->slip(i);
+    if (speed <= kSlowSlip || norm(slip - before[k]) < kTurned * speed) continue;
+    any = true;
+    if (speed <= kHardlySlips) continue;
+    log.push_back(
+        {t, "jam", set_->name(i),
+         fmt::format("its friction of {:.6g} presses it into its plane, and no finite "
+                     "force lets it slide on (Painlevé): an impulse takes its slip from "
+                     "{:.6g} to {:.3g} m/s, energy {:.6g} J",
+                     set_->contact(i).friction, speed, norm(slip), jump.contact_work[k])});
+    count(t, i);
+  }
+  if (!any) return false;
+  equations_.set_state(state, y);
+  double rest = jump.energy_change;
+  for (std::size_t k = 0; k < contacts.size(); ++k) {
+    equations_.add_constraint_work(contacts[k], jump.contact_work[k], y);
+    rest -= jump.contact_work[k];
+  }
+  equations_.add_constraint_work(contacts.front(), rest, y);
+  return true;
+}
+
 void Switching::settle(double t, Eigen::VectorXd& y, std::span<const int> hits,
                        std::vector<RunEvent>& log) {
   equations_.set_targets(t);
+  bool jams = false;
   for (const int k : hits) {
     const Watch& watch = watches_[index(k)];
     if (watch.kind == Watch::Kind::time || watch.kind == Watch::Kind::function)
       apply(t, y, changes_[index(watch.which)], log);
+    jams = jams || watch.kind == Watch::Kind::jam;
+  }
+  if (jams) {
+    // Where it still presses.
+    equations_.evaluate(t, y);
+    const State state = equations_.state();
+    const std::vector<int> contacts = touching(state);
+    if (contact_load() > 0.0) jam(t, y, resting(state, contacts), log);
   }
   resolve(t, y, log);
 }
@@ -361,9 +463,18 @@ void Switching::resolve(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log
   for (const int i : contacts_) before.push_back({set_->mode(i), set_->slips(i)});
   const std::vector<int> hits = impact(t, y, log);
   State state = state_at(t, y);
-  const std::vector<int> all = touching(state);
-  std::vector<int> rest = resting(state, all);
-  const std::vector<int> held = back_at_once(t, y, all, rest);
+  std::vector<int> held;
+  for (int tries = 0;; ++tries) {
+    const std::vector<int> all = touching(state);
+    std::vector<int> rest = resting(state, all);
+    try {
+      held = back_at_once(t, y, all, rest);
+      if (tries == kMostJams || !jammed() || !jam(t, y, resting(state, all), log)) break;
+    } catch (const UnsolvedContacts&) {
+      if (tries == kMostJams || !jam(t, y, resting(state, all), log)) throw;
+    }
+    state = state_at(t, y);
+  }
   int first = -1;
   for (std::size_t k = 0; k < contacts_.size(); ++k) {
     const int i = contacts_[k];
@@ -418,6 +529,17 @@ void Switching::check(double t) {
                            "step (max_step) may help");
 }
 
+std::string Switching::near_jam(double t, const Eigen::VectorXd& y) {
+  if (idle()) return {};
+  equations_.evaluate(t, y);
+  for (const int i : contacts_)
+    if (set_->slips(i) && std::abs(set_->slide_margin(i)) < kNearJam)
+      return set_->describe_contact(i) +
+             ": its friction is about to press it into its plane, with a normal force that grows "
+             "without bound (Painlevé); lower the friction";
+  return {};
+}
+
 std::size_t Switching::saved() const {
   return idle() ? 0 : changes_.size() + index(set_->count()) * (ConstraintSet::kSavedEach + 2);
 }
@@ -437,10 +559,7 @@ void Switching::restore(std::span<const double> s) {
   if (idle()) return;
   const std::size_t of_set = index(set_->count()) * ConstraintSet::kSavedEach;
   set_->restore(s.first(of_set));
-  for (std::size_t k = 0; k < changes_.size(); ++k) {
-    changes_[k].done = s[of_set + k] != 0.0;
-    changes_[k].when.start(0.0, equations_.state());
-  }
+  for (std::size_t k = 0; k < changes_.size(); ++k) changes_[k].done = s[of_set + k] != 0.0;
   std::size_t at = of_set + changes_.size();
   for (Count& c : counts_) {
     c.since = s[at++];

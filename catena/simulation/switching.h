@@ -7,11 +7,14 @@
 //   a contact apart     its gap
 //   one that is closed  its normal force (it cannot pull)
 //   one that sticks     what is left to the friction cone
-//   one that slides     its slip speed, less kSlowSlip
+//   one that slides     its slip in the direction it had when it was last looked at, less
+//   kSlowSlip,
+//                       and how far it is from jamming
 //
 // At a switch the velocities jump by the impulse of what is switched on; at a touch-down by an
 // impact of all contacts that touch then. Both are booked as work in the audit. Whatever happens to
-// a contact, the modes of all that touch are then found together (constraint_set.h). A contact that
+// a contact, the modes of all that touch are then found together (constraint_set.h). Where friction
+// leaves sliding no finite force (Painlevé), an impulse ends the slip first. A contact that
 // leaves and would be back within kShortestBounce (later the more often it was switched lately)
 // stays closed: its bounces would accumulate (Zeno), also where contacts throw each other off in
 // turn. A constraint that is switched more than kMostSwitchings times within kChatterTime chatters:
@@ -48,11 +51,17 @@ class Switching {
   // Of watch k, after the equations were evaluated (or looked at) at t. An event is where it falls
   // to zero.
   double value(int k, double t);
+  // The equations were looked at and nothing has happened until there.
+  void mark();
+  // The rates of a switch's function, NaN of everything else.
+  Jet slope(int k, double t, std::span<const double> rates) const;
 
   // What happens when these watches reach zero.
   void settle(double t, Eigen::VectorXd& y, std::span<const int> hits, std::vector<RunEvent>& log);
   // Impacts and modes of the contacts that touch; also after something else changed velocities.
   void resolve(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log);
+  // A contact that is close to jamming, in words, or "": why steps get too short.
+  std::string near_jam(double t, const Eigen::VectorXd& y);
   // No contact may be below its plane, and no constraints may contradict each other: throws
   // NumericalError. Where the equations have been looked at.
   void check(double t);
@@ -63,12 +72,15 @@ class Switching {
 
  private:
   struct Watch {
-    enum class Kind { time, function, gap, push, cone, slip };
+    enum class Kind { time, function, gap, push, cone, slip, jam };
     Kind kind;
     int which;  // switch or constraint
     int sign = 1;
     double offset = 0.0;  // what makes it positive at the start, if it is rounding there
     bool started = false;
+    Vec3d direction{};  // of slip
+    bool near = false;  // to a jam; and measured by what it is there
+    bool renewed = false;
   };
   struct Change {
     SwitchSettings settings;
@@ -87,6 +99,10 @@ class Switching {
   // rest; returns these.
   std::vector<int> back_at_once(double t, const Eigen::VectorXd& y, std::span<const int> contacts,
                                 std::vector<int>& rest);
+  // Whether something slides that has next to no finite force left; and the impulse that ends or
+  // turns such a slip. False: none would do that.
+  bool jammed();
+  bool jam(double t, Eigen::VectorXd& y, std::span<const int> contacts, std::vector<RunEvent>& log);
   double raw_value(const Watch& watch, double t);
   double contact_load() const;
   void count(double t, int constraint);
