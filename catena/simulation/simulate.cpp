@@ -269,6 +269,7 @@ void Simulation::step(double limit) {
       if (has_fixed_step(settings_.integrator.method) ||
           h <= kSameInstant * std::max(1.0, std::abs(from)))
         throw;
+      equations_.leave_step();
       integrator_->restart(from, y_);
       limit = from + h;
     }
