@@ -1,10 +1,12 @@
 // catena check: every problem of a model file, at once.
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "apps/catena/model_options.h"
+#include "catena/closure/assembly.h"
 #include "catena/model/validation.h"
 
 namespace catena::app {
@@ -17,8 +19,16 @@ void check(const ModelOptions& options) {
     try {
       const Mechanism m = MechanismBuilder(reading.description).finish({.strict = reading.strict});
       found.insert(found.end(), m.warnings().begin(), m.warnings().end());
+      // What no command could start from.
+      if (!m.loops().empty() && !has_error(found))
+        assemble_near(m, m.default_state(), given_by_description(m));
     } catch (const ModelError& e) {
       found.insert(found.end(), e.problems().begin(), e.problems().end());
+    } catch (const NumericalError& e) {
+      Diagnostic torn;
+      torn.source.file = options.file();
+      torn.message = e.what();
+      found.push_back(std::move(torn));
     }
   }
   int errors = 0;
@@ -47,6 +57,7 @@ void add_check(CLI::App& app) {
       "Examples:\n"
       "  catena check robot.urdf\n"
       "  catena check robot.urdf --strict\n\n"
+      "Closed loops are assembled, too: what cannot be closed is an error.\n"
       "Problems go to stderr as `file:line: error: ...`. Exit 1 if there is an error.");
   command->callback([options] { check(*options); });
 }

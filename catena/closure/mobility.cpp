@@ -183,7 +183,8 @@ LoopMobility analyse_loop(const Mechanism& mechanism, const LoopPlace& place,
   }
   if (ranks.sharp > ranks.rank)
     warnings.push_back(name + ": " + std::to_string(ranks.sharp - ranks.rank) +
-                       " constraints are redundant only within the rounding of its numbers; write "
+                       (ranks.sharp - ranks.rank == 1 ? " constraint is" : " constraints are") +
+                       " redundant only within the rounding of its numbers; write "
                        "parallel axes and lengths with all digits");
   if (ranks.coarse < ranks.rank) {
     result.nearly_redundant = ranks.rank - ranks.coarse;

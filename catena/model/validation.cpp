@@ -276,7 +276,8 @@ class Validator {
                                   const char* which) {
       if (!values.empty() && values.size() != size)
         error(hinge.source, what + ": " + which + " has " + std::to_string(values.size()) +
-                                " numbers, but " + std::to_string(size) + " are needed");
+                                (values.size() == 1 ? " number, but " : " numbers, but ") +
+                                std::to_string(size) + (size == 1 ? " is needed" : " are needed"));
       else if (!finite(values))
         error(hinge.source, what + ": " + which + " is not finite");
       else if (!values.empty() && size == coordinates && has_quaternion(hinge.type) &&

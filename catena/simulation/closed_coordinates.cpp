@@ -254,13 +254,15 @@ void ClosedCoordinates::unpack(std::span<const double> y, State& state) {
     near_singular_ = true;
     return;
   }
-  if (ratio < kSingular && std::find(pinned_.begin(), pinned_.end(), 1) != pinned_.end())
-    throw NumericalError(
-        "a hinge whose motion is prescribed is in its dead centre, and cannot go on as prescribed: "
-        "prescribe less, or the motion of another hinge of the loop");
   const auto speeds = y.subspan(first_velocity());
   const bool moves = std::any_of(speeds.begin(), speeds.end(), [](double v) { return v != 0.0; });
-  if (ratio < (moves ? kSingularInMotion : kSingular)) stop_at_singular_position(state);
+  if (ratio < (moves ? kSingularInMotion : kSingular)) {
+    if (std::find(pinned_.begin(), pinned_.end(), 1) != pinned_.end())
+      throw NumericalError(
+          "a hinge whose motion is prescribed is in its dead centre, and cannot go on as "
+          "prescribed: prescribe less, or the motion of another hinge of the loop");
+    stop_at_singular_position(state);
+  }
   unpack_at(y, 0.0, state);
   ratio_ = ratio;
   interpolation_ = 0.0;

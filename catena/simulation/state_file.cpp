@@ -10,6 +10,11 @@
 namespace catena {
 namespace {
 
+std::string wrong_count(std::size_t found, std::ptrdiff_t needed) {
+  return "has " + std::to_string(found) + (found == 1 ? " number, but " : " numbers, but ") +
+         std::to_string(needed) + (needed == 1 ? " is needed" : " are needed");
+}
+
 using yaml::Entry;
 using yaml::Values;
 
@@ -108,8 +113,7 @@ void read_named_vector(Values& values, const yaml::Node& node, const Mechanism& 
   if (named != nullptr) named->assign(static_cast<std::size_t>(result.size()), 0);
   if (node.is_list()) {
     if (static_cast<Eigen::Index>(node.entries.size()) != result.size()) {
-      values.error(node.line, "has " + std::to_string(node.entries.size()) + " numbers, but " +
-                                  std::to_string(result.size()) + " are needed");
+      values.error(node.line, wrong_count(node.entries.size(), result.size()));
       return;
     }
     for (Eigen::Index i = 0; i < result.size(); ++i)
@@ -125,8 +129,7 @@ void read_named_vector(Values& values, const yaml::Node& node, const Mechanism& 
     std::vector<double> numbers;
     if (!values.number_or_list(*entry.value, numbers)) continue;
     if (static_cast<int>(numbers.size()) != slot.count) {
-      values.error(entry.line, "has " + std::to_string(numbers.size()) + " numbers, but " +
-                                   std::to_string(slot.count) + " are needed");
+      values.error(entry.line, wrong_count(numbers.size(), slot.count));
       continue;
     }
     for (int k = 0; k < slot.count; ++k) {

@@ -75,7 +75,7 @@ TEST_F(StateFile, EveryMistakeHasItsLine) {
                   HasSubstr("1: q: no hinge or coordinate is named 'pivt'; did you mean 'pivot'?"),
                   HasSubstr("2: v: has 2 numbers, but 4 are needed"),
                   HasSubstr("3: unknown key 'efort'; did you mean 'effort'?"),
-                  HasSubstr("4: effort: ball: has 1 numbers, but 3 are needed"),
+                  HasSubstr("4: effort: ball: has 1 number, but 3 are needed"),
                   HasSubstr("6: external: 1: no body is named 'amr'; did you mean 'arm'?"),
                   HasSubstr("7: external: 2: force: needs a list of 3 numbers"),
                   HasSubstr("7: external: 2: needs 'body:'")));

@@ -68,6 +68,20 @@ if(NOT err MATCHES "broken.yaml:6: error: [^\n]*did you mean 'revolute'")
   fail("check should report all problems: ${err}")
 endif()
 expect(1 OUT "" ERR "broken.yaml:4: error: " RUN info broken.yaml)
+# A loop that cannot be closed: the rod does not reach its slider.
+file(WRITE ${WORK}/torn.yaml "catena: 1
+bodies:
+  crank: {mass: 1, inertia: [1, 1, 1]}
+  rod: {mass: 1, inertia: [1, 1, 1]}
+  slider: {mass: 1, inertia: [1, 1, 1]}
+hinges:
+  A: {type: revolute, parent: world, child: crank}
+  B: {type: revolute, parent: crank, child: rod, at: [0.4, 0, 0]}
+  S: {type: prismatic, parent: world, child: slider, axis: x, at: [0, 9, 0]}
+  C: {type: revolute, parent: rod, child: slider, at: [1, 0, 0]}
+")
+expect(1 OUT "1 error" ERR "torn.yaml: error: .*loop of 'crank', 'rod' and 'slider' cannot be closed.*open by 7.6 m"
+       RUN check torn.yaml)
 # A hinge without inertia is an error, but no reason not to describe the rest.
 file(WRITE ${WORK}/idle.urdf "<robot name='r'><link name='base'/><link name='a'/>
 <joint name='j' type='continuous'><parent link='base'/><child link='a'/></joint></robot>
