@@ -88,7 +88,6 @@ TEST(ClosedBalls, ParallelogramGoesOnAsOneWhateverItsCouplerSpins) {
   const Mechanism m = parallelogram();
   for (const double spin : {0.0, 3.0, 40.0})
     for (const double rtol : {1e-7, 1e-9}) {
-      if (spin > 10.0 && rtol < 1e-8) continue;  // short steps gather more: 1.1e-7 after 2 s
       MemoryRecorder record;
       const SimulationResult r = simulate(m, parallel_state(m, kAngle, spin),
                                           settings_of(kInterval * kRows, kInterval, rtol), record);
@@ -98,7 +97,8 @@ TEST(ClosedBalls, ParallelogramGoesOnAsOneWhateverItsCouplerSpins) {
         const double before = expected[0];
         expected = runge_kutta(expected, kInterval, 400, rate);
         passed += std::sin(before) * std::sin(expected[0]) < 0.0;
-        const double allowed = 100.0 * rtol;
+        // Tolerances refer to each velocity, the spin too, and its steps are shorter and more.
+        const double allowed = 100.0 * rtol * std::max(1.0, 0.1 * spin);
         ASSERT_NEAR(record.value(row, "q.A"), expected[0], allowed) << spin << " " << row;
         ASSERT_NEAR(record.value(row, "q.D"), expected[0], allowed) << spin << " " << row;
       }
