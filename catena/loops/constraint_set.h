@@ -262,6 +262,8 @@ class ConstraintSet {
   class AllRows;
   Reduced reduce(std::span<const int> contacts, const Eigen::VectorXd& right) const;
   Jump strike(const State& state, const Reduced& reduced, const ContactSolution& solution);
+  static Eigen::VectorXd turning_impulse(const ContactProblem& problem,
+                                         const Eigen::VectorXd& pull);
   void refuse_unsolved(const ContactSolution& solution, std::span<const int> contacts) const;
   void balance(const Reduced& reduced, ContactSolution& solution) const;
   bool carry(const Reduced& reduced, int first, ContactSolution& solution,

@@ -306,6 +306,54 @@ void ConstraintSet::renew_margin(int i, const State& state) {
   at(i).give = reduce(contact, VectorXd::Zero(dynamics_.constraints().rows())).problem.w(0, 0);
 }
 
+// The impulse of one contact that slips and jams, with those that rest and are pressed down beside
+// it: they answer as long as they can hold.
+VectorXd ConstraintSet::turning_impulse(const ContactProblem& problem, const VectorXd& pull) {
+  const int count = static_cast<int>(problem.contacts.size());
+  VectorXd impulse = VectorXd::Zero(problem.b.size());
+  for (int k = 0; k < count; ++k) {
+    if (problem.b.segment<2>(3 * k + 1).norm() <= kSlowSlip) continue;
+    std::vector<int> holding;
+    for (int i = 0; i < count; ++i)
+      if (problem.b.segment<2>(3 * i + 1).norm() <= kSlowSlip && pull[3 * i] < 0.0)
+        holding.push_back(i);
+    while (true) {
+      const std::vector<int> own{3 * k, 3 * k + 1, 3 * k + 2};
+      std::vector<int> rows;
+      for (const int i : holding) rows.insert(rows.end(), {3 * i, 3 * i + 1, 3 * i + 2});
+      ContactProblem alone;
+      alone.contacts = {problem.contacts[index(k)]};
+      alone.w = problem.w(own, own);
+      alone.b = problem.b(own);
+      MatrixXd answer(static_cast<Index>(rows.size()), 3);
+      if (!rows.empty()) {
+        Eigen::CompleteOrthogonalDecomposition<MatrixXd> solver;
+        solver.setThreshold(kGeneralRank);
+        solver.compute(problem.w(rows, rows));
+        answer = -solver.solve(MatrixXd(problem.w(rows, own)));
+        alone.w += problem.w(own, rows) * answer;
+      }
+      const Eigen::Vector3d pushed = grown_impulse(alone, 0);
+      if (pushed.isZero(0.0)) break;
+      const VectorXd held = answer * pushed;
+      const auto fails = [&](std::size_t i) {
+        const auto row = static_cast<Index>(3 * i);
+        return held.segment<2>(row + 1).norm() >
+               problem.contacts[index(holding[i])].friction * held[row];
+      };
+      std::size_t worst = 0;
+      while (worst < holding.size() && !fails(worst)) ++worst;
+      if (worst == holding.size()) {
+        impulse(own) = pushed;
+        impulse(rows) = held;
+        return impulse;
+      }
+      holding.erase(holding.begin() + static_cast<std::ptrdiff_t>(worst));
+    }
+  }
+  return impulse;
+}
+
 // A short while of the forces that act tells which contacts press; then without it. With u the
 // velocities, W λ + b = 0 is the end of all slip, and it is within the cones just where sliding
 // has no force: of one contact in the plane, W_nn − μ |W_nt| ≤ 0.
@@ -322,26 +370,28 @@ ConstraintSet::Jump ConstraintSet::jam(const State& state, const VectorXd& effor
   Reduced reduced = reduce(contacts, right);
   ContactProblem& problem = reduced.problem;
   problem.sticks_first = true;
+  // They touch and rest: other normal velocities are rounding, which a contact that jams would
+  // answer by an impulse of its own.
+  for (std::size_t k = 0; k < contacts.size(); ++k) problem.b[static_cast<Index>(3 * k)] = 0.0;
   // Those that are not quite jammed count as jammed.
   for (ContactProblem::Contact& contact : problem.contacts) contact.friction *= 1.0 + 2.0 * kJammed;
   ContactProblem ahead = problem;
   const double most = pull.lpNorm<Eigen::Infinity>();
   if (most > 0.0) ahead.b += kJammed * problem.b.lpNorm<Eigen::Infinity>() / most * pull;
   ContactSolution solution = catena::solve(ahead);
-  refuse_unsolved(solution, contacts);
-  int pressing = 0, only = -1;
-  for (int k = 0; k < static_cast<int>(contacts.size()); ++k) {
-    if (!(solution.force[3 * k] > 0.0)) continue;
-    ++pressing;
-    only = k;
+  if (solution.residual <= kContactsSolved)
+    if (const ContactSolution exact = solve_from(problem, solution.force);
+        exact.residual <= kContactsSolved)
+      solution = exact;
+  bool ends = false;
+  for (Index k = 1; k < problem.b.size(); k += 3) {
+    const double slip = problem.b.segment<2>(k).norm();
+    ends = ends || (slip > kSlowSlip && solution.motion.segment<2>(k).norm() < 0.5 * slip);
   }
-  solution = solve_from(problem, solution.force);
-  refuse_unsolved(solution, contacts);
   // In space its slip may turn to where it does not jam, and go on.
-  const auto slip = [only](const VectorXd& u) { return u.segment<2>(3 * only + 1).norm(); };
-  if (pressing == 1 && slip(solution.motion) > 0.5 * slip(problem.b)) {
-    solution.force.setZero();
-    solution.force.segment<3>(3 * only) = grown_impulse(problem, only);
+  if (!ends || solution.residual > kContactsSolved) {
+    solution.force = turning_impulse(problem, pull);
+    if (solution.force.isZero(0.0)) refuse_unsolved(solution, contacts);
   }
   return strike(state, reduced, solution);
 }

@@ -234,9 +234,11 @@ class Solver {
 ContactSolution solve(const ContactProblem& problem) { return Solver(problem).run(); }
 
 Eigen::Vector3d grown_impulse(const ContactProblem& problem, int contact) {
-  // Bits that change the slip by this part of it; slip that is so small a part of the first is at
-  // an end.
+  // Bits that change the slip by this part of it, smaller ones first: it may turn out of the jam
+  // at once. Slip that is so small a part of the first is at an end.
   constexpr double kBit = 0.01;
+  constexpr double kFirstBit = 1e-8;
+  constexpr double kGrowth = 1.3;
   constexpr double kEnd = 1e-9;
   constexpr int kMostBits = 20000;
   using Eigen::Vector3d;
@@ -253,7 +255,8 @@ Eigen::Vector3d grown_impulse(const ContactProblem& problem, int contact) {
     f.tail<2>() = -mu / at.tail<2>().norm() * at.tail<2>();
     return f;
   };
-  for (int k = 0; k < kMostBits; ++k) {
+  double bit = kFirstBit, growth = kGrowth;
+  for (int k = 0; k < kMostBits; ++k, bit = std::min(kBit, growth * bit)) {
     const double left = u.tail<2>().norm();
     if (left <= kEnd * slip) {
       // Sticks, if friction can; else it slips on the way that it is pushed.
@@ -264,14 +267,18 @@ Eigen::Vector3d grown_impulse(const ContactProblem& problem, int contact) {
       continue;
     }
     const Vector3d f1 = push(u), r1 = w * f1;
-    const double h =
-        kBit * left / std::max(r1.tail<2>().norm(), std::numeric_limits<double>::min());
+    const double h = bit * left / std::max(r1.tail<2>().norm(), std::numeric_limits<double>::min());
     const Vector3d f2 = push(u + 0.5 * h * r1), r2 = w * f2;
     const Vector3d f3 = push(u + 0.5 * h * r2), r3 = w * f3;
     const Vector3d f4 = push(u + h * r3);
     const Vector3d more = h / 6.0 * (f1 + 2.0 * f2 + 2.0 * f3 + f4);
     const Vector3d next = u + w * more;
-    if (!(next[0] < 0.0)) {  // the normal velocity is zero on the way
+    if (!(next[0] < 0.0)) {  // the normal velocity is zero on the way: closer to that
+      if (u[0] < 0.0 && bit > kFirstBit) {
+        growth = 1.0;
+        bit *= 0.1;
+        continue;
+      }
       const double part = u[0] < 0.0 ? u[0] / (u[0] - next[0]) : 0.0;
       return impulse + part * more;
     }

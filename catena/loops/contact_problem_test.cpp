@@ -159,5 +159,38 @@ TEST(ContactProblem, ImpossibleIsSaid) {
   EXPECT_EQ(s.worst, 1);
 }
 
+// A foot of a biped whose slip turns under its own friction (A = w_nn − μ w_nt · t̂ is −0.003 at the
+// start): against steps of constant size in the impulse, and with less friction it is not pressed
+// in.
+TEST(ContactProblem, GrownImpulseTurnsSlip) {
+  ContactProblem problem;
+  problem.w.resize(3, 3);
+  problem.w << 0.25369895718460267, 0.59304884055489326, 0.25411455436108843, 0.59304884055489326,
+      3.0325392266097784, 1.0219476747842322, 0.25411455436108843, 1.0219476747842322,
+      0.9281120540483383;
+  problem.b = Eigen::Vector3d(0.0, 0.75970978930957445, -0.65026228248853724);
+  problem.contacts.resize(1);
+  problem.contacts[0].friction = 0.9;
+  const Eigen::Vector3d found = grown_impulse(problem, 0);
+  Eigen::Vector3d u = problem.b, sum = Eigen::Vector3d::Zero();
+  const double step = 1e-7;
+  do {
+    Eigen::Vector3d f(1.0, 0.0, 0.0);
+    f.tail<2>() = -0.9 * u.tail<2>().normalized();
+    sum += step * f;
+    u += step * (problem.w * f);
+  } while (u[0] < 0.0);
+  EXPECT_GT(sum[0], 1e-3);
+  EXPECT_LT((found - sum).norm(), 2e-3 * sum.norm());
+  // It slides on, where it is not pressed into its plane any more, and no energy was made.
+  const Eigen::Vector3d after = problem.w * found + problem.b;
+  EXPECT_NEAR(after[0], 0.0, 1e-7);
+  EXPECT_GT(problem.w(0, 0) - 0.9 * problem.w.row(0).tail<2>().dot(after.tail<2>().normalized()),
+            0.0);
+  EXPECT_LT(found.dot(problem.b + after), 0.0);
+  problem.contacts[0].friction = 0.85;
+  EXPECT_EQ(grown_impulse(problem, 0).norm(), 0.0);
+}
+
 }  // namespace
 }  // namespace catena

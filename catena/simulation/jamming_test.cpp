@@ -273,5 +273,58 @@ TEST(Jamming, LegOfACarriageStopsIt) {
   }
 }
 
+// A biped in space that stumbles: its feet jam while both touch, one turns its slip, and on the way
+// slip ends that is much smaller than what steps resolve beside its fast legs. The energy must
+// close.
+TEST(Jamming, StumblingBipedGoesOn) {
+  MechanismBuilder b("biped");
+  b.set_gravity({0.0, 0.0, -kGravity});
+  b.add_body("trunk", body(12.0, {0.0, 0.0, 0.2}, {0.3, 0.35, 0.1}));
+  b.add_hinge("base", kWorld, "trunk", {.type = HingeType::free});
+  const double hip = 0.25, knee = -0.5;
+  SimulationSettings settings = accurate(2.0);
+  settings.integrator.relative_tolerance = 1e-7;
+  settings.integrator.absolute_tolerance = 1e-10;
+  settings.integrator.maximum_step = 0.002;
+  for (const std::string side : {"l", "r"}) {
+    const double sign = side == "l" ? 1.0 : -1.0;
+    b.add_body("thigh_" + side, body(2.5, {0.0, 0.0, -0.18}, {0.03, 0.03, 0.005}));
+    b.add_body("shin_" + side, body(1.2, {0.0, 0.0, -0.17}, {0.015, 0.015, 0.002}));
+    b.add_hinge("hip_" + side, "trunk", "thigh_" + side,
+                {.axes = {{0.0, -1.0, 0.0}}, .frame_on_parent = shift(0.0, 0.1 * sign, 0.0)});
+    b.add_hinge("knee_" + side, "thigh_" + side, "shin_" + side,
+                {.axes = {{0.0, -1.0, 0.0}}, .frame_on_parent = shift(0.0, 0.0, -0.4)});
+    const auto drive = [&](const std::string& name, double kp, double kd, double rest, double swing,
+                           const std::string& wave) {
+      settings.actions.controllers.push_back(
+          {.freedom = name + "_" + side,
+           .kp = kp,
+           .kd = kd,
+           .target = {.expression = std::to_string(rest) + (swing > 0.0 ? "+" : "-") +
+                                    std::to_string(std::abs(swing)) + "*" + wave}});
+    };
+    drive("hip", 120.0, 6.0, hip, 0.35 * sign, "sin(6*t)");
+    drive("knee", 100.0, 5.0, knee, -0.3 * sign, "cos(6*t)");
+  }
+  const Mechanism m = b.finish();
+  State s = m.default_state();
+  s.q[m.position_index("base.z")] = 0.4 * (std::cos(hip) + std::cos(hip + knee)) + 0.02;
+  for (const std::string side : {"l", "r"}) {
+    s.q[m.position_index("hip_" + side)] = hip;
+    s.q[m.position_index("knee_" + side)] = knee;
+  }
+  for (int k = 0; k < 2; ++k)
+    add_contact(settings, {.name = k == 0 ? "foot_l" : "foot_r",
+                           .body = 2 * k + 2,
+                           .center = {0.0, 0.0, -0.4},
+                           .friction = 1.0});
+  MemoryRecorder record;
+  const SimulationResult r = simulate(m, s, settings, record);
+  EXPECT_TRUE(r.complete);
+  EXPECT_LT(r.audit.energy_drift, 1e-7);
+  EXPECT_NE(find(record, "jam"), nullptr);
+  EXPECT_LT(r.steps.steps + r.steps.rejected, 100000);
+}
+
 }  // namespace
 }  // namespace catena

@@ -27,8 +27,10 @@ constexpr double kForceRounding = 1e-10;
 constexpr double kOften = 20.0;
 // Of slide_margin(): closer than this the force of a contact grows fast.
 constexpr double kNearJam = 0.05;
-// An impulse must change a slip by more than this part of it; so often at one instant.
+// An impulse must change a slip by more than this part of it, or by so little where sliding has no
+// force at all; so often at one instant.
 constexpr double kTurned = 0.01;
+constexpr double kNeeded = 1e-9;
 // Slip (m/s) that is at an end but for rounding.
 constexpr double kHardlySlips = 2.0 * kSlowSlip;
 constexpr int kMostJams = 10;
@@ -395,14 +397,18 @@ bool Switching::jammed() {
   return false;
 }
 
-bool Switching::jam(double t, Eigen::VectorXd& y, std::span<const int> contacts,
+bool Switching::jam(double t, Eigen::VectorXd& y, std::span<const int> contacts, double least,
                     std::vector<RunEvent>& log) {
   State state = state_at(t, y);
   set_->look(state);
   std::vector<Vec3d> before;
   for (const int i : contacts) before.push_back(set_->slip(i));
-  const ConstraintSet::Jump jump =
-      set_->jam(state, equations_.applied_effort(), equations_.external(), contacts);
+  ConstraintSet::Jump jump;
+  try {
+    jump = set_->jam(state, equations_.applied_effort(), equations_.external(), contacts);
+  } catch (const UnsolvedContacts&) {
+    return false;
+  }
   state.v = jump.velocity;
   set_->look(state);
   bool any = false;
@@ -410,7 +416,7 @@ bool Switching::jam(double t, Eigen::VectorXd& y, std::span<const int> contacts,
     const int i = contacts[k];
     const double speed = norm(before[k]);
     const Vec3d slip = set_->slip(i);
-    if (speed <= kSlowSlip || norm(slip - before[k]) < kTurned * speed) continue;
+    if (speed <= kSlowSlip || norm(slip - before[k]) < least * speed) continue;
     any = true;
     if (speed <= kHardlySlips) continue;
     log.push_back(
@@ -447,7 +453,7 @@ void Switching::settle(double t, Eigen::VectorXd& y, std::span<const int> hits,
     equations_.evaluate(t, y);
     const State state = equations_.state();
     const std::vector<int> contacts = touching(state);
-    if (contact_load() > 0.0) jam(t, y, resting(state, contacts), log);
+    if (contact_load() > 0.0) jam(t, y, resting(state, contacts), kTurned, log);
   }
   resolve(t, y, log);
 }
@@ -469,10 +475,11 @@ void Switching::resolve(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log
     std::vector<int> rest = resting(state, all);
     try {
       held = back_at_once(t, y, all, rest);
-      if (tries == kMostJams || !jammed() || !jam(t, y, resting(state, all), log)) break;
+      if (tries == kMostJams || !jammed() || !jam(t, y, resting(state, all), kTurned, log)) break;
     } catch (const UnsolvedContacts&) {
-      if (tries == kMostJams || !jam(t, y, resting(state, all), log)) throw;
+      if (tries == kMostJams || !jam(t, y, resting(state, all), kNeeded, log)) throw;
     }
+    impact(t, y, log);  // of others that it drives into their planes
     state = state_at(t, y);
   }
   int first = -1;

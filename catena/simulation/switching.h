@@ -100,9 +100,10 @@ class Switching {
   std::vector<int> back_at_once(double t, const Eigen::VectorXd& y, std::span<const int> contacts,
                                 std::vector<int>& rest);
   // Whether something slides that has next to no finite force left; and the impulse that ends or
-  // turns such a slip. False: none would do that.
+  // turns such a slip, by `least` of it at least. False: none would do that.
   bool jammed();
-  bool jam(double t, Eigen::VectorXd& y, std::span<const int> contacts, std::vector<RunEvent>& log);
+  bool jam(double t, Eigen::VectorXd& y, std::span<const int> contacts, double least,
+           std::vector<RunEvent>& log);
   double raw_value(const Watch& watch, double t);
   double contact_load() const;
   void count(double t, int constraint);
