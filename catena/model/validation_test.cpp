@@ -188,7 +188,7 @@ const std::vector<Mistake>& mistakes() {
        [](B b) {
          b.hinge("elbow").initial_position = {1.0, 2.0};
        },
-       {"'elbow'", "initial position", "2 numbers", "1 are needed"}},
+       {"'elbow'", "initial position", "2 numbers", "1 is needed"}},
       {"InitialVelocityNan",
        [](B b) { b.hinge("elbow").initial_velocity = {kNan}; },
        {"'elbow'", "initial velocity"}},
