@@ -132,6 +132,17 @@ int ConstraintSet::add(const ServoSettings& s) {
   return add_thing(std::move(thing));
 }
 
+void ConstraintSet::use_ideal_servos(bool ideal) {
+  TreeConstraints& c = dynamics_.constraints();
+  for (const Thing& thing : things_) {
+    if (thing.kind != Kind::servo || thing.servo.actuators.empty()) continue;
+    if (ideal)
+      c.push_as_measured(thing.constraint);
+    else
+      c.push_at_freedoms(thing.constraint, thing.servo.actuators);
+  }
+}
+
 int ConstraintSet::find(std::string_view name) const {
   std::vector<std::string> names;
   for (int i = 0; i < count(); ++i) {

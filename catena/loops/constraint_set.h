@@ -182,6 +182,9 @@ class ConstraintSet {
   // By row, of those that are active: whether it holds positions and not velocities alone, as where
   // a contact sticks.
   std::vector<char> positional_rows() const;
+  // Servos by ideal forces, whatever their actuators: to find a state from which they can start,
+  // any freedom may move.
+  void use_ideal_servos(bool ideal);
   // Throws NumericalError if no state near this one satisfies the active constraints, positions to
   // `tolerance` and velocities to that fraction of the fastest: names the smallest set of them that
   // contradict each other, found by leaving out one after the other.

@@ -100,8 +100,10 @@ void Switching::begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) 
   State state = state_at(t, y);
   for (const int i : from_start_) set_->activate(i, state);
   equations_.set_targets(t);
+  set_->use_ideal_servos(true);
   set_->refuse_open(state, kAttachTolerance);
   equations_.project(t, y);
+  set_->use_ideal_servos(false);
   const State asked = state;
   state = equations_.state();
   const double moved =
