@@ -140,7 +140,7 @@ TEST(Jamming, RodJamsAboveTheKnownCoefficient) {
     EXPECT_GT(n, 40.0 * kGravity / (1.0 + 3.0 * c * c));
     const Eigen::Index last = below.record.rows() - 1;
     EXPECT_NEAR(below.record.value(last, "a.base.angle"), 3.0 / kHalf * n * (friction * s - c),
-                1e-6 * n);
+                1e-7 * n);
   }
 }
 
