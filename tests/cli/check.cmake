@@ -186,6 +186,13 @@ keys("${out}" audit steps events simulated_time wall_time output)
 string(JSON audit GET "${out}" audit)
 keys("${audit}" energy_drift linear_momentum_drift angular_momentum_drift closure_residual)
 value("${out}" swing.run.h5 output)
+# An axis that six digits leave out of parallel.
+file(READ ${models}/four_bar.yaml text)
+string(REPLACE "child: rocker, axis: z, at" "child: rocker, axis: [1e-6, 0, 1], at" text "${text}")
+file(WRITE ${WORK}/rounded.yaml "${text}")
+expect(0 OUT "loops closed to +[0-9.]+e-0[67] .redundant constraints disagree.*few digits"
+       RUN simulate ${WORK}/rounded.yaml -d 1 -o rounded.csv)
+expect(0 OUT "loops closed to +[0-9.]+e-1[0-9]\n" RUN simulate ${models}/four_bar.yaml -d 1 -o exact.csv)
 expect(0 OUT "energy drift.*output +table.csv" RUN simulate ${models}/double_pendulum.yaml
        --input "elbow=2*sin(t)" --pd shoulder=10,1,0.2 -d 1 -o table.csv)
 # From its last checkpoint, and longer than it was meant to be.
