@@ -157,7 +157,8 @@ Eigen::MatrixXd ClosedCoordinates::part(const Loop& loop, const Eigen::MatrixXd&
 double ClosedCoordinates::ratio_of(const Loop& loop) {
   if (loop.block.matrixLU().rows() == 0) return 1.0;
   const auto pivots = loop.block.matrixLU().diagonal().cwiseAbs();
-  return pivots.minCoeff() / pivots.maxCoeff() / loop.good_ratio;
+  const double ratio = pivots.minCoeff() / pivots.maxCoeff() / loop.good_ratio;
+  return ratio >= 0.0 ? ratio : 0.0;  // or NaN
 }
 
 Eigen::MatrixXd ClosedCoordinates::map_at(Loop& loop, const Eigen::VectorXd& q) const {
@@ -256,13 +257,7 @@ void ClosedCoordinates::unpack(std::span<const double> y, State& state) {
   }
   const auto speeds = y.subspan(first_velocity());
   const bool moves = std::any_of(speeds.begin(), speeds.end(), [](double v) { return v != 0.0; });
-  if (ratio < (moves ? kSingularInMotion : kSingular)) {
-    if (std::find(pinned_.begin(), pinned_.end(), 1) != pinned_.end())
-      throw NumericalError(
-          "a hinge whose motion is prescribed is in its dead centre, and cannot go on as "
-          "prescribed: prescribe less, or the motion of another hinge of the loop");
-    stop_at_singular_position(state);
-  }
+  if (ratio < (moves ? kSingularInMotion : kSingular)) stop_at_singular_position(state);
   unpack_at(y, 0.0, state);
   ratio_ = ratio;
   interpolation_ = 0.0;

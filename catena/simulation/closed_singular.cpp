@@ -46,6 +46,15 @@ void ClosedCoordinates::stop_at_singular_position(const State& state) {
     }
   }
   const std::string name = worst == nullptr ? "mechanism" : worst->closure.name();
+  if (worst != nullptr && !pinned_.empty())
+    for (const int column : worst->columns) {
+      const auto freedom = static_cast<std::size_t>(worst->closure.freedom(column));
+      if (pinned_[freedom] == 0) continue;
+      throw NumericalError("hinge '" + mechanism_.velocity_names()[freedom] +
+                           "', whose motion is prescribed, is in its dead centre in the " + name +
+                           ", and cannot go on as prescribed: prescribe less, or the motion of "
+                           "another hinge of the loop");
+    }
   const std::string why = worst == nullptr ? "" : disagreement(*worst);
   throw NumericalError("the " + name +
                        " stands in a singular position, where its motion is not determined" +

@@ -247,17 +247,18 @@ std::optional<double> EventWatch::first_event(Integrator& integrator) {
   bool dipped = false;  // since the last sample
   int closer = kCloserLooks;
   double width = to - from;  // of a look that was close enough
+  const double shortest = kTimeResolution * std::max(std::abs(from), std::abs(to));
   for (int sample = 1; sample <= kSamples;) {
     const double next = sample == kSamples ? to : from + (to - from) * sample / kSamples;
     double high = std::min(next, low + 2.0 * width);
     integrator.interpolate(high, y_);
     evaluate(high, y_);
-    for (; follows_ && closer > 0 && hides(high - low); --closer) {
+    for (; follows_ && closer > 0 && 0.5 * (high - low) > shortest && hides(high - low); --closer) {
       high = low + 0.5 * (high - low);
       integrator.interpolate(high, y_);
       evaluate(high, y_);
     }
-    width = high - low;
+    width = std::max(high - low, shortest);
     std::optional<double> nearest;
     for (std::size_t k = 0; !dipped && k < watches_.size(); ++k)
       if (const auto at =

@@ -55,6 +55,20 @@ SwitchSettings on_off(const std::string& function, bool on) {
   return s;
 }
 
+// One that no looks can follow, and that has no zero, does not stop the time.
+TEST(Guards, FasterThanTheResolutionOfTime) {
+  SimulationSettings settings{.duration = 0.3};
+  settings.integrator.maximum_step = 1e-4;
+  settings.actions.events = {{.name = "never",
+                              .signal = {.expression = "2 + sin(1e18*t)"},
+                              .action = EventSettings::Action::stop}};
+  Guarded found;
+  run(settings, found);
+  EXPECT_EQ(found.error, "");
+  EXPECT_TRUE(found.result.complete);
+  EXPECT_EQ(found.result.end, "");
+}
+
 // sin(ω t) falls through zero at π/ω, 3π/ω …; every half period is one switching, of which 200 in a
 // millisecond are too many.
 TEST(Guards, SwitchesFasterThanStepsChatter) {

@@ -37,7 +37,7 @@ constexpr double kShorten = 0.25;
 // Of mechanisms larger than this the loops are not looked at for what may be wrong with them.
 constexpr int kMostFreedomsToLookAt = 300;
 // The first number of a checkpoint.
-constexpr double kCheckpointFormat = 2.0;
+constexpr double kCheckpointFormat = 3.0;
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
@@ -162,6 +162,10 @@ class Simulation {
   double checkpoint_time() const {
     return static_cast<double>(next_checkpoint_) * settings_.checkpoint_interval;
   }
+  // Where a step must end for a checkpoint; one that is overdue is made at the end of any.
+  double next_stop() const {
+    return checkpoint_time() > t_ ? checkpoint_time() : settings_.duration;
+  }
 
   // The integrator, from y_ at t_.
   void restart() {
@@ -196,7 +200,7 @@ class Simulation {
   bool pass_corner(double t);
   void happen(double t, const EventWatch::Hits& hits);
   void watch_for_zeno();
-  void make_checkpoint();
+  bool make_checkpoint();
   void load(const RunCheckpoint& from);
   SimulationResult result(double wall, double processor) const;
   std::string describe(const StepCollapse& collapse);
@@ -292,7 +296,7 @@ bool Simulation::accept() {
 // One step, and what comes with it.
 void Simulation::advance() {
   const double corner = equations_.next_corner();
-  const double limit = std::min({settings_.duration, checkpoint_time(), corner});
+  const double limit = std::min({settings_.duration, next_stop(), corner});
   // An event may have come to within rounding of the limit.
   if (limit - t_ > kSameInstant * std::max(1.0, std::abs(t_))) {
     step(limit);
@@ -324,10 +328,7 @@ void Simulation::advance() {
   anew |= contacts_.hold(t_, y_);
   const bool other = accept();
   anew |= other && !coordinates_->counts_anew();
-  if (t_ >= checkpoint_time() && t_ < settings_.duration) {
-    make_checkpoint();
-    anew = true;
-  }
+  if (t_ >= checkpoint_time() && t_ < settings_.duration) anew |= make_checkpoint();
   if (anew)
     restart();
   else if (other)
@@ -387,11 +388,13 @@ void Simulation::watch_for_zeno() {
       recent_events_, number(recent_start_), number(t_), last_event_.kind, last_event_.name));
 }
 
-void Simulation::make_checkpoint() {
+// False: not here, beside a singular position, from where nothing could start.
+bool Simulation::make_checkpoint() {
+  equations_.look(t_, y_);
+  if (!coordinates_->sides().empty()) return false;
   ++next_checkpoint_;
   recent_events_ = 0;
   recent_start_ = t_;
-  equations_.look(t_, y_);
   const State state = equations_.state();
   coordinates_->begin(state);
   equations_.use_chart();
@@ -423,6 +426,7 @@ void Simulation::make_checkpoint() {
                      static_cast<double>(n.evaluations), static_cast<double>(n.restarts),
                      n.smallest_step, n.largest_step, n.stiff_since});
   recorder_.checkpoint({t_, rows_, events_, std::move(s)});
+  return true;
 }
 
 void Simulation::load(const RunCheckpoint& from) {

@@ -166,6 +166,21 @@ TEST(SingularPassage, WhatActsSeesThePositionItself) {
   }
 }
 
+// A checkpoint that would fall on it is made behind it.
+TEST(SingularPassage, ACheckpointInIt) {
+  MechanismBuilder b(parallelogram().description());
+  b.set_gravity({});
+  const Mechanism m = b.finish();
+  SimulationSettings settings = settings_of(0.3, 0.05, 1e-9);
+  settings.actions.loops = LoopRoute::embedded;
+  settings.checkpoint_interval = 0.1;
+  MemoryRecorder record;
+  const SimulationResult r = simulate(m, parallel_state(m, -0.1, 1.0), settings, record);
+  EXPECT_TRUE(r.complete);
+  for (int row = 0; row <= 6; ++row)
+    EXPECT_NEAR(record.value(row, "q.A"), record.value(row, "time") - 0.1, 1e-9) << row;
+}
+
 // Prescribed, so that a lock holds the crank in the singular position too; its effort is what the
 // weight asks for.
 TEST(SingularPassage, PrescribedThroughIt) {
