@@ -372,10 +372,14 @@ double ClosedCoordinates::unpack_at(std::span<const double> y, double time, Stat
       else
         x[rank + f] = y[k++] + (time != 0.0 ? time * loop.tangent.lead.row(f).dot(v) : 0.0);
     }
-    if (loop.positions.largest_turn(x) > kFarthestTurn)
-      throw NumericalError("the " + loop.closure.name() +
-                           " turns by nearly half a turn at once: the step is too long");
+    const auto check_turns = [&] {
+      if (loop.positions.largest_turn(x) > kFarthestTurn)
+        throw NumericalError("the " + loop.closure.name() +
+                             " turns by nearly half a turn at once: the step is too long");
+    };
+    check_turns();
     if (!close(loop, time, x, state.q)) ratio = 0.0;
+    check_turns();  // the dependent ones too
     const Eigen::MatrixXd map = map_at(loop, state.q);
     // What cannot move is not carried over a singular position.
     if (independents > 0) ratio = std::min(ratio, ratio_of(loop));
