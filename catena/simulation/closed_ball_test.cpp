@@ -9,10 +9,12 @@
 #include "catena/closure/assembly.h"
 #include "catena/dynamics/kinematics.h"
 #include "catena/model/builder.h"
-#include "catena/simulation/simulate.h"
+#include "catena/simulation/simulate_test_support.h"
 
 namespace catena {
 namespace {
+
+using test::settings_of;
 
 constexpr double kGravity = 9.81;
 
@@ -28,15 +30,6 @@ Vector runge_kutta(Vector x, double duration, int steps, Rate rate) {
     x += h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4);
   }
   return x;
-}
-
-SimulationSettings settings_of(double duration, double interval, double rtol) {
-  SimulationSettings settings;
-  settings.duration = duration;
-  settings.output_interval = interval;
-  settings.integrator.relative_tolerance = rtol;
-  settings.integrator.absolute_tolerance = 0.01 * rtol;
-  return settings;
 }
 
 // Two equal cranks and a coupler on ball joints, which may spin about its axis: a pendulum that is

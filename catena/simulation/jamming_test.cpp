@@ -296,12 +296,13 @@ TEST(Jamming, StumblingBipedGoesOn) {
                 {.axes = {{0.0, -1.0, 0.0}}, .frame_on_parent = shift(0.0, 0.0, -0.4)});
     const auto drive = [&](const std::string& name, double kp, double kd, double rest, double swing,
                            const std::string& wave) {
+      std::string target = std::to_string(rest);
+      target += swing > 0.0 ? '+' : '-';
+      target += std::to_string(std::abs(swing));
+      target += '*';
+      target += wave;
       settings.actions.controllers.push_back(
-          {.freedom = name + "_" + side,
-           .kp = kp,
-           .kd = kd,
-           .target = {.expression = std::to_string(rest) + (swing > 0.0 ? "+" : "-") +
-                                    std::to_string(std::abs(swing)) + "*" + wave}});
+          {.freedom = name + "_" + side, .kp = kp, .kd = kd, .target = {.expression = target}});
     };
     drive("hip", 120.0, 6.0, hip, 0.35 * sign, "sin(6*t)");
     drive("knee", 100.0, 5.0, knee, -0.3 * sign, "cos(6*t)");

@@ -123,6 +123,7 @@ Outputs::Outputs(const Equations& equations, std::span<const std::string> patter
   }
   const std::vector<RunColumn> all = all_columns(equations, places);
   std::vector<std::string> names;
+  names.reserve(all.size());
   for (const RunColumn& column : all) names.push_back(column.name);
   std::vector<bool> wanted(all.size(), false);
   wanted[0] = true;

@@ -89,7 +89,7 @@ TEST(Sarrus, FallsThroughTheFlatPosition) {
   };
   double x = kStart, v = 0.0;
   constexpr int kSteps = 200;
-  constexpr double h = kInterval / kSteps;
+  const double h = kInterval / kSteps;
   for (int row = 1; row <= kRows; ++row) {
     for (int k = 0; k < kSteps; ++k) {
       const double a1 = acceleration(x, v), v2 = v + 0.5 * h * a1;

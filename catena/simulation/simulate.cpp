@@ -5,6 +5,7 @@
 #include <cmath>
 #include <ctime>
 #include <deque>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -499,8 +500,8 @@ std::string Simulation::describe(const StepCollapse& collapse) {
   } catch (const NumericalError&) {
   }
   const State& state = equations_.state();
-  std::vector<int> order;
-  for (int i = 0; i < mechanism_.freedoms(); ++i) order.push_back(i);
+  std::vector<int> order(index(mechanism_.freedoms()));
+  std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
                    [&](int a, int b) { return std::abs(state.v[a]) > std::abs(state.v[b]); });
   std::string text;
@@ -568,7 +569,7 @@ SimulationResult Simulation::run() {
     recorder_.finish(to_json(result(wall(), processor())), false);
     throw NumericalError(end_);
   }
-  const SimulationResult done = result(wall(), processor());
+  SimulationResult done = result(wall(), processor());
   recorder_.finish(to_json(done), done.complete);
   return done;
 }

@@ -1,4 +1,4 @@
-// Models to simulate, and what is said of a simulation that cannot be done.
+// Models to simulate and how accurately, and what is said of a simulation that cannot be done.
 #pragma once
 
 #include <string>
@@ -10,6 +10,15 @@ namespace catena::test {
 
 inline Mechanism model(const std::string& name) {
   return load(std::string(CATENA_SOURCE_DIR "/models/") + name + ".yaml");
+}
+
+inline SimulationSettings settings_of(double duration, double interval, double rtol) {
+  SimulationSettings settings;
+  settings.duration = duration;
+  settings.output_interval = interval;
+  settings.integrator.relative_tolerance = rtol;
+  settings.integrator.absolute_tolerance = 0.01 * rtol;
+  return settings;
 }
 
 inline std::string problem(const Mechanism& m, const SimulationSettings& settings) {

@@ -8,7 +8,7 @@
 
 #include "catena/closure/assembly.h"
 #include "catena/model/builder.h"
-#include "catena/simulation/simulate.h"
+#include "catena/simulation/simulate_test_support.h"
 
 namespace catena {
 namespace {
@@ -87,11 +87,7 @@ std::vector<double> pendulum(int cranks, double angle, double rate, double inter
 }
 
 SimulationSettings settings_of(double duration, double interval, double rtol) {
-  SimulationSettings settings;
-  settings.duration = duration;
-  settings.output_interval = interval;
-  settings.integrator.relative_tolerance = rtol;
-  settings.integrator.absolute_tolerance = 0.01 * rtol;
+  SimulationSettings settings = test::settings_of(duration, interval, rtol);
   settings.actions.loops = LoopRoute::multipliers;
   return settings;
 }

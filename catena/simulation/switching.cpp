@@ -39,6 +39,7 @@ constexpr double kCreates = 1e-10;
 
 std::string together(const ConstraintSet& set, const std::vector<int>& list) {
   std::vector<std::string> names;
+  names.reserve(list.size());
   for (const int i : list) names.push_back(set.name(i));
   return listed(names);
 }

@@ -265,7 +265,7 @@ const std::vector<std::string> kTwist{"angular.x", "angular.y", "angular.z",
 const std::vector<Quantity>& table() {
   using Shape = Quantity::Shape;
   using Of = Quantity::Of;
-  static const std::vector<Quantity> rows{
+  static const std::vector<Quantity> kRows{
       {"guess_cost", "where the search begins", Shape::scalar, {}, Of::problem, guess_cost},
       {"least_cost", "of the optimal motion", Shape::scalar, {}, Of::problem, least_cost},
       {"least_duration", "of the optimal motion", Shape::scalar, {}, Of::problem, least_duration},
@@ -499,7 +499,7 @@ const std::vector<Quantity>& table() {
       {"twist_rate", "rate of the twist's components, body axes", Shape::vector, kTwist, Of::body,
        twist_rate_of},
   };
-  return rows;
+  return kRows;
 }
 
 }  // namespace
@@ -536,6 +536,7 @@ const Quantity* find_quantity(const std::string& name) {
 int find_thing(const Mechanism& mechanism, Quantity::Of kind, const std::string& name) {
   const auto find = [&](const auto& list, const char* what) {
     std::vector<std::string> names;
+    names.reserve(list.size());
     for (const auto& thing : list) names.push_back(thing.name);
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end())
