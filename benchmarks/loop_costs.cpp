@@ -192,6 +192,7 @@ int main(int argc, char** argv) try {
   const std::vector<int> lengths{1, 10, 100, 1000};
   for (const int n : lengths) series.push_back(with_extras(chain(n), Extra::four_bars, true));
   std::vector<Contender> all;
+  all.reserve(lengths.size());
   for (std::size_t i = 0; i < lengths.size(); ++i)
     all.push_back(contender(std::to_string(lengths[i]), *series[i]));
   take_turns(all, kRounds);

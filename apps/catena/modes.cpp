@@ -31,6 +31,7 @@ void modes_command(const Options& options) {
   const Plant plant = linearize(m, {in.state, in.effort, in.acceleration, in.external}, settings);
   const ModalAnalysis analysis = modes(plant);
   std::vector<std::string> names;
+  names.reserve(plant.freedoms.size());
   for (const int i : plant.freedoms)
     names.push_back(m.velocity_names()[static_cast<std::size_t>(i)]);
   Json json = modes_json(analysis, names);

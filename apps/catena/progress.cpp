@@ -1,5 +1,6 @@
 #include "apps/catena/progress.h"
 
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <string>
@@ -21,7 +22,7 @@ constexpr int kWidth = 30;
 constexpr std::chrono::milliseconds kBetweenDrawings{100};
 
 std::string duration_text(double seconds) {
-  const long s = static_cast<long>(seconds + 0.5);
+  const long s = std::lround(seconds);
   if (s < 60) return fmt::format("{} s", s);
   if (s < 3600) return fmt::format("{} min {:02} s", s / 60, s % 60);
   return fmt::format("{} h {:02} min", s / 3600, s / 60 % 60);

@@ -29,7 +29,7 @@ std::string base64_of(const std::vector<Number>& numbers) {
 // The page's columns: all rows, or the least and greatest of every `every` rows.
 class Thinned {
  public:
-  Thinned(const RunFile& run) : columns_(run.header().columns.size()) {
+  explicit Thinned(const RunFile& run) : columns_(run.header().columns.size()) {
     const auto width = static_cast<std::int64_t>(columns_.size());
     const std::int64_t most = std::clamp(kPlotNumbers / width, kFewestPoints, kMostPoints);
     every_ = run.rows() <= most ? 1 : (2 * run.rows() + most - 1) / most;

@@ -169,7 +169,8 @@ void view(const ModelOptions& model, int wanted_port) {
     server.stop();
   });
   server.listen_after_bind();
-  pthread_kill(waiting.native_handle(), SIGTERM);  // if the server ended by itself
+  // If the server ended by itself. NOLINTNEXTLINE: the thread waits for this signal
+  pthread_kill(waiting.native_handle(), SIGTERM);
   waiting.join();
 }
 

@@ -24,6 +24,7 @@ namespace catena::test {
 inline std::atomic<long> allocations{0};
 }
 
+// NOLINTBEGIN: the names are the C library's, and definitions are what this header is for
 extern "C" {
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
@@ -46,6 +47,7 @@ void* aligned_alloc(std::size_t alignment, std::size_t size) {
   return __libc_memalign(alignment, size);
 }
 }
+// NOLINTEND
 
 namespace catena::test {
 

@@ -96,6 +96,7 @@ Eigen::MatrixXd scaled_rows(const LoopClosure& loop, const Eigen::VectorXd& q) {
 [[noreturn]] void throw_pinned(const Mechanism& mechanism, const LoopClosure& loop,
                                const std::vector<int>& pinned, int rank) {
   std::vector<std::string> names;
+  names.reserve(pinned.size());
   for (const int k : pinned)
     names.push_back("'" + at(mechanism.velocity_names(), loop.freedom(k)) + "'");
   const int mobility = loop.freedoms() - rank;
@@ -246,6 +247,7 @@ double chart_quality(const Mechanism& mechanism, const AggregateTables& tables, 
 bool uses_the_same_rows(const Chart& a, const Chart& b) {
   const auto rows = [](const LoopChart& loop) {
     std::vector<std::pair<int, int>> all;
+    all.reserve(loop.rows.size());
     for (const ChartRow& row : loop.rows) all.emplace_back(row.closure, row.row);
     std::sort(all.begin(), all.end());
     return all;

@@ -69,7 +69,7 @@ template <class Scalar, class PlaceHinge>
       continue;
     }
     if (parent == nullptr) {
-      m.pose = w.to_parent;
+      m.pose = w.to_parent;  // NOLINT: where there are members there is their motion
       m.pose.translation = m.pose.translation - load_vec3<Scalar>(a.origin);
     } else {
       m.pose = parent->pose * w.to_parent;

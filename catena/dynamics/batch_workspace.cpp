@@ -96,7 +96,8 @@ void ask_for_large_pages([[maybe_unused]] double* block, [[maybe_unused]] std::s
   const auto start = reinterpret_cast<std::uintptr_t>(block);
   const std::uintptr_t first = (start + kLargePage - 1) / kLargePage * kLargePage;
   const std::uintptr_t end = (start + bytes) / kLargePage * kLargePage;
-  if (end > first) madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
+  if (end > first)
+    madvise(reinterpret_cast<char*>(block) + (first - start), end - first, MADV_HUGEPAGE);
 #endif
 }
 
@@ -121,7 +122,7 @@ struct BatchWorkspace::Implementation::Arena {
   tbb::task_arena threads;
 #endif
 };
-void BatchWorkspace::Implementation::EndArena::operator()(Arena* arena) const { delete arena; }
+void BatchWorkspace::Implementation::EndArena::operator()(Arena* owned) const { delete owned; }
 
 BatchWorkspace::Implementation::Implementation(const Mechanism& m, const BatchSettings& settings)
     : mechanism(&m), serial(next_serial()), base(m), kernels(&batch_kernels()) {

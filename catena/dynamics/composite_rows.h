@@ -159,12 +159,12 @@ inline void step_rows(const CompositeTable& table, CompositeRows rows, int i) {
   quad_at(step + 3 * stride).x = xx + zz;
   quad_at(step + 4 * stride).x = -(hy * pz + gz * py);
   quad_at(step + 5 * stride).x = xx + yy;
-  const Quad zx = quad_at(rows.axis + i).x, zy = quad_at(rows.axis + stride + i).x,
-             zz_ = quad_at(rows.axis + 2 * stride + i).x;
+  const Quad ax = quad_at(rows.axis + i).x, ay = quad_at(rows.axis + stride + i).x,
+             az = quad_at(rows.axis + 2 * stride + i).x;
   double* force = rows.force + i;
-  quad_at(force + 3 * stride).x = zy * hz - zz_ * hy;
-  quad_at(force + 4 * stride).x = zz_ * hx - zx * hz;
-  quad_at(force + 5 * stride).x = zx * hy - zy * hx;
+  quad_at(force + 3 * stride).x = ay * hz - az * hy;
+  quad_at(force + 4 * stride).x = az * hx - ax * hz;
+  quad_at(force + 5 * stride).x = ax * hy - ay * hx;
 }
 
 inline void moment_rows(CompositeRows rows, int i) {

@@ -18,6 +18,7 @@ TEST(Gibbs, NumbersOfTheMixedChain) {
   EXPECT_NEAR(g.reduced, -0.5 * (c.effort - bias).dot(a), 1e-9);
 
   std::vector<double> text;
+  text.reserve(17);
   for (int k = 0; k < 17; ++k) text.push_back((k % 2 == 0 ? 1.0 : -1.0) * 0.01 * (k + 1));
   const VectorXd other = a + chain_order(text);
   const GibbsFunction h = gibbs_function(c.mechanism, c.state, c.effort, other, c.external);

@@ -18,6 +18,7 @@ auto& at(T& container, int i) {
 
 std::vector<int> node_parents(const Mechanism& mechanism) {
   std::vector<int> parents;
+  parents.reserve(mechanism.nodes().size());
   for (const Node& node : mechanism.nodes()) parents.push_back(node.parent);
   return parents;
 }

@@ -8,18 +8,18 @@
 namespace catena {
 
 const KernelTable& kernel_table() {
-  static const KernelTable table = [] {
+  static const KernelTable kTable = [] {
     const std::string isa = instruction_set();
 #ifdef CATENA_HAS_AVX2_KERNELS
     if (isa == "avx2" || isa == "avx512") return avx2_kernels();
 #endif
     return portable_kernels();
   }();
-  return table;
+  return kTable;
 }
 
 const BatchKernels& batch_kernels() {
-  static const BatchKernels table = [] {
+  static const BatchKernels kTable = [] {
     const std::string isa = instruction_set();
 #ifdef CATENA_HAS_AVX2_KERNELS
     if (isa == "avx512") return avx512_batch_kernels();
@@ -27,7 +27,7 @@ const BatchKernels& batch_kernels() {
 #endif
     return portable_batch_kernels();
   }();
-  return table;
+  return kTable;
 }
 
 }  // namespace catena

@@ -54,6 +54,7 @@ double distance(const Vec3d& actual, const Vector3d& expected) {
 std::vector<Mechanism> zoo(unsigned seed) {
   Random random(seed);
   std::vector<Mechanism> all;
+  all.reserve(kMovingTypes.size());
   for (const HingeType type : kMovingTypes)
     all.push_back(random_tree(random, {.bodies = 4, .welds = false, .types = {type}}).finish());
   for (int i = 0; i < 12; ++i)

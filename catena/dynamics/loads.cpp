@@ -50,17 +50,16 @@ void add_springs(const Mechanism& mechanism, Workspace& w) {
 
 [[noreturn]] void throw_unnormalized(const Mechanism& mechanism, const Eigen::VectorXd& q) {
   double worst = 0.0;
-  const Node* worst_node = nullptr;
+  int worst_hinge = 0;
   for (const Node& node : mechanism.nodes()) {
     if (node.coordinates == node.freedoms) continue;
     const double off = std::abs(q.segment(node.q_index, 4).norm() - 1.0);
     if (off > worst) {
       worst = off;
-      worst_node = &node;
+      worst_hinge = node.hinge_index;
     }
   }
-  throw NumericalError("hinge '" +
-                       mechanism.hinges()[static_cast<std::size_t>(worst_node->hinge_index)].name +
+  throw NumericalError("hinge '" + mechanism.hinges()[static_cast<std::size_t>(worst_hinge)].name +
                        "': the length of its quaternion is off by " + number(worst) + " (at most " +
                        number(kQuaternionTolerance) + " is mended); normalize it");
 }

@@ -77,6 +77,7 @@ MultiplierDynamics::MultiplierDynamics(const Mechanism& mechanism)
       place.length = a.length;
       if (place.closure.kind == ClosureKind::coupling) {
         std::vector<int> freedoms;
+        freedoms.reserve(static_cast<std::size_t>(place.closure.term_count));
         for (int k = 0; k < place.closure.term_count; ++k)
           freedoms.push_back(tables_.freedom_of_column[index(
               a.first_order + tables_.terms[index(place.closure.first_term + k)].column)]);
@@ -88,7 +89,7 @@ MultiplierDynamics::MultiplierDynamics(const Mechanism& mechanism)
         place.constraint =
             constraints_.add_between(place.parent.node, place.child.node, place.closure.rows);
       }
-      places_.push_back(std::move(place));
+      places_.push_back(place);
     }
   }
   const auto n = static_cast<std::size_t>(most_terms);
@@ -116,7 +117,7 @@ int MultiplierDynamics::add_pair(const Closure& rows, const NodeFrame& parent,
   place.length = length;
   place.constraint = constraints_.add_between(parent.node, child.node, rows.rows);
   constraints_.set_active(place.constraint, false);
-  places_.push_back(std::move(place));
+  places_.push_back(place);
   return places_.back().constraint;
 }
 

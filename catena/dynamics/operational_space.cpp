@@ -44,7 +44,7 @@ Matrix6d articulated_step(const HingeBlock& hinge) {
 OperationalSpace::OperationalSpace(const Mechanism& mechanism, std::vector<TaskFrame> frames)
     : mechanism_(&mechanism) {
   const std::vector<int> parents = node_parents(mechanism);
-  for (TaskFrame& frame : frames) {
+  for (const TaskFrame& frame : frames) {
     if (frame.body < 0 || frame.body >= static_cast<int>(mechanism.bodies().size()))
       throw NumericalError("operational space: there is no body " + std::to_string(frame.body));
     const BodyPlace& body = mechanism.bodies()[static_cast<std::size_t>(frame.body)];
@@ -57,7 +57,7 @@ OperationalSpace::OperationalSpace(const Mechanism& mechanism, std::vector<TaskF
     task.row_count = bit_count(frame.rows);
     task.path = path_to_ground(parents, body.node);
     task.arrived.resize(task.path.size() * static_cast<std::size_t>(task.row_count));
-    task.frame = std::move(frame);
+    task.frame = frame;
     rows_ += task.row_count;
     active_.insert(active_.end(), task.path.begin(), task.path.end());
     tasks_.push_back(std::move(task));
@@ -186,13 +186,13 @@ void OperationalSpace::factor() {
   if (workspace_ == nullptr) throw NumericalError("operational space: update() it first");
   factor_.compute(inverse_inertia_);
   // A row depends on those before it if what they leave of it is rounding.
-  const double kRounding = 1e2 * std::numeric_limits<double>::epsilon() * rows_;
+  const double rounding = 1e2 * std::numeric_limits<double>::epsilon() * rows_;
   for (const Task& task : tasks_)
     for (int i = task.first_row; i < task.first_row + task.row_count; ++i) {
       const double pivot = factor_.matrixLLT()(i, i);
       const double left = pivot * pivot / inverse_inertia_(i, i);
-      if (factor_.info() == Eigen::Success && left > kRounding) continue;
-      if (left > kRounding && i + 1 < rows_) continue;  // the failing pivot is a later one
+      if (factor_.info() == Eigen::Success && left > rounding) continue;
+      if (left > rounding && i + 1 < rows_) continue;  // the failing pivot is a later one
       throw NumericalError(
           "operational space: a row of the frame on body '" +
           mechanism_->bodies()[static_cast<std::size_t>(task.frame.body)].name +

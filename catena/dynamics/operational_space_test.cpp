@@ -466,7 +466,7 @@ TEST(OperationalSpace, TwoSlidersLiftAMember) {
   free.type = HingeType::free;
   b.add_hinge("float", kWorld, "member", free);
   const Mechanism m = b.finish();
-  const State state = m.default_state();
+  const State& state = m.default_state();
   VectorXd effort = VectorXd::Zero(8);
   effort[m.velocity_index("h_left")] = 110;
   effort[m.velocity_index("h_right")] = 90;

@@ -142,7 +142,7 @@ void inward(Workspace& w, Eigen::VectorXd& all, F f) {
     const HingeBlock hinge(w, n);
     const int v = hinge.v_index(), parent = hinge.parent();
     if (!is_member(w, n)) {
-      double felt[kMaxFreedoms];
+      double felt[kMaxFreedoms] = {};
       hinge.project(nodes[n].force, felt);
       f(hinge, felt, all.data() + v);
       if (parent >= 0) nodes[parent].force += hinge.passed(nodes[n].force, felt);
@@ -370,7 +370,7 @@ void inverse_mass_matrix(Workspace& w, Eigen::MatrixXd& inverse) {
       Wrenchd z = Wrenchd::zero();
       for (int n = source; n >= 0; n = model.nodes[n].parent) {
         const HingeBlock hinge(w, n);
-        double own[kMaxFreedoms];
+        double own[kMaxFreedoms] = {};
         hinge.project(z, own);
         for (int k = 0; k < hinge.freedoms(); ++k) own[k] = filtered[hinge.v_index() + k] - own[k];
         hinge.solve(own);

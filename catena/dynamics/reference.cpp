@@ -167,6 +167,7 @@ Matrix<Real> Engine<Real>::mass_matrix(const Vector<Real>& q) const {
   const std::size_t n = columns.size();
   Matrix<Real> m(n, Vector<Real>(n, Real(0.0)));
   std::vector<M3<Real>> inertia;
+  inertia.reserve(at.size());
   for (std::size_t b = 0; b < at.size(); ++b)
     inertia.push_back(central_inertia(description_.bodies[b], at[b].r));
   std::vector<const Partial*> of_body(at.size());

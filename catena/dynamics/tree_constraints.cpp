@@ -20,14 +20,14 @@ constexpr double kClearly = 1e-8;
 }  // namespace
 
 const ConstraintKernels& constraint_kernels() {
-  static const ConstraintKernels kernels = [] {
+  static const ConstraintKernels kKernels = [] {
     const std::string isa = instruction_set();
 #ifdef CATENA_HAS_AVX2_KERNELS
     if (isa == "avx2" || isa == "avx512") return avx2_constraint_kernels();
 #endif
     return portable_constraint_kernels();
   }();
-  return kernels;
+  return kKernels;
 }
 
 TreeConstraints::TreeConstraints(const Mechanism& mechanism)

@@ -169,6 +169,7 @@ std::vector<std::string> read_texts(hid_t file, const char* name, const std::str
   std::string block(length * count, '\0');
   check(H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, block.data()), what);
   std::vector<std::string> texts;
+  texts.reserve(count);
   for (std::size_t i = 0; i < count; ++i)
     texts.push_back(trimmed(block.data() + i * length, length));
   return texts;

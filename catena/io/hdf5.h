@@ -44,7 +44,7 @@ class Handle {
 class Quiet {
  public:
   Quiet() {
-    [[maybe_unused]] static const herr_t without_exit = H5dont_atexit();
+    [[maybe_unused]] static const herr_t kWithoutExit = H5dont_atexit();
     H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   }

@@ -38,6 +38,7 @@ void check_header(const std::string& path, const RunHeader& header) {
   if (header.columns.empty() || header.columns[0].name != "time")
     wrong("the first column of a run is 'time'");
   std::vector<std::string> names;
+  names.reserve(header.columns.size());
   for (const RunColumn& column : header.columns) names.push_back(column.name);
   std::sort(names.begin(), names.end());
   if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())

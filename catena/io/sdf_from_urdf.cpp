@@ -71,6 +71,7 @@ class Translator {
       std::string text;
     };
     std::vector<Item> items;
+    items.reserve(d_.bodies.size());
     for (const Body& body : d_.bodies) items.push_back({body.source.line, link(body)});
     for (const Hinge& hinge : d_.hinges) items.push_back({hinge.source.line, joint(hinge)});
     std::stable_sort(items.begin(), items.end(),

@@ -315,6 +315,7 @@ int SdfTree::find(const SdfScope& scope, const std::string& wanted, const Elemen
   const int frame = look_up(scope, wanted);
   if (frame != SdfFrames::kNoFrame) return frame;
   std::vector<std::string> candidates;
+  candidates.reserve(scope.names_in->names.size());
   for (const auto& entry : scope.names_in->names) candidates.push_back(entry.first);
   std::sort(candidates.begin(), candidates.end());
   report_.error(named_by.source(), named_by.description() + ": " + role + " '" + wanted +

@@ -159,7 +159,7 @@ std::string Element::text() const {
 
 std::string Element::description() const {
   if (!element_) return "nothing";
-  const std::string own = "<" + std::string(tag()) + ">";
+  std::string own = "<" + std::string(tag()) + ">";
   for (Element e = *this; e; e = e.parent()) {
     const char* name = e.attribute("name");
     if (!name) continue;

@@ -19,7 +19,7 @@
 
 namespace tinyxml2 {
 class XMLDocument;
-class XMLElement;
+class XMLElement;  // NOLINT: its destructor is its own affair
 }  // namespace tinyxml2
 
 namespace catena::xml {

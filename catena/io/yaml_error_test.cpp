@@ -30,6 +30,7 @@ std::vector<std::string> problems(const std::string& text) {
     }
   }
   std::vector<std::string> texts;
+  texts.reserve(found.size());
   for (const Diagnostic& problem : found) texts.push_back(problem.text());
   return texts;
 }

@@ -3,7 +3,7 @@
 namespace catena::yaml {
 
 const KeyTable& key_table() {
-  static const KeyTable table{
+  static const KeyTable kTable{
       {"model",
        {"catena", "name", "gravity", "base", "from", "attach", "remove", "change", "bodies",
         "hinges", "frames", "rods", "couplings", "springs", "lock"}},
@@ -50,7 +50,7 @@ const KeyTable& key_table() {
       {"term", {"hinge", "freedom", "coefficient"}},
       {"spring",
        {"body_a", "point_a", "body_b", "point_b", "stiffness", "rest_length", "damping"}}};
-  return table;
+  return kTable;
 }
 
 const std::vector<std::string>& keys_of(std::string_view kind) {

@@ -9,13 +9,13 @@ namespace catena::yaml {
 namespace {
 
 const std::vector<std::string>& shape_names() {  // in the order of Visual::Shape
-  static const std::vector<std::string> names{"box", "cylinder", "sphere", "capsule", "mesh"};
-  return names;
+  static const std::vector<std::string> kNames{"box", "cylinder", "sphere", "capsule", "mesh"};
+  return kNames;
 }
 
 const std::vector<std::string>& cut_names() {  // in the order of Cut
-  static const std::vector<std::string> names{"automatic", "always", "never"};
-  return names;
+  static const std::vector<std::string> kNames{"automatic", "always", "never"};
+  return kNames;
 }
 
 // Calls read(node) for the value of a key, if it is there. The key is put before its messages.

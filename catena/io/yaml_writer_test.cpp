@@ -144,6 +144,7 @@ class Random {
   }
   std::vector<double> reals(int n) {
     std::vector<double> values;
+    values.reserve(static_cast<std::size_t>(n));
     for (int i = 0; i < n; ++i) values.push_back(real());
     return values;
   }

@@ -77,7 +77,7 @@ VectorXd by_enumeration(const BoundedProblem& p) {
     const VectorXd before = p.w * push + p.b;
     if (!between.empty())
       push(between) = -MatrixXd(p.w(between, between)).fullPivLu().solve(VectorXd(before(between)));
-    const VectorXd motion = p.w * push + p.b;
+    VectorXd motion = p.w * push + p.b;
     constexpr double kSmall = 1e-11;
     for (Index i = 0; i < n; ++i) {
       possible = possible && push[i] >= p.least[i] - kSmall && push[i] <= p.most[i] + kSmall;

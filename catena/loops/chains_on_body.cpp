@@ -40,6 +40,7 @@ std::vector<Wrenchd> rows_of(const ChainContact& contact) {
   hinge.axes = {Vec3d::unit_z()};
   const Closure c = pair_closure(hinge, contact.type);
   std::vector<Wrenchd> rows;
+  rows.reserve(static_cast<std::size_t>(c.rows));
   for (int r = 0; r < c.rows; ++r)
     rows.push_back({load_vec3<double>(c.covector[r]), load_vec3<double>(c.covector[r] + 3)});
   return rows;
@@ -88,6 +89,7 @@ ChainsOnBody::ChainsOnBody(const Mechanism& mechanism, int hub, std::vector<Chai
 
 int ChainsOnBody::find(std::string_view name) const {
   std::vector<std::string> names;
+  names.reserve(contacts_.size());
   for (const Contact& c : contacts_) names.push_back(c.settings.name);
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end())

@@ -232,6 +232,7 @@ TEST(ChainsOnBody, StandingStill) {
   const Eigen::Vector4d carry = balance.transpose() * (balance * balance.transpose()).inverse() *
                                 Eigen::Vector3d(weight, 0.0, 0.0);
   std::vector<ExternalWrench> pushes;
+  pushes.reserve(4);
   for (std::size_t k = 0; k < 4; ++k)
     pushes.push_back({.body = contacts[k].body,
                       .wrench = {Vec3d::zero(), {0, 0, carry[static_cast<int>(k)]}},

@@ -287,6 +287,7 @@ void ConstraintSet::watch_servos() const {
         condition >= thing.servo.least_condition)
       continue;
     std::vector<std::string> names;
+    names.reserve(thing.servo.actuators.size());
     for (const int f : thing.servo.actuators)
       names.push_back("'" + mechanism_->velocity_names()[index(f)] + "'");
     throw NumericalError(
@@ -466,18 +467,18 @@ std::vector<double> ConstraintSet::save() const {
 }
 
 void ConstraintSet::restore(std::span<const double> s) {
-  std::size_t at_ = 0;
+  std::size_t next = 0;
   for (int i = 0; i < count(); ++i) {
     Thing& thing = at(i);
-    const bool on = s[at_++] != 0.0;
-    const auto mode = static_cast<ContactMode>(static_cast<int>(s[at_++]));
+    const bool on = s[next++] != 0.0;
+    const auto mode = static_cast<ContactMode>(static_cast<int>(s[next++]));
     Vec3d direction;
-    for (int k = 0; k < 3; ++k) direction[k] = s[at_++];
-    (thing.kind == Kind::contact ? thing.give : thing.position) = s[at_++];
+    for (int k = 0; k < 3; ++k) direction[k] = s[next++];
+    (thing.kind == Kind::contact ? thing.give : thing.position) = s[next++];
     Transformd pose;
     for (int r = 0; r < 3; ++r) {
-      pose.translation[r] = s[at_++];
-      for (int k = 0; k < 3; ++k) pose.rotation.matrix.m[r][k] = s[at_++];
+      pose.translation[r] = s[next++];
+      for (int k = 0; k < 3; ++k) pose.rotation.matrix.m[r][k] = s[next++];
     }
     if (thing.kind == Kind::contact) {
       set_mode(i, mode, direction);

@@ -221,6 +221,7 @@ void ConstraintSet::refuse_unsolved(const ContactSolution& solution,
                                     std::span<const int> contacts) const {
   if (solution.residual <= kContactsSolved) return;
   std::vector<std::string> names;
+  names.reserve(contacts.size());
   for (const int i : contacts) names.push_back("'" + at(i).name + "'");
   throw UnsolvedContacts(
       describe_contact(contacts[index(solution.worst)]) +
@@ -243,6 +244,7 @@ ConstraintSet::Jump ConstraintSet::collide(const State& state, std::span<const i
                                            std::span<const double> restitution) {
   look(state);
   std::vector<double> least;
+  least.reserve(contacts.size());
   for (std::size_t k = 0; k < contacts.size(); ++k)
     least.push_back(restitution[k] * std::max(0.0, -approach_speed(contacts[k])));
   TreeConstraints& c = dynamics_.constraints();
@@ -497,6 +499,7 @@ void ConstraintSet::choose_modes(const State& state, const VectorXd& effort,
                                  std::span<const int> touching) {
   look(state);
   std::vector<Vec3d> slips;
+  slips.reserve(touching.size());
   for (const int i : touching) slips.push_back(slip(i));
   for (int i = 0; i < count(); ++i)
     if (kind(i) == Kind::contact) set_mode(i, ContactMode::apart);

@@ -297,6 +297,7 @@ TEST(Riccati, LinearInTheStages) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   std::vector<double> ratios;
+  ratios.reserve(11);
   for (int i = 0; i < 11; ++i) ratios.push_back(seconds(much) / seconds(little));
   std::sort(ratios.begin(), ratios.end());
   EXPECT_GT(ratios[5], 2.0);

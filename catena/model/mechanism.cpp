@@ -26,6 +26,7 @@ int look_up(const std::unordered_map<std::string, int>& table, std::string_view 
   const auto found = table.find(std::string(name));
   if (found != table.end()) return found->second;
   std::vector<std::string> names;
+  names.reserve(table.size());
   for (const auto& entry : table) names.push_back(entry.first);
   std::sort(names.begin(), names.end());
   throw NameError(std::string("no ") + kind + " is named '" + std::string(name) + "'" +

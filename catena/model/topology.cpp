@@ -73,7 +73,7 @@ std::vector<int> biconnected_components(int vertices, const std::vector<GraphEdg
     const int p = stack.back().vertex;
     at(low, p) = std::min(at(low, p), at(low, u));
     if (at(low, u) >= at(found, p)) {  // p separates the block that ends with edge `by`
-      int e;
+      int e = by;
       do {
         e = open_edges.back();
         open_edges.pop_back();

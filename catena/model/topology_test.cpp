@@ -363,6 +363,7 @@ std::vector<Names> blocks_by_definition(int vertices,
       for (const int v : {edges[e].first, edges[e].second})
         blocks[leader[e]].insert(v == 0 ? kWorld : "b" + std::to_string(v));
   std::vector<Names> result;
+  result.reserve(blocks.size());
   for (const auto& block : blocks) result.push_back(block.second);
   return result;
 }

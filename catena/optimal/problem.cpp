@@ -318,6 +318,7 @@ SplineControl control_of(const MotionProblem& p, const ControlSettings& c, int f
 
 std::vector<SplineControl> controls_of(const MotionProblem& p) {
   std::vector<SplineControl> all;
+  all.reserve(p.controls.size());
   for (const ControlSettings& c : p.controls)
     all.push_back(control_of(p, c, freedom_index(*p.mechanism, c.freedom)));
   return all;

@@ -176,10 +176,12 @@ Mechanism disturbed(const Mechanism& m, const std::map<std::string, double>& mas
     if (!(factor > 0.0) || !std::isfinite(factor))
       throw Error("the factor on the mass of '" + name + "' is " + number(factor) +
                   "; it must be positive");
-    const auto found = std::find_if(description.bodies.begin(), description.bodies.end(),
-                                    [&](const Body& body) { return body.name == name; });
+    const auto found =
+        std::find_if(description.bodies.begin(), description.bodies.end(),
+                     [&body_name = name](const Body& body) { return body.name == body_name; });
     if (found == description.bodies.end()) {
       std::vector<std::string> names;
+      names.reserve(description.bodies.size());
       for (const Body& body : description.bodies) names.push_back(body.name);
       throw NameError("there is no body '" + name + "'" + did_you_mean(name, names));
     }

@@ -31,14 +31,14 @@ bool is_long_tree(const Mechanism& m) {
 }  // namespace
 
 const BatchDerivativeKernels& batch_derivative_kernels(std::string_view isa) {
-  static const BatchDerivativeKernels portable = portable_batch_derivative_kernels();
+  static const BatchDerivativeKernels kPortable = portable_batch_derivative_kernels();
 #ifdef CATENA_HAS_AVX2_KERNELS
-  static const BatchDerivativeKernels avx2 = avx2_batch_derivative_kernels();
-  static const BatchDerivativeKernels avx512 = avx512_batch_derivative_kernels();
-  if (isa == avx2.isa) return avx2;
-  if (isa == avx512.isa) return avx512;
+  static const BatchDerivativeKernels kAvx2 = avx2_batch_derivative_kernels();
+  static const BatchDerivativeKernels kAvx512 = avx512_batch_derivative_kernels();
+  if (isa == kAvx2.isa) return kAvx2;
+  if (isa == kAvx512.isa) return kAvx512;
 #endif
-  return portable;
+  return kPortable;
 }
 
 struct BatchDerivatives::Implementation {

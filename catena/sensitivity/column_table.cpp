@@ -7,14 +7,14 @@
 namespace catena {
 
 const ColumnKernels& column_kernels() {
-  static const ColumnKernels table = [] {
+  static const ColumnKernels kTable = [] {
     const std::string isa = instruction_set();
 #ifdef CATENA_HAS_AVX2_KERNELS
     if (isa == "avx2") return avx2_column_kernels();
 #endif
     return portable_column_kernels();
   }();
-  return table;
+  return kTable;
 }
 
 }  // namespace catena

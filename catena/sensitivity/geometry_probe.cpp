@@ -206,6 +206,7 @@ void GeometryProbe::pin(const State& at, const std::vector<int>& own, Workspace&
   } catch (const NumericalError&) {
     // The independent freedoms are fine without the probes.
     std::vector<std::string> names;
+    names.reserve(seeds_.size());
     for (const GeometrySeed& seed : seeds_) names.push_back("'" + seed.name + "'");
     throw NumericalError("parameter " + listed(names) +
                          " has no derivative: to change it would open a loop of '" + m_.name() +
@@ -218,6 +219,7 @@ namespace {
 // Places of freedoms among the independent ones.
 std::vector<int> places_of(const std::vector<int>& freedoms, const std::vector<int>& independent) {
   std::vector<int> result;
+  result.reserve(freedoms.size());
   for (const int i : freedoms)
     result.push_back(static_cast<int>(std::find(independent.begin(), independent.end(), i) -
                                       independent.begin()));
@@ -236,6 +238,7 @@ MatrixXd GeometryProbe::effort(const State& state, const VectorXd& acceleration,
   const VectorXd needed = inverse_dynamics(*probed_, at, a, w.dynamics(), external);
   const InverseDerivatives& d = inverse_dynamics_derivatives(*probed_, at, a, w, external);
   std::vector<int> rows;
+  rows.reserve(own.size());
   for (const int i : own) rows.push_back(freedom_of_[static_cast<std::size_t>(i)]);
   rows = places_of(rows, w.dynamics().independent());
   MatrixXd result =
@@ -275,6 +278,7 @@ GeometryProbe::Hybrid GeometryProbe::hybrid(const State& state, const HybridInpu
   for (const Term& term : terms_) given.motion_driven[static_cast<std::size_t>(freedom(term))] = 1;
   const HybridDerivatives& d = hybrid_dynamics_derivatives(*probed_, at, given, w, external);
   std::vector<int> rows;
+  rows.reserve(own.size());
   for (const int i : own) rows.push_back(freedom_of_[static_cast<std::size_t>(i)]);
   rows = places_of(rows, w.dynamics().independent());
   const auto fill = [&](const MatrixXd& dq, const MatrixXd& dv, const MatrixXd& dinput,

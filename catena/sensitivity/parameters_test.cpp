@@ -111,7 +111,7 @@ TEST(Parameters, AShiftedAxisAndAForceOfTheDigest) {
   MechanismBuilder b("five_bodies");
   b.set_gravity({0, 0, -9.81});
   const auto add = [&](const char* name, const char* parent, double mass, const Vec3d& center,
-                       const SymMat3d& inertia, HingeSettings hinge) {
+                       const SymMat3d& inertia, const HingeSettings& hinge) {
     b.add_body(name, {.mass = mass, .center_of_mass = center, .inertia = inertia});
     b.add_hinge(std::string("h") + (name + 1), parent, name, hinge);
   };
@@ -320,7 +320,7 @@ TEST(Regressor, TimesTheParametersIsTheEffort) {
 TEST(Parameters, UnknownNamesAreSuggested) {
   const Mechanism m = four_bar();
   try {
-    ParameterSet(m, {"body.copler.mass"});
+    const ParameterSet unknown(m, {"body.copler.mass"});
     FAIL();
   } catch (const NameError& e) {
     EXPECT_STREQ(e.what(),

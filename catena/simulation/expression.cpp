@@ -75,7 +75,7 @@ Scalar Expression::run(const Scalar& t, const State* state, AtSwitch at_switch,
   std::array<Scalar, kStackDepth> stack;  // not cleared: that would cost more than the rest
   std::size_t top = 0;                    // the next free place
   // f, f', f'' at the argument; a double needs f alone.
-  const auto apply = [&](auto f, auto f1, auto f2) {
+  const auto apply = [&](auto f, [[maybe_unused]] auto f1, [[maybe_unused]] auto f2) {
     Scalar& u = stack[top - 1];
     if constexpr (std::is_same_v<Scalar, double>)
       u = f(u);
@@ -220,7 +220,8 @@ Jet Expression::live_jet(double t, const State& state, std::span<const double> r
 }
 
 Jet Expression::jet(double t) const {
-  return run<Jet>(Jet{t, 1.0, 0.0}, nullptr,
+  static const State kNone;  // a function of time asks for none
+  return run<Jet>(Jet{t, 1.0, 0.0}, &kNone,
                   [this](int i, double) { return switch_on_[static_cast<std::size_t>(i)] != 0; });
 }
 
@@ -430,6 +431,7 @@ class ExpressionParser {
     while (f < kFunctions.size() && kFunctions[f].name != name) ++f;
     if (f == kFunctions.size()) {
       std::vector<std::string> candidates;
+      candidates.reserve(kFunctions.size());
       for (const Function& function : kFunctions) candidates.push_back(function.name);
       fail(start, "there is no function '" + name + "'" + did_you_mean(name, candidates) +
                       "; the functions are " + listed(candidates));

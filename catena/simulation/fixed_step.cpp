@@ -88,10 +88,9 @@ void FixedStep::advance(double limit) {
     next = limit;
   }
   const double h = whole ? settings_.step : next - t_;
-  static const std::string hint =
+  static const std::string kHint =
       "the fixed step is too long for this motion, which left the finite numbers; a shorter one, "
-      "or "
-      "a method with error control, is needed";
+      "or a method with error control, is needed";
   try {
     if (settings_.method == Method::euler)
       y_ += h * past_[0];
@@ -103,10 +102,10 @@ void FixedStep::advance(double limit) {
       adams_bashforth(h);
   } catch (const NumericalError&) {
     if (y_.allFinite() && y_stage_.allFinite()) throw;
-    throw StepCollapse(t_previous_, h, -1, hint);
+    throw StepCollapse(t_previous_, h, -1, kHint);
   }
   t_ = next;
-  if (!y_.allFinite()) throw StepCollapse(t_previous_, h, -1, hint);
+  if (!y_.allFinite()) throw StepCollapse(t_previous_, h, -1, kHint);
   ode_.project(t_, y_);
   std::rotate(past_.begin(), past_.end() - 1, past_.end());
   rate(t_, y_, past_[0]);

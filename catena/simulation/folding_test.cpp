@@ -55,7 +55,7 @@ Placement placed(double beta) {
 
 // Twice the kinetic energy over the square of the rate of β, and the potential energy.
 std::array<double, 2> inertia_and_potential(double beta) {
-  constexpr double h = 1e-3;
+  const double h = 1e-3;
   const Placement at = placed(beta);
   const Placement far[4] = {placed(beta - 2 * h), placed(beta - h), placed(beta + h),
                             placed(beta + 2 * h)};
@@ -77,7 +77,7 @@ std::array<double, 2> inertia_and_potential(double beta) {
 // β at the times k · interval, from β and its rate, by the classical Runge-Kutta method.
 std::vector<double> reference(double beta, double rate, double interval, int rows) {
   const auto acceleration = [](double b, double v) {
-    constexpr double h = 1e-3;
+    const double h = 1e-3;
     const auto here = inertia_and_potential(b), before = inertia_and_potential(b - h),
                behind = inertia_and_potential(b + h);
     const auto before2 = inertia_and_potential(b - 2 * h),
@@ -133,7 +133,7 @@ Mechanism inversor(double gravity) {
 }
 
 State state_of(const Mechanism& m, double beta, double rate) {
-  constexpr double h = 1e-4;
+  const double h = 1e-4;
   const auto coordinates = [&](double at) {
     const auto [arm1, arm2, crank, pa, pb, ca, cb] = placed(at).angle;
     Eigen::VectorXd q(m.freedoms());

@@ -42,13 +42,24 @@ const Node& node_of(const Mechanism& m, int i, bool position) {
 }
 
 bool matches(std::string_view pattern, std::string_view name) {
-  if (pattern.empty()) return name.empty();
-  if (pattern[0] == '*') {
-    for (std::size_t k = 0; k <= name.size(); ++k)
-      if (matches(pattern.substr(1), name.substr(k))) return true;
-    return false;
+  std::size_t p = 0;
+  std::size_t star = std::string_view::npos;  // the last one met, and where what it covers ends
+  std::size_t covered = 0;
+  for (std::size_t n = 0; n < name.size();) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      covered = n;
+    } else if (p < pattern.size() && pattern[p] == name[n]) {
+      ++p;
+      ++n;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      n = ++covered;
+    } else {
+      return false;
+    }
   }
-  return !name.empty() && pattern[0] == name[0] && matches(pattern.substr(1), name.substr(1));
+  return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
 std::vector<RunColumn> all_columns(const Equations& equations,

@@ -22,10 +22,29 @@ TEST(Outputs, AreChosenByName) {
   MemoryRecorder record;
   simulate(m, m.default_state(), {.duration = 0.1, .outputs = {"a.elbow", "energy.t*"}}, record);
   std::vector<std::string> names;
+  names.reserve(record.columns().size());
   for (const RunColumn& column : record.columns()) names.push_back(column.name);
   EXPECT_THAT(names,
               testing::ElementsAre("time", "q.shoulder", "q.elbow", "a.elbow", "energy.total"));
   EXPECT_THAT(problem(m, {.outputs = {"q.elbw"}}), HasSubstr("did you mean 'q.elbow'?"));
+}
+
+// Many stars in a pattern, and a name that almost fits: an answer at once.
+TEST(Outputs, StarsCoverAnything) {
+  const std::string name(200, 'a');
+  Description description = model("double_pendulum").description();
+  description.hinges[1].name = name;
+  const Mechanism m = MechanismBuilder(std::move(description)).finish();
+  std::string stars;
+  for (int i = 0; i < 40; ++i) stars += "*a";
+  MemoryRecorder record;
+  simulate(m, m.default_state(), {.duration = 0.1, .outputs = {"v." + stars, "*g*.*t*l*"}}, record);
+  std::vector<std::string> names;
+  names.reserve(record.columns().size());
+  for (const RunColumn& column : record.columns()) names.push_back(column.name);
+  EXPECT_THAT(names,
+              testing::ElementsAre("time", "q.shoulder", "q." + name, "v." + name, "energy.total"));
+  EXPECT_THAT(problem(m, {.outputs = {stars + "b"}}), HasSubstr("there is no output"));
 }
 
 // The curve that a point of a coupler draws: where crank and coupler put it.

@@ -24,6 +24,7 @@ Eigen::Index MemoryRecorder::rows() const {
 
 Eigen::VectorXd MemoryRecorder::column(const std::string& name) const {
   std::vector<std::string> names;
+  names.reserve(columns_.size());
   for (const RunColumn& column : columns_) names.push_back(column.name);
   for (std::size_t c = 0; c < names.size(); ++c) {
     if (names[c] != name) continue;
@@ -37,6 +38,7 @@ Eigen::VectorXd MemoryRecorder::column(const std::string& name) const {
 
 void CsvRecorder::begin(std::span<const RunColumn> columns) {
   std::vector<std::string> names;
+  names.reserve(columns.size());
   for (const RunColumn& column : columns) names.push_back(column.name);
   writer_.emplace(path_, names);
 }

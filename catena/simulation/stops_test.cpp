@@ -84,7 +84,7 @@ VectorXd by_enumeration(const MatrixXd& w, const VectorXd& b, const VectorXd& le
     const VectorXd without = b + w * p;
     if (!held.empty())
       p(held) = -MatrixXd(w(held, held)).fullPivLu().solve(VectorXd(without(held)));
-    const VectorXd u = b + w * p;
+    VectorXd u = b + w * p;
     bool holds = true;
     for (int i = 0; i < n; ++i) holds = holds && p[i] >= -level[i] - 1e-9 && u[i] >= -1e-9;
     if (holds) return u;

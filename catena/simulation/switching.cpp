@@ -405,6 +405,7 @@ bool Switching::jam(double t, Eigen::VectorXd& y, std::span<const int> contacts,
   State state = state_at(t, y);
   set_->look(state);
   std::vector<Vec3d> before;
+  before.reserve(contacts.size());
   for (const int i : contacts) before.push_back(set_->slip(i));
   ConstraintSet::Jump jump;
   try {
@@ -469,6 +470,7 @@ void Switching::resolve(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log
     bool slips;
   };
   std::vector<Before> before;
+  before.reserve(contacts_.size());
   for (const int i : contacts_) before.push_back({set_->mode(i), set_->slips(i)});
   const std::vector<int> hits = impact(t, y, log);
   State state = state_at(t, y);

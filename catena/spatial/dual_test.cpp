@@ -192,6 +192,7 @@ TEST(Dual, LanesOfAPackAreDifferentiatedOneByOne) {
 // A seed for the medley whose first two rotations have the given angles.
 std::vector<Real> medley_input(Random& random, Real angle1, Real angle2) {
   std::vector<Real> in;
+  in.reserve(18);
   for (int k = 0; k < 18; ++k) in.push_back(random.number());
   const auto set_angle = [&](std::size_t k, Real angle) {
     const Real length = std::sqrt(in[k] * in[k] + in[k + 1] * in[k + 1] + in[k + 2] * in[k + 2]);
@@ -211,6 +212,7 @@ std::vector<Real> medley_difference(const std::vector<Real>& in,
   for (int k = 1; k <= 3; ++k)
     for (const int sign : {1, -1}) {
       std::vector<Wide> at;
+      at.reserve(in.size());
       for (std::size_t i = 0; i < in.size(); ++i)
         at.push_back(Wide::of(in[i] + sign * k * kStep * direction[i]));
       const std::vector<Wide> out = spatial_medley(at);

@@ -19,7 +19,7 @@ Pack ramp(double first, double step) {
 }
 
 TEST(Pack, LoadAndStoreKeepTheOrderOfTheLanes) {
-  double in[kLanes + 1], out[kLanes + 1];
+  double in[kLanes + 1], out[kLanes + 1] = {};
   for (int i = 0; i <= kLanes; ++i) in[i] = 10.0 + i;
   Pack::load(in + 1).store(out + 1);  // no alignment asked
   for (int i = 1; i <= kLanes; ++i) {

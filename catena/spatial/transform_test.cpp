@@ -328,14 +328,14 @@ TEST(Eigen, DenseAdIsConjugationColumnByColumn) {
   Random random;
   const Matrix4R x = random.transform();
   const Vector6R v = random.six();
-  const Matrix6d dense_Ad = matrix_Ad(transform<double>(x));
-  const Matrix6d dense_ad = matrix_ad(twist<double>(v));
+  const Matrix6d Ad_x = matrix_Ad(transform<double>(x));
+  const Matrix6d ad_v = matrix_ad(twist<double>(v));
   for (int k = 0; k < 6; ++k) {
     const Matrix4R e = twist_matrix(Vector6R::Unit(k));
     const Matrix4R conjugate = x * e * x.inverse();
     const Matrix4R commutator = twist_matrix(v) * e - e * twist_matrix(v);
-    EXPECT_LE((dense_Ad.col(k).cast<Real>() - six_vector(conjugate)).norm(), kRounding);
-    EXPECT_LE((dense_ad.col(k).cast<Real>() - six_vector(commutator)).norm(), kRounding);
+    EXPECT_LE((Ad_x.col(k).cast<Real>() - six_vector(conjugate)).norm(), kRounding);
+    EXPECT_LE((ad_v.col(k).cast<Real>() - six_vector(commutator)).norm(), kRounding);
   }
   const Vector6d six = (Vector6d() << 1, 2, 3, 4, 5, 6).finished();
   EXPECT_EQ(twist_from_eigen(six).linear, (Vec3d{4, 5, 6}));

@@ -70,6 +70,7 @@ State moving(const Mechanism& m, double crank, double speed) {
 
 SplineInput effort_splines(const Mechanism& m, double duration, int coefficients) {
   std::vector<SplineInput::Spline> splines;
+  splines.reserve(static_cast<std::size_t>(m.freedoms()));
   for (int i = 0; i < m.freedoms(); ++i)
     splines.push_back({.freedom = i, .degree = 2, .coefficients = coefficients});
   return SplineInput(m, duration, splines);

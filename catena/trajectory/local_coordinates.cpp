@@ -125,7 +125,7 @@ void LocalCoordinates::place_at(const VectorXd& x, VectorXd& q) const {
 void LocalCoordinates::apply_inverse_g(const VectorXd& x, const VectorXd& q, MatrixXd& rows,
                                        const Loop& loop) const {
   for (const Node* node : turning_) {
-    int column[6];
+    int column[6] = {};
     bool inside = true;
     for (int k = 0; k < node->freedoms; ++k) {
       column[k] = -1;

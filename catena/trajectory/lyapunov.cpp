@@ -34,13 +34,14 @@ LyapunovExponents lyapunov_exponents(const Mechanism& m, const State& initial,
   const auto span_of = [](VectorXd& x) {
     return std::span<double>(x.data(), static_cast<std::size_t>(x.size()));
   };
-  VectorXd dy(y.size());
   MatrixXd a;
-  const auto evaluate = [&](VectorXd at) {
+  const auto evaluate = [&](VectorXd at) {  // the rates at a state, and `a` there
     coordinates->unpack(span_of(at), state);
     const ForwardDerivatives& f = forward_dynamics_derivatives(m, state, effort, w);
     a = system_matrix(m, state, f.dq, f.dv, w);
-    coordinates->rate(state, f.acceleration, span_of(dy));
+    VectorXd rate(at.size());
+    coordinates->rate(state, f.acceleration, span_of(rate));
+    return rate;
   };
   evaluate(y);
   const Index size = a.rows();
@@ -59,17 +60,14 @@ LyapunovExponents lyapunov_exponents(const Mechanism& m, const State& initial,
     const double t = h * static_cast<double>(i);
     if (settings.progress && !settings.progress(t))
       throw NumericalError("stopped at t = " + number(t) + " s");
-    evaluate(y);
-    const VectorXd k1 = dy;
+    const VectorXd k1 = evaluate(y);
     const MatrixXd s1 = a * s;
-    evaluate(y + 0.5 * h * k1);
-    const VectorXd k2 = dy;
+    const VectorXd k2 = evaluate(y + 0.5 * h * k1);
     const MatrixXd s2 = a * (s + 0.5 * h * s1);
-    evaluate(y + 0.5 * h * k2);
-    const VectorXd k3 = dy;
+    const VectorXd k3 = evaluate(y + 0.5 * h * k2);
     const MatrixXd s3 = a * (s + 0.5 * h * s2);
-    evaluate(y + h * k3);
-    y += h / 6.0 * (k1 + 2.0 * (k2 + k3) + dy);
+    const VectorXd k4 = evaluate(y + h * k3);
+    y += h / 6.0 * (k1 + 2.0 * (k2 + k3) + k4);
     s += h / 6.0 * (s1 + 2.0 * (s2 + s3) + a * (s + h * s3));
     coordinates->unpack(span_of(y), state);
     coordinates->pack(state, span_of(y));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace catena {
 using Eigen::Index;
@@ -140,8 +141,8 @@ void TrajectorySensitivity::Run::begin(const State& initial, VectorXd& y) {
   local = nullptr;
   if (m.loops().empty()) {
     coordinates = make_coordinates(m, initial, input.motion_driven());
-    std::vector<int> all;
-    for (int i = 0; i < m.freedoms(); ++i) all.push_back(i);
+    std::vector<int> all(static_cast<std::size_t>(m.freedoms()));
+    std::iota(all.begin(), all.end(), 0);
     layout = std::make_unique<StateLayout>(m, *coordinates, all);
   } else {
     auto own = std::make_unique<LocalCoordinates>(m, initial, input.motion_driven());

@@ -126,8 +126,8 @@ TEST(Trajectory, BranchedAcrobotOfTheDigest) {
 // The gradient of the cost as it is computed, with coarse steps, against its own differences of
 // order four: rounding 1e-16 · cost / step.
 void expect_gradient(const Mechanism& m, const State& start, const TrajectoryInput& input,
-                     const TrajectoryCost& cost, TrajectorySettings settings, const VectorXd& p,
-                     double tolerance, double step = 1e-3) {
+                     const TrajectoryCost& cost, const TrajectorySettings& settings,
+                     const VectorXd& p, double tolerance, double step = 1e-3) {
   TrajectorySensitivity along(m, input, cost, settings);
   const TrajectoryGradient g = along.gradient(start, p);
   EXPECT_NEAR(g.cost, along.simulate(start, p), 1e-12 * std::abs(g.cost));
@@ -145,6 +145,7 @@ void expect_gradient(const Mechanism& m, const State& start, const TrajectoryInp
 
 SplineInput effort_splines(const Mechanism& m, double duration, int coefficients) {
   std::vector<SplineInput::Spline> splines;
+  splines.reserve(static_cast<std::size_t>(m.freedoms()));
   for (int i = 0; i < m.freedoms(); ++i)
     splines.push_back({.freedom = i, .degree = 2, .coefficients = coefficients});
   return SplineInput(m, duration, splines);
@@ -329,7 +330,7 @@ TEST(Trajectory, AGradientCostsLessThanSixSimulations) {
   const ParameterSet parameters(m, ParameterSet::all_names(m));
   TrajectorySensitivity along(m, input, cost, settings);
   TrajectorySensitivity along_all(m, input, cost, settings, &parameters);
-  const State start = m.default_state();
+  const State& start = m.default_state();
   const VectorXd p = 0.1 * random_vector(input.parameters(), 5);
   const auto seconds = [](const auto& f) {  // of the processor
     const std::clock_t before = std::clock();

@@ -101,6 +101,7 @@ class CaseReader {
     check.lq_quantity = find_lq_quantity(name);
     if (check.lq_quantity == nullptr) {
       std::vector<std::string> names;
+      names.reserve(lq_quantities().size());
       for (const LqQuantity& quantity : lq_quantities()) names.push_back(quantity.name);
       values_.error(map.find("quantity")->line,
                     "unknown quantity '" + name + "' of an LQ problem; those are " + listed(names));
@@ -181,6 +182,7 @@ class CaseReader {
     check.quantity = find_quantity(text);
     if (check.quantity == nullptr) {
       std::vector<std::string> names;
+      names.reserve(quantities().size());
       for (const Quantity& quantity : quantities()) names.push_back(quantity.name);
       std::string hint = did_you_mean(text, names);
       if (hint.empty()) hint = "; the quantities are " + listed(names);

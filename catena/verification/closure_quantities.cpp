@@ -173,6 +173,7 @@ Matrix operator_residuals(Request r) {
   const Matrix inverse_d = columns_of(w, n, apply_inverse_hinge_inertia);
   // (I − HψK) Hφ = Hψ: unit forces at every body, carried by the propagators and by J.
   std::vector<TaskFrame> frames;
+  frames.reserve(m.bodies().size());
   for (std::size_t i = 0; i < m.bodies().size(); ++i)
     frames.push_back({.body = static_cast<int>(i)});
   OperationalSpace space(m, frames);

@@ -68,6 +68,7 @@ Matrix gruebler(Request r) {
 
 Matrix loop_bodies(Request r) {
   std::vector<std::vector<int>> groups;
+  groups.reserve(r.mechanism.loops().size());
   for (const LoopPlace& loop : r.mechanism.loops()) groups.push_back(loop.bodies);
   return number_groups(groups, r.mechanism.bodies().size());
 }

@@ -26,8 +26,10 @@ class Runner : public testing::Test {
     return run_verification(folder_.path(), settings);
   }
   std::vector<std::string> problems(const std::string& text) {
+    const VerificationReport report = run(text);
     std::vector<std::string> lines;
-    for (const Diagnostic& problem : run(text).problems)
+    lines.reserve(report.problems.size());
+    for (const Diagnostic& problem : report.problems)
       lines.push_back(std::to_string(problem.source.line) + ": " + problem.message);
     return lines;
   }
