@@ -73,12 +73,12 @@ std::vector<int> biconnected_components(int vertices, const std::vector<GraphEdg
     const int p = stack.back().vertex;
     at(low, p) = std::min(at(low, p), at(low, u));
     if (at(low, u) >= at(found, p)) {  // p separates the block that ends with edge `by`
-      int e = by;
-      do {
-        e = open_edges.back();
+      for (bool ended = false; !ended;) {
+        const int e = open_edges.back();
         open_edges.pop_back();
         at(block, e) = blocks;
-      } while (e != by);
+        ended = e == by;
+      }
       ++blocks;
     }
   }
