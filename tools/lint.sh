@@ -11,7 +11,7 @@ cmake --build "$build" --parallel "$jobs" --target all_verify_interface_header_s
 run_clang_tidy=$(command -v run-clang-tidy || command -v run-clang-tidy-14)
 # Without the options that only GCC knows: clang-tidy takes them for errors.
 mkdir -p "$build/lint"
-sed -E 's/ -m(move|store)-max=[0-9]+| -fsched-pressure| -fschedule-insns//g' \
+sed -E 's/ -m(move|store)-max=[0-9]+| -fsched-pressure| -fschedule-insns\b//g' \
   "$build/compile_commands.json" > "$build/lint/compile_commands.json"
 # The files that only include one header (verify_interface_header_sets) would say everything twice.
 "$run_clang_tidy" -quiet -p "$build/lint" -j "$jobs" "^$(pwd)/(catena|apps|benchmarks)/" || status=1

@@ -1,5 +1,6 @@
 #include "apps/catena/model_options.h"
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
@@ -39,6 +40,9 @@ LoadSettings ModelOptions::settings() const {
   LoadSettings settings;
   if (!base_.empty()) settings.base = base_ == "free" ? Base::free : Base::fixed;
   if (!gravity_.empty()) settings.gravity = Vec3d{gravity_[0], gravity_[1], gravity_[2]};
+  for (const double g : gravity_)
+    if (!std::isfinite(g))
+      throw UsageError("error: --gravity needs three finite numbers, not " + number(g));
   settings.strict = strict_;
   return settings;
 }

@@ -45,6 +45,16 @@ Json json_of(const VerificationReport& report) {
     one["error"] = std::isfinite(r.error) ? Json(r.error) : Json(nullptr);
     one["tolerance"] = r.tolerance;
     one["pass"] = r.pass;
+    if (!r.message.empty()) one["message"] = r.message;
+    cases.push_back(std::move(one));
+  }
+  for (const std::string& name : report.unread) {
+    Json one;
+    one["name"] = name;
+    for (const char* key : {"source", "quantity", "reference", "value", "error", "tolerance"})
+      one[key] = nullptr;
+    one["pass"] = false;
+    one["message"] = "the case could not be read";
     cases.push_back(std::move(one));
   }
   return {{"cases", std::move(cases)}};
@@ -104,6 +114,9 @@ void verify(const Options& options) {
     print_table(report);
     fmt::print("{} of {} checks in {} case{} passed", passed, report.results.size(), report.cases,
                report.cases == 1 ? "" : "s");
+    if (!report.unread.empty())
+      fmt::print("; {} case{} could not be read", report.unread.size(),
+                 report.unread.size() == 1 ? "" : "s");
     if (report.skipped > 0) fmt::print("; {} slow ones left out (--all runs them)", report.skipped);
     fmt::print("\n");
   }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <numbers>
 
 #include "catena/base/text.h"
@@ -264,14 +265,16 @@ std::string LoopClosure::worst(const Eigen::VectorXd& residual) const {
   std::string text;
   double most = -1.0;
   visit_closures([&](int, const Closure& c, int first) {
-    const double size = residual.segment(first, c.rows).norm();
+    double size = residual.segment(first, c.rows).norm();
+    if (std::isnan(size)) size = std::numeric_limits<double>::infinity();
     if (!(size > most)) return;
     most = size;
     if (c.kind == ClosureKind::rod) {
       text = "the length of rod '" + at(m_.description().rods, c.place).name + "' is off by " +
              short_number(std::abs(residual[first]) * a_.length) + " m";
     } else if (c.kind == ClosureKind::coupling) {
-      text = "coupling '" + at(m_.description().couplings, c.place).name + "' is not satisfied";
+      text = "coupling '" + at(m_.description().couplings, c.place).name +
+             (std::isnan(residual[first]) ? "' is not a number there" : "' is not satisfied");
     } else {
       double angle = 0.0, distance = 0.0;
       for (int i = 0; i < c.rows; ++i) {

@@ -289,6 +289,32 @@ TEST(Embedding, StatesThatViolateAGearAreRefused) {
   }
 }
 
+// A function that is not defined in a position is named, not only its loop.
+TEST(Embedding, ACouplingThatIsNotANumberIsNamed) {
+  MechanismBuilder b("roots");
+  const BodySettings ball{.mass = 1.0, .inertia = SymMat3d::diagonal(1.0, 1.0, 1.0)};
+  b.add_body("a", ball).add_body("c", ball).add_hinge("h", kWorld, "a").add_hinge("k", "a", "c");
+  b.add_coupling({.name = "root",
+                  .terms = {{"h", 0}, {"k", 0}},
+                  .function = [](std::span<const double> q, double& value,
+                                 std::span<double> gradient, std::span<double> hessian) {
+                    value = q[0] - std::sqrt(q[1]);
+                    gradient[0] = 1.0;
+                    gradient[1] = -0.5 / std::sqrt(q[1]);
+                    std::fill(hessian.begin(), hessian.end(), 0.0);
+                    hessian[3] = 0.25 / (q[1] * std::sqrt(q[1]));
+                  }});
+  const Mechanism m = b.finish();
+  Workspace w(m);
+  std::string message;
+  try {
+    forward_dynamics(m, {vector({0.5, -0.25}), vector({0.0, 0.0})}, vector({0.0, 0.0}), w);
+  } catch (const NumericalError& e) {
+    message = e.what();
+  }
+  EXPECT_NE(message.find("coupling 'root' is not a number"), std::string::npos) << message;
+}
+
 TEST(Embedding, TwoFourBarsInSeries) {
   const auto [m, s] = two_four_bars();
   ASSERT_EQ(m.loops().size(), 2u);

@@ -52,9 +52,11 @@ TEST_F(LoadFiles, ThrowsAllProblems) {
     load(write("a.yaml", "catena: 1\nbodies:\n  a: {mas: 1}\n  b: {mass: x}\n"));
     FAIL();
   } catch (const ModelError& error) {
-    EXPECT_EQ(error.problems().size(), 2U);
-    EXPECT_THAT(error.what(), HasSubstr("a.yaml:3: error: body 'a'"));
-    EXPECT_THAT(error.what(), HasSubstr("a.yaml:4: error: body 'b'"));
+    EXPECT_EQ(error.problems().size(), 4U);
+    EXPECT_THAT(error.what(), HasSubstr("a.yaml:3: error: body 'a': unknown key 'mas'"));
+    EXPECT_THAT(error.what(), HasSubstr("a.yaml:3: error: body 'a' has no path to the world"));
+    EXPECT_THAT(error.what(), HasSubstr("a.yaml:4: error: body 'b': mass: needs a number"));
+    EXPECT_THAT(error.what(), HasSubstr("a.yaml:4: error: body 'b' has no path to the world"));
   }
 }
 

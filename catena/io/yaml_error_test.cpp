@@ -159,6 +159,7 @@ bodies:
   b: {inertia: [1, .inf, 1]}
   c: {mass: 1e999}
   d: {mass: 1/0}
+base: fixed
 )"),
               ElementsAre("m.yaml:3: error: body 'a': mass: needs a number, not '.nan'",
                           "m.yaml:4: error: body 'b': inertia: needs a finite number, not '.inf'",
@@ -226,6 +227,69 @@ hinges:
                           HasSubstr("m.yaml:8: error: hinge 'i': lower limit 2 is above upper")));
   EXPECT_THAT(problems("catena: 1\nbodies:\n  a: {mass: 1, inertia: [1, 1, 1]}\n"),
               ElementsAre(StartsWith("m.yaml:3: error: body 'a' has no path to the world")));
+}
+
+// A mistake that spoils nothing else hides nothing else, wherever it stands.
+TEST(YamlErrors, HideNoOthers) {
+  const std::string model = R"(catena: 1
+bodies:
+  a: {mass: -1, inertia: [1, 1, 1]}
+  b: {mass: 1, inertia: [1, 1, 1]}
+  c:
+hinges:
+  h: {type: revolute, parent: world, child: a, axis: [0, 0, 0], limits: [2, 1]}
+  i: {type: revolute, parent: a, child: bb}
+  j: {type: revolute, parent: a, child: c}
+)";
+  const auto others = {HasSubstr("m.yaml:3: error: body 'a': mass -1"),
+                       HasSubstr("m.yaml:4: error: body 'b' has no path to the world"),
+                       HasSubstr("m.yaml:7: error: hinge 'h': axis (0, 0, 0) is zero"),
+                       HasSubstr("m.yaml:7: error: hinge 'h': lower limit 2"),
+                       HasSubstr("m.yaml:8: error: hinge 'i': child 'bb' does not exist"),
+                       HasSubstr("m.yaml:9: error: hinge 'j': freedom 'j' moves no inertia")};
+  EXPECT_THAT(problems(model), testing::UnorderedElementsAreArray(others));
+  for (const auto& [line, message] : {std::pair{"nonsense: 3", "unknown key 'nonsense'"},
+                                      std::pair{"gravity: [0, 0]", "a list of 3 numbers"},
+                                      std::pair{"lock: {h99: 3}", "no hinge is named 'h99'"}}) {
+    std::vector<testing::Matcher<std::string>> all(others.begin(), others.end());
+    all.emplace_back(HasSubstr(message));
+    EXPECT_THAT(problems(model + line + "\n"), testing::UnorderedElementsAreArray(all)) << line;
+  }
+}
+
+TEST(YamlErrors, UnknownKeysOfAThingHideNoneOfItsMistakes) {
+  EXPECT_THAT(problems(R"(catena: 1
+bodies:
+  a: {mass: -1, inertia: [1, 1, 1], colour: red}
+  b:
+hinges:
+  h: {type: revolute, parent: world, child: a, colour: 3}
+  i: {type: revolute, parent: a, child: b}
+)"),
+              ElementsAre(HasSubstr("m.yaml:3: error: body 'a': unknown key 'colour'"),
+                          HasSubstr("m.yaml:3: error: body 'a': mass -1"),
+                          HasSubstr("m.yaml:6: error: hinge 'h': unknown key 'colour'"),
+                          HasSubstr("m.yaml:7: error: hinge 'i': freedom 'i' moves no inertia")));
+}
+
+// Nothing is told that only follows from another mistake.
+TEST(YamlErrors, ConsequencesAreNotTold) {
+  const std::string bodies = "catena: 1\nbodies:\n  a: {mass: 1, inertia: [1, 1, 1]}\n  b:\n";
+  // No path for want of a hinge or a base; no inertia for want of a coupling or a mass.
+  EXPECT_THAT(problems(bodies + "hinges:\n  h: {type: revolut, parent: world, child: a}\n"
+                                "  i: {type: revolute, parent: a}\n"),
+              ElementsAre(HasSubstr("hinge 'h': type"), HasSubstr("hinge 'i': needs 'child:'")));
+  EXPECT_THAT(problems(bodies + "base: fixd\n"), ElementsAre(HasSubstr("base: cannot be 'fixd'")));
+  EXPECT_THAT(problems(bodies + "joints:\n  h: {type: revolute, parent: world, child: a}\n"),
+              ElementsAre(HasSubstr("unknown key 'joints'")));
+  const std::string hinges =
+      "hinges:\n  h: {type: revolute, parent: world, child: a}\n"
+      "  i: {type: revolute, parent: world, child: b}\n";
+  EXPECT_THAT(problems(bodies + hinges + "couplings:\n  g: {follower: i, leader: h, ratio: no}\n"),
+              ElementsAre(HasSubstr("coupling 'g': ratio")));
+  EXPECT_THAT(problems("catena: 1\nbodies:\n  a: {mas: 1}\nhinges:\n"
+                       "  h: {type: revolute, parent: world, child: a}\n"),
+              ElementsAre(HasSubstr("unknown key 'mas'")));
 }
 
 TEST(YamlErrors, Edits) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "catena/base/text.h"
 #include "catena/io/text_file.h"
@@ -77,12 +78,15 @@ class YamlReader {
     if (!values_.map(*tree.root, "a model: a map that starts with `catena: 1`")) return;
     const Node& root = *tree.root;
     if (!check_version(root)) return;
-    values_.unknown_keys(root, yaml::keys_of("model"));
+    read_keys(root);
     read_base(root);
+    const int before = values_.errors();
     read_from(root);
     section(root, "attach", [&](const Node& node) { read_attach(node); });
     section(root, "remove", [&](const Node& node) { read_remove(node); });
     section(root, "change", [&](const Node& node) { read_change(node); });
+    incomplete_ = incomplete_ || values_.errors() > before;
+    read_settings(root);
     read_own(root);
     section(root, "lock", [&](const Node& node) { read_lock(node); });
     finish();
@@ -114,13 +118,23 @@ class YamlReader {
     return false;
   }
 
+  void read_keys(const Node& root) {
+    const std::span<const std::string> known = yaml::keys_of("model");
+    values_.unknown_keys(root, known);
+    // What looks like a section, or like a known key, may have been meant for one.
+    for (const Entry& entry : root.entries)
+      if (std::find(known.begin(), known.end(), entry.key) == known.end() &&
+          (entry.value->is_map() || !nearest_name(entry.key, known).empty()))
+        incomplete_ = true;
+  }
+
   void read_base(const Node& root) {
     base_ = settings_.base;
     section(root, "base", [&](const Node& node) {
       static const std::vector<std::string> kWords{"fixed", "free"};
-      std::size_t index = 0;
-      if (values_.choice(node, kWords, index) && base_ == Base::as_written)
-        base_ = index == 0 ? Base::fixed : Base::free;
+      std::size_t index = 0;  // also of a word that is neither: no body shall lack a path for it
+      values_.choice(node, kWords, index);
+      if (base_ == Base::as_written) base_ = index == 0 ? Base::fixed : Base::free;
     });
   }
 
@@ -173,6 +187,9 @@ class YamlReader {
       std::optional<Reading> other = read_other(node, base_);
       if (other) builder_ = MechanismBuilder(std::move(other->description));
     });
+  }
+
+  void read_settings(const Node& root) {
     Description& d = builder_.description();
     section(root, "name", [&](const Node& node) { values_.text(node, d.name); });
     section(root, "gravity", [&](const Node& node) { values_.vector(node, d.gravity); });
@@ -311,6 +328,7 @@ class YamlReader {
     if (!node.is_map()) {
       const Values::Within within(values_, key);
       values_.mismatch(node, std::string("a map from ") + kind + " names to settings");
+      incomplete_ = true;
       return;
     }
     things.reserve(things.size() + node.entries.size());
@@ -380,21 +398,60 @@ class YamlReader {
   void finish() {
     if (base_ != Base::as_written)
       builder_.connect_roots(base_ == Base::free ? HingeType::free : HingeType::weld);
-    const Description& d = builder_.description();
     if (has_error(reading_.diagnostics)) {
-      // What the model's own check would say later, so that all problems are told at once; not of
-      // things that are already known to be wrong.
-      if (values_.wrong_elsewhere()) return;
-      for (Diagnostic& problem : validate(d, {.strict = reading_.strict}))
-        if (!values_.wrong_thing(problem.source.line))
-          reading_.diagnostics.push_back(std::move(problem));
+      if (!incomplete_) foresee();
     } else if (!reading_.strict) {
       // The files this one starts from are not read strictly, but it is.
-      for (Diagnostic& problem : validate(d, {.strict = true}))
+      for (Diagnostic& problem : validate(builder_.description(), {.strict = true}))
         if (problem.severity == Severity::error && problem.source.file == values_.file())
           reading_.diagnostics.push_back(std::move(problem));
     }
     reading_.description = std::move(builder_.description());
+  }
+
+  // What finishing the model would say after the errors so far are mended, so that all problems are
+  // told at once; but nothing that may only follow from them.
+  void foresee() {
+    const auto wrong = [&](const Source& source) {
+      return source.file == values_.file() && values_.wrong_thing(source.line);
+    };
+    const auto erase_wrong = [&](auto& things) {
+      return std::erase_if(things, [&](const auto& thing) { return wrong(thing.source); }) > 0;
+    };
+    const auto make_ball = [](Body& body) {
+      const Source source = body.source;
+      static_cast<BodySettings&>(body) = {.mass = 1.0,
+                                          .inertia = SymMat3d::diagonal(1.0, 1.0, 1.0)};
+      body.source = source;
+    };
+    MechanismBuilder builder(builder_.description());
+    Description& d = builder.description();
+    for (Body& body : d.bodies)
+      if (wrong(body.source)) make_ball(body);
+    std::unordered_set<std::string> wrong_hinges;
+    for (const Hinge& hinge : d.hinges)
+      if (wrong(hinge.source)) wrong_hinges.insert(hinge.name);
+    bool restraints_lost = erase_wrong(d.hinges);
+    restraints_lost = erase_wrong(d.rods) || restraints_lost;
+    restraints_lost = erase_wrong(d.couplings) || restraints_lost;
+    erase_wrong(d.frames);
+    erase_wrong(d.springs);
+    std::erase_if(d.couplings, [&](const Coupling& coupling) {
+      return std::any_of(coupling.terms.begin(), coupling.terms.end(),
+                         [&](const auto& term) { return wrong_hinges.contains(term.hinge); });
+    });
+    // A massless body may hang in a loop that is not one without them.
+    if (restraints_lost)
+      for (Body& body : d.bodies)
+        if (body.mass == 0.0 && body.inertia.trace() == 0.0) make_ball(body);
+    if (!wrong_hinges.empty()) builder.connect_roots(HingeType::weld);
+    std::vector<Diagnostic> found;
+    try {
+      found = builder.finish({.strict = reading_.strict}).warnings();
+    } catch (const ModelError& error) {
+      found = error.problems();
+    }
+    std::move(found.begin(), found.end(), std::back_inserter(reading_.diagnostics));
   }
 
   const LoadSettings& settings_;
@@ -403,6 +460,7 @@ class YamlReader {
   Values values_;
   MechanismBuilder builder_;
   Base base_ = Base::as_written;
+  bool incomplete_ = false;  // whole sections or files are missing after an error
   int suggestions_ = 0;
 };
 

@@ -99,16 +99,13 @@ std::optional<double> parse_number(std::string_view text) {
   return value;
 }
 
-void Values::report(Severity severity, int line, const std::string& message) {
+void Values::report(Severity severity, int line, const std::string& message, Loss loss) {
   std::string text;
   for (const std::string& part : path_) text += part + ": ";
   diagnostics_.push_back({severity, source(line), text + message});
   if (severity == Severity::warning) return;
   ++errors_;
-  if (thing_line_ > 0)
-    wrong_things_.insert(thing_line_);
-  else
-    wrong_elsewhere_ = true;
+  if (thing_line_ > 0 && loss == Loss::something) wrong_things_.insert(thing_line_);
 }
 
 bool Values::mismatch(const Node& node, std::string_view needs) {
@@ -329,8 +326,10 @@ void Values::unknown_keys(const Node& node, std::span<const std::string> known) 
     for (const std::string& key : known) found = found || key == entry.key;
     if (found) continue;
     std::string hint = did_you_mean(entry.key, known);
+    // A key like no other, beside the others of a thing: those say what they say.
+    const Loss loss = hint.empty() && path_.size() == 1 ? Loss::nothing : Loss::something;
     if (hint.empty()) hint = "; the keys here are " + listed(known);
-    error(entry.line, "unknown key '" + entry.key + "'" + hint);
+    report(Severity::error, entry.line, "unknown key '" + entry.key + "'" + hint, loss);
   }
 }
 

@@ -33,9 +33,8 @@ class Values {
   void warning(int line, const std::string& message) { report(Severity::warning, line, message); }
   // Errors so far.
   int errors() const { return errors_; }
-  // True when a thing whose first line this is has an error; and when there was one elsewhere.
+  // True when something was lost of a thing whose first line this is.
   bool wrong_thing(int line) const { return wrong_things_.contains(line); }
-  bool wrong_elsewhere() const { return wrong_elsewhere_; }
 
   // Puts a name in front of the messages while it lives.
   class Within {
@@ -113,7 +112,9 @@ class Values {
   bool mismatch(const Node& node, std::string_view needs);
 
  private:
-  void report(Severity severity, int line, const std::string& message);
+  // Whether the thing that is being read lacks something after an error.
+  enum class Loss { something, nothing };
+  void report(Severity severity, int line, const std::string& message, Loss loss = Loss::something);
   bool orientation(const Node& map, Rotationd& result);
 
   std::string file_;
@@ -122,7 +123,6 @@ class Values {
   int errors_ = 0;
   int thing_line_ = 0;
   std::set<int> wrong_things_;
-  bool wrong_elsewhere_ = false;
 };
 
 }  // namespace catena::yaml

@@ -6,13 +6,14 @@
 
 #include "catena/model/sound.h"
 #include "catena/model/topology.h"
+#include "catena/model/user_functions.h"
 
 namespace catena {
 namespace {
 
 void repair_body(Body& body) {
-  if (finite(body.mass) && body.mass >= 0.0 && finite(body.center_of_mass) &&
-      finite(body.inertia) && orthonormal(body.inertia_axes)) {
+  if (usable(body.mass) && body.mass >= 0.0 && usable(body.center_of_mass) &&
+      usable(body.inertia) && orthonormal(body.inertia_axes)) {
     const Eigen::Vector3d moments = principal_moments(body.inertia);
     if (moments[0] >= -kInertiaSlack * moments[2]) return;
   }
@@ -23,7 +24,7 @@ void repair_body(Body& body) {
 }
 
 void repair_pose(Transformd& pose) {
-  if (!finite(pose) || !orthonormal(pose.rotation)) pose = {};
+  if (!usable(pose) || !orthonormal(pose.rotation)) pose = {};
 }
 
 void repair_hinge(Hinge& hinge) {
@@ -31,39 +32,39 @@ void repair_hinge(Hinge& hinge) {
   repair_pose(hinge.frame_on_child);
   const bool sound_axes =
       std::all_of(hinge.axes.begin(), hinge.axes.end(),
-                  [](const Vec3d& axis) { return finite(axis) && norm(axis) >= kShortestAxis; }) &&
+                  [](const Vec3d& axis) { return usable_axis(axis); }) &&
       std::adjacent_find(hinge.axes.begin(), hinge.axes.end(), parallel) == hinge.axes.end();
   if (!sound_axes) hinge.axes.clear();
-  if (!finite(hinge.pitch)) hinge.pitch = 0.0;
+  if (!usable(hinge.pitch)) hinge.pitch = 0.0;
   if (hinge.type == HingeType::custom &&
-      (!hinge.custom || hinge.custom->freedoms() < 1 || hinge.custom->freedoms() > kMaxFreedoms))
+      (!hinge.custom || hinge.custom->freedoms() < 1 || hinge.custom->freedoms() > kMaxFreedoms ||
+       !wrong_in_custom_hinge(hinge).empty()))
     hinge.type = HingeType::weld;
 
   std::vector<double> lock;
   std::swap(lock, hinge.locked_at);
   const std::size_t coordinates = static_cast<std::size_t>(coordinates_of(hinge));
   const std::size_t freedoms = static_cast<std::size_t>(freedoms_of(hinge));
-  const auto usable = [&](const std::vector<double>& q) {
-    return q.size() == coordinates && finite(q) &&
+  const auto sound = [&](const std::vector<double>& q) {
+    return q.size() == coordinates && usable(q) &&
            !(has_quaternion(hinge.type) && quaternion_length(q) < kShortestQuaternion);
   };
-  if (!lock.empty() && !usable(lock))
+  if (!lock.empty() && !sound(lock))
     hinge.type = HingeType::weld;
   else
     hinge.locked_at = std::move(lock);
-  if (!usable(hinge.initial_position)) hinge.initial_position.clear();
-  if (hinge.initial_velocity.size() != freedoms || !finite(hinge.initial_velocity))
+  if (!sound(hinge.initial_position)) hinge.initial_position.clear();
+  if (hinge.initial_velocity.size() != freedoms || !usable(hinge.initial_velocity))
     hinge.initial_velocity.clear();
   if (freedoms != 1) hinge.drive.reset();
 }
 
 // A drive that nothing can be said against, so that its hinge does not seem to lack inertia.
 void repair_drive(DriveSettings& drive, const auto& known) {
-  const bool sound = finite(drive.rotor_inertia) && drive.rotor_inertia >= 0.0 &&
-                     finite(drive.gear_ratio) && drive.gear_ratio != 0.0 &&
+  const bool sound = usable(drive.rotor_inertia) && drive.rotor_inertia >= 0.0 &&
+                     usable(drive.gear_ratio) && drive.gear_ratio != 0.0 &&
                      (drive.carrier.empty() || known(drive.carrier)) &&
-                     (!drive.rotor_axis ||
-                      (finite(*drive.rotor_axis) && norm(*drive.rotor_axis) >= kShortestAxis));
+                     (!drive.rotor_axis || usable_axis(*drive.rotor_axis));
   if (!sound)
     drive = {.rotor_inertia = 1.0, .carrier = {}, .rotor_axis = {}, .armature_only = true};
 }

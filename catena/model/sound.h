@@ -1,4 +1,5 @@
-// Which numbers of a description can be used: finite ones, and rotations that are rotations.
+// Which numbers of a description can be used: those whose products stay finite, and rotations that
+// are rotations.
 #pragma once
 
 #include <cmath>
@@ -16,22 +17,29 @@ inline constexpr double kShortestAxis = 1e-9;
 inline constexpr double kParallelAxes = 1e-6;
 // A quaternion shorter than this has no direction either.
 inline constexpr double kShortestQuaternion = 1e-6;
+// One whose length differs more from 1 was not written with few digits but is a mistake.
+inline constexpr double kQuaternionSlack = 0.01;
+
+// Nothing real has a larger number in metres, kilograms and radians; a mass times the square of a
+// distance, or the square of an axis, is a number yet.
+inline constexpr double kLargestNumber = 1e100;
 
 // Relative slack for the triangle inequality and definiteness of inertias given with few digits.
 inline constexpr double kInertiaSlack = 1e-6;
 
-inline bool finite(double x) { return std::isfinite(x); }
-inline bool finite(const Vec3d& v) { return finite(v.x) && finite(v.y) && finite(v.z); }
-inline bool finite(const Rotationd& r) {
-  return finite(r.axis(0)) && finite(r.axis(1)) && finite(r.axis(2));
+// False for NaN too.
+inline bool usable(double x) { return std::abs(x) <= kLargestNumber; }
+inline bool usable(const Vec3d& v) { return usable(v.x) && usable(v.y) && usable(v.z); }
+inline bool usable(const Rotationd& r) {
+  return usable(r.axis(0)) && usable(r.axis(1)) && usable(r.axis(2));
 }
-inline bool finite(const Transformd& x) { return finite(x.rotation) && finite(x.translation); }
-inline bool finite(const SymMat3d& s) {
-  return finite(Vec3d{s.xx, s.xy, s.xz}) && finite(Vec3d{s.yy, s.yz, s.zz});
+inline bool usable(const Transformd& x) { return usable(x.rotation) && usable(x.translation); }
+inline bool usable(const SymMat3d& s) {
+  return usable(Vec3d{s.xx, s.xy, s.xz}) && usable(Vec3d{s.yy, s.yz, s.zz});
 }
-inline bool finite(const std::vector<double>& values) {
+inline bool usable(const std::vector<double>& values) {
   for (const double x : values)
-    if (!finite(x)) return false;
+    if (!usable(x)) return false;
   return true;
 }
 
@@ -51,6 +59,7 @@ inline Eigen::Vector3d principal_moments(const SymMat3d& inertia) {
       .eigenvalues();
 }
 
+inline bool usable_axis(const Vec3d& axis) { return usable(axis) && norm(axis) >= kShortestAxis; }
 inline bool parallel(const Vec3d& a, const Vec3d& b) {
   return norm(cross(normalized(a), normalized(b))) < kParallelAxes;
 }
@@ -59,6 +68,7 @@ inline bool parallel(const Vec3d& a, const Vec3d& b) {
 inline bool has_quaternion(HingeType type) {
   return type == HingeType::spherical || type == HingeType::free;
 }
+// Of coordinates that begin with one.
 inline double quaternion_length(const std::vector<double>& q) {
   return std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
 }

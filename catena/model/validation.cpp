@@ -8,7 +8,7 @@
 #include "catena/base/text.h"
 #include "catena/model/sound.h"
 #include "catena/model/topology.h"
-#include "catena/spatial/eigen.h"
+#include "catena/model/user_functions.h"
 
 namespace catena {
 namespace {
@@ -16,13 +16,32 @@ namespace {
 // Nearest names are looked for in so many messages at most: each search looks at every name.
 constexpr int kMostSuggestions = 20;
 
+// After a number, or after the name of several.
+std::string unusable(double value) {
+  return std::isfinite(value) ? " is above " + number(kLargestNumber) : " is not finite";
+}
+std::string unusable() {
+  return " has a number that is not finite or above " + number(kLargestNumber);
+}
+
+// Each shown as '?'.
+std::string without_control_characters(std::string name) {
+  for (char& c : name)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  return name;
+}
+
+std::string counted_axes(std::size_t n) {
+  return n == 0 ? "no axis" : n == 1 ? "1 axis" : std::to_string(n) + " axes";
+}
+
 class Validator {
  public:
   Validator(const Description& d, const ValidationSettings& settings)
       : d_(d), settings_(settings) {}
 
   std::vector<Diagnostic> run() {
-    if (!finite(d_.gravity)) error({}, "gravity is not a finite vector");
+    if (!usable(d_.gravity)) error({}, "gravity" + unusable() + "; give three numbers");
     check_names();
     for (const Body& body : d_.bodies) check_body(body);
     for (const Hinge& hinge : d_.hinges) check_hinge(hinge);
@@ -30,14 +49,18 @@ class Validator {
       const std::string what = "frame '" + frame.name + "'";
       check_body_name(frame.source, what, "body", frame.body);
       check_pose(frame.source, what, "pose", frame.pose);
+      if (bodies_.contains(frame.name))
+        warning(frame.source, what + ": a body has this name too; outputs of '" + frame.name +
+                                  "' are those of the frame");
     }
     for (const Rod& rod : d_.rods) {
       const std::string what = "rod '" + rod.name + "'";
       check_ends(rod.source, what, rod);
       if (rod.body_a == rod.body_b)
         error(rod.source, what + ": both of its ends are on body '" + rod.body_a + "'");
-      if (!(rod.length > 0.0) || !finite(rod.length))
-        error(rod.source, what + ": length " + number(rod.length) + " must be positive");
+      if (!(rod.length > 0.0) || !usable(rod.length))
+        error(rod.source, what + ": length " + number(rod.length) +
+                              (usable(rod.length) ? " must be positive" : unusable(rod.length)));
     }
     for (const SpringDamper& spring : d_.springs) {
       const std::string what = "spring '" + spring.name + "'";
@@ -70,6 +93,10 @@ class Validator {
       for (const auto& thing : things) {
         const auto [earlier, fresh] = seen.emplace(thing.name, &thing.source);
         if (thing.name.empty()) error(thing.source, std::string("a ") + kind + " has no name");
+        if (const std::string readable = without_control_characters(thing.name);
+            readable != thing.name)
+          error(thing.source, std::string(kind) + " '" + readable +
+                                  "': its name has a control character (shown as '?'); rename it");
         if (fresh || thing.name.empty()) continue;
         std::string message = std::string(kind) + " '" + thing.name + "' is defined twice";
         if (earlier->second->line > 0)
@@ -111,43 +138,40 @@ class Validator {
 
   void check_pose(const Source& source, const std::string& what, const char* which,
                   const Transformd& pose) {
-    if (!finite(pose))
-      error(source, what + ": its " + which + " has a number that is not finite");
+    if (!usable(pose))
+      error(source, what + ": its " + which + unusable());
     else if (!orthonormal(pose.rotation))
       error(source, what + ": the rotation of its " + which + " is not orthonormal");
   }
 
   void check_not_negative(const Source& source, const std::string& what, const char* which,
                           double value) {
-    if (!(value >= 0.0) || !finite(value))
+    if (!(value >= 0.0) || !usable(value))
       error(source, what + ": " + which + " " + number(value) +
-                        (finite(value) ? " must not be negative" : " is not finite"));
+                        (usable(value) ? " must not be negative" : unusable(value)));
   }
 
   void check_ends(const Source& source, const std::string& what, const auto& thing) {
     check_body_name(source, what, "body", thing.body_a);
     check_body_name(source, what, "body", thing.body_b);
-    if (!finite(thing.point_a) || !finite(thing.point_b))
-      error(source, what + ": a point has a number that is not finite");
+    if (!usable(thing.point_a) || !usable(thing.point_b))
+      error(source, what + ": a point" + unusable());
   }
 
   void check_body(const Body& body) {
     const std::string what = "body '" + body.name + "'";
     for (const Visual& visual : body.visuals) {
       check_pose(body.source, what, "visual's pose", visual.pose);
-      if (!finite(visual.size) || !finite(visual.radius) || !finite(visual.length))
-        error(body.source, what + ": the size of a visual is not finite");
+      if (!usable(visual.size) || !usable(visual.radius) || !usable(visual.length))
+        error(body.source, what + ": the size of a visual" + unusable());
     }
-    if (!finite(body.mass))
-      error(body.source, what + ": mass " + number(body.mass) + " is not finite");
-    if (!finite(body.center_of_mass))
-      error(body.source, what + ": its centre of mass is not finite");
-    if (!finite(body.inertia)) error(body.source, what + ": its inertia is not finite");
-    if (!finite(body.mass) || !finite(body.center_of_mass) || !finite(body.inertia)) return;
-    if (body.mass < 0.0)
-      error(body.source, what + ": mass " + number(body.mass) + " must not be negative");
-    if (!orthonormal(body.inertia_axes)) {
+    check_not_negative(body.source, what, "mass", body.mass);
+    if (!usable(body.center_of_mass))
+      error(body.source, what + ": its centre of mass" + unusable());
+    if (!orthonormal(body.inertia_axes))
       error(body.source, what + ": the axes of its inertia are not orthonormal");
+    if (!usable(body.inertia)) {
+      error(body.source, what + ": its inertia" + unusable());
       return;
     }
     const Eigen::Vector3d m = principal_moments(body.inertia);
@@ -188,22 +212,19 @@ class Validator {
     const bool right_count = n == 0 || n == most || (hinge.type == HingeType::planar && n == 1);
     if (!right_count) {
       error(hinge.source, what + ": a " + std::string(to_string(hinge.type)) + " hinge takes " +
-                              std::to_string(most) + " axes, not " + std::to_string(n));
+                              counted_axes(most) + ", not " + std::to_string(n));
       return;
     }
-    for (const Vec3d& axis : hinge.axes) {
-      if (!finite(axis)) {
-        error(hinge.source, what + ": an axis is not finite");
-        return;
-      }
-      if (norm(axis) < kShortestAxis) {
-        error(hinge.source, what + ": axis (" + number(axis.x) + ", " + number(axis.y) + ", " +
-                                number(axis.z) + ") is zero; give it a direction");
-        return;
-      }
+    for (std::size_t i = 0; i < n; ++i) {
+      const Vec3d& axis = hinge.axes[i];
+      if (usable_axis(axis)) continue;
+      error(hinge.source, what + ": axis " + (n == 1 ? "" : std::to_string(i + 1) + ", ") + "(" +
+                              number(axis.x) + ", " + number(axis.y) + ", " + number(axis.z) + ")" +
+                              (usable(axis) ? " is zero" : unusable()) + "; give it a direction");
     }
     for (std::size_t i = 0; i + 1 < n; ++i)
-      if (parallel(hinge.axes[i], hinge.axes[i + 1]))
+      if (usable_axis(hinge.axes[i]) && usable_axis(hinge.axes[i + 1]) &&
+          parallel(hinge.axes[i], hinge.axes[i + 1]))
         error(hinge.source, what + ": axes " + std::to_string(i + 1) + " and " +
                                 std::to_string(i + 2) + " are parallel");
   }
@@ -220,14 +241,14 @@ class Validator {
     else if (f.lower > f.upper)
       error(source, what + ": lower limit " + number(f.lower) + " is above upper limit " +
                         number(f.upper) + "; swap them");
-    if (!(f.velocity_limit >= 0.0))
-      error(source,
-            what + ": velocity limit " + number(f.velocity_limit) + " must not be negative");
-    if (!(f.effort_limit >= 0.0))
-      error(source, what + ": effort limit " + number(f.effort_limit) + " must not be negative");
+    else if (f.lower == kInfinity || f.upper == -kInfinity)
+      error(source, what + ": limits " + number(f.lower) + " and " + number(f.upper) +
+                        " leave no position; leave out the limit that is not there");
+    check_limit(source, what, "velocity limit", f.velocity_limit);
+    check_limit(source, what, "effort limit", f.effort_limit);
     check_not_negative(source, what, "damping", f.damping);
     check_not_negative(source, what, "stiffness", f.stiffness);
-    if (!finite(f.rest)) error(source, what + ": rest position is not finite");
+    if (!usable(f.rest)) error(source, what + ": rest position" + unusable(f.rest));
     check_not_negative(source, what, "sliding friction", f.friction.sliding);
     check_not_negative(source, what, "breakaway friction", f.friction.breakaway);
     check_not_negative(source, what, "Stribeck velocity", f.friction.stribeck_velocity);
@@ -236,6 +257,26 @@ class Validator {
                         " is below sliding friction " + number(f.friction.sliding));
     if (f.friction.active() && !(f.friction.transition_velocity > 0.0))
       error(source, what + ": the transition velocity of its friction must be positive");
+  }
+
+  // Infinity is none.
+  void check_limit(const Source& source, const std::string& what, const char* which, double value) {
+    if (!(value >= 0.0))
+      error(source, what + ": " + which + " " + number(value) +
+                        (std::isnan(value) ? " is not a number" : " must not be negative"));
+  }
+
+  void check_start(const Hinge& hinge, const std::string& what) {
+    if (has_quaternion(hinge.type)) return;  // its coordinates have no limits
+    const std::size_t n = std::min(hinge.freedoms.size(), hinge.initial_position.size());
+    for (std::size_t i = 0; i < n; ++i) {
+      const double q = hinge.initial_position[i];
+      const FreedomSettings& f = hinge.freedoms[i];
+      if (f.lower <= f.upper && (q < f.lower || q > f.upper))
+        warning(hinge.source, what + ": initial position " + number(q) +
+                                  " is outside its limits, " + number(f.lower) + " to " +
+                                  number(f.upper));
+    }
   }
 
   void check_hinge(const Hinge& hinge) {
@@ -247,7 +288,11 @@ class Validator {
     check_pose(hinge.source, what, "frame on the parent", hinge.frame_on_parent);
     check_pose(hinge.source, what, "frame on the child", hinge.frame_on_child);
     check_axes(hinge, what);
-    if (!finite(hinge.pitch)) error(hinge.source, what + ": pitch is not finite");
+    if (!usable(hinge.pitch))
+      error(hinge.source, what + ": pitch" + unusable(hinge.pitch));
+    else if (hinge.pitch != 0.0 && hinge.type != HingeType::screw)
+      warning(hinge.source, what + ": a " + std::string(to_string(hinge.type)) +
+                                " hinge has no pitch; make it a screw or leave the pitch out");
     if (hinge.type == HingeType::custom) {
       if (!hinge.custom) {
         error(hinge.source, what + ": a custom hinge needs its functions");
@@ -259,7 +304,8 @@ class Validator {
               what + ": a custom hinge has 1 to 6 freedoms, not " + std::to_string(n));
         return;
       }
-      check_custom(hinge, what);
+      for (const std::string& wrong : wrong_in_custom_hinge(hinge))
+        error(hinge.source, what + ": " + wrong);
     }
     Hinge unlocked = hinge;
     unlocked.locked_at.clear();
@@ -278,16 +324,25 @@ class Validator {
         error(hinge.source, what + ": " + which + " has " + std::to_string(values.size()) +
                                 (values.size() == 1 ? " number, but " : " numbers, but ") +
                                 std::to_string(size) + (size == 1 ? " is needed" : " are needed"));
-      else if (!finite(values))
-        error(hinge.source, what + ": " + which + " is not finite");
-      else if (!values.empty() && size == coordinates && has_quaternion(hinge.type) &&
-               quaternion_length(values) < kShortestQuaternion)
-        error(hinge.source, what + ": the quaternion of " + which + " has length " +
-                                number(quaternion_length(values)) + "; it must have length 1");
+      else if (!usable(values))
+        error(hinge.source, what + ": " + which + unusable());
+    };
+    const auto check_quaternion = [&](const std::vector<double>& q, const char* which) {
+      if (!has_quaternion(hinge.type) || q.size() != coordinates || !usable(q)) return;
+      const double length = quaternion_length(q);
+      const std::string message =
+          what + ": the quaternion of " + which + " has length " + number(length);
+      if (length < kShortestQuaternion)
+        error(hinge.source, message + "; it must have length 1");
+      else if (std::abs(length - 1.0) > kQuaternionSlack)
+        warning(hinge.source, message + "; it is scaled to 1");
     };
     check_values(hinge.locked_at, coordinates, "the locked position");
     check_values(hinge.initial_position, coordinates, "the initial position");
     check_values(hinge.initial_velocity, freedoms, "the initial velocity");
+    check_quaternion(hinge.locked_at, "the locked position");
+    check_quaternion(hinge.initial_position, "the initial position");
+    check_start(hinge, what);
     if (hinge.drive) check_drive(hinge, what, freedoms);
   }
 
@@ -299,13 +354,15 @@ class Validator {
       return;
     }
     check_not_negative(hinge.source, what + " drive", "rotor inertia", drive.rotor_inertia);
-    if (!finite(drive.gear_ratio) || drive.gear_ratio == 0.0)
+    if (!usable(drive.gear_ratio) || drive.gear_ratio == 0.0)
       error(hinge.source, what + " drive: gear ratio " + number(drive.gear_ratio) +
                               " must be finite and not zero");
     if (!drive.carrier.empty())
       check_body_name(hinge.source, what + " drive", "carrier", drive.carrier);
-    if (drive.rotor_axis && (!finite(*drive.rotor_axis) || norm(*drive.rotor_axis) < kShortestAxis))
-      error(hinge.source, what + " drive: the rotor axis is zero; give it a direction");
+    if (drive.rotor_axis && !usable_axis(*drive.rotor_axis))
+      error(hinge.source, what + " drive: the rotor axis" +
+                              (usable(*drive.rotor_axis) ? " is zero" : unusable()) +
+                              "; give it a direction");
     const bool has_axis = hinge.type == HingeType::revolute || hinge.type == HingeType::prismatic ||
                           hinge.type == HingeType::screw;
     const bool on_parent = drive.carrier.empty() || drive.carrier == hinge.parent;
@@ -313,62 +370,12 @@ class Validator {
       error(hinge.source, what + " drive: give the rotor axis in the frame of its carrier");
   }
 
-  // The user's H must be the derivative of the user's transform, and Ḣ that of H: compared with
-  // central differences at the initial position, or (none given) at one without symmetry.
-  void check_custom(const Hinge& hinge, const std::string& what) {
-    const CustomHinge& custom = *hinge.custom;
-    const std::size_t n = static_cast<std::size_t>(custom.freedoms());
-    constexpr double kStep = 1e-5;
-    constexpr double kTolerance = 1e-6;  // rounding / step and step² are 1e-10 times the numbers
-    std::vector<double> q(n), v(n), ahead, behind;
-    for (std::size_t i = 0; i < n; ++i) {
-      q[i] = 0.1 + 0.07 * static_cast<double>(i);
-      v[i] = 1.0 - 0.3 * static_cast<double>(i);
-    }
-    if (hinge.initial_position.size() == n && finite(hinge.initial_position))
-      q = hinge.initial_position;
-    const Transformd here = custom.transform(q);
-    if (!finite(here) || !orthonormal(here.rotation)) {
-      error(hinge.source, what + ": its transform is not a rigid displacement");
-      return;
-    }
-    std::vector<Twistd> h(n), rate(n), h_ahead(n), h_behind(n);
-    custom.motion_map(q, h);
-    for (std::size_t k = 0; k < n; ++k) {
-      ahead = behind = q;
-      ahead[k] += kStep;
-      behind[k] -= kStep;
-      const Twistd step = log(custom.transform(behind).inverse() * custom.transform(ahead));
-      const double scale = 1.0 + to_eigen(h[k]).norm() + norm(here.translation);
-      const double gap = (to_eigen(step) / (2.0 * kStep) - to_eigen(h[k])).norm();
-      if (!(gap <= kTolerance * scale))
-        error(hinge.source, what + ": column " + std::to_string(k + 1) +
-                                " of its motion map is not the derivative of its transform "
-                                "(they differ by " +
-                                number(gap) + ")");
-    }
-    custom.motion_map_rate(q, v, rate);
-    for (std::size_t i = 0; i < n; ++i) {
-      ahead[i] = q[i] + kStep * v[i];
-      behind[i] = q[i] - kStep * v[i];
-    }
-    custom.motion_map(ahead, h_ahead);
-    custom.motion_map(behind, h_behind);
-    for (std::size_t k = 0; k < n; ++k) {
-      const Vector6d difference = to_eigen(h_ahead[k] - h_behind[k]) / (2.0 * kStep);
-      const double gap = (difference - to_eigen(rate[k])).norm();
-      if (!(gap <= kTolerance * (1.0 + to_eigen(h[k]).norm() + difference.norm())))
-        error(hinge.source, what + ": column " + std::to_string(k + 1) +
-                                " of its motion map rate is not the derivative of its motion map "
-                                "(they differ by " +
-                                number(gap) + ")");
-    }
-  }
-
   void check_coupling(const Coupling& coupling) {
     const std::string what = "coupling '" + coupling.name + "'";
+    const std::size_t found_before = found_.size();
     if (coupling.terms.empty()) error(coupling.source, what + " couples nothing");
-    if (!finite(coupling.constant)) error(coupling.source, what + ": its constant is not finite");
+    if (!usable(coupling.constant))
+      error(coupling.source, what + ": its constant" + unusable(coupling.constant));
     bool any = false;
     std::set<std::pair<std::string, int>> used;
     for (const Coupling::Term& term : coupling.terms) {
@@ -383,7 +390,8 @@ class Validator {
       const Hinge& hinge = *found->second;
       if (is_rigid(hinge))
         error(coupling.source, what + ": hinge '" + term.hinge +
-                                   "' is locked or a weld; free it or remove the coupling");
+                                   "' is locked or a weld; free it, or remove the coupling and "
+                                   "lock its other hinges too");
       else if (has_quaternion(hinge.type))
         error(coupling.source, what + ": hinge '" + term.hinge + "' is " +
                                    std::string(to_string(hinge.type)) +
@@ -391,12 +399,33 @@ class Validator {
       else if (term.freedom < 0 || term.freedom >= freedoms_of(hinge))
         error(coupling.source,
               what + ": hinge '" + term.hinge + "' has no freedom " + std::to_string(term.freedom));
-      if (!finite(term.coefficient))
-        error(coupling.source, what + ": the coefficient of '" + term.hinge + "' is not finite");
+      if (!usable(term.coefficient))
+        error(coupling.source,
+              what + ": the coefficient of '" + term.hinge + "'" + unusable(term.coefficient));
       any = any || term.coefficient != 0.0;
     }
     if (!coupling.function && !coupling.terms.empty() && !any)
       error(coupling.source, what + ": all coefficients are zero");
+    if (coupling.function && found_.size() == found_before)
+      for (const std::string& wrong : wrong_in_coupling_function(coupling, start_of(coupling)))
+        error(coupling.source, what + ": " + wrong);
+  }
+
+  // Where its function is looked at: at the initial positions of its hinges, or (none given) where
+  // there is no symmetry.
+  std::vector<double> start_of(const Coupling& coupling) const {
+    std::vector<double> q(coupling.terms.size(), 0.0);
+    bool given = false;
+    for (std::size_t i = 0; i < q.size(); ++i) {
+      const Coupling::Term& term = coupling.terms[i];
+      const std::vector<double>& initial = hinge_of_.at(term.hinge)->initial_position;
+      const std::size_t k = static_cast<std::size_t>(term.freedom);
+      if (k >= initial.size() || !usable(initial)) continue;
+      q[i] = initial[k];
+      given = true;
+    }
+    for (std::size_t i = 0; !given && i < q.size(); ++i) q[i] = unsymmetric_coordinate(i);
+    return q;
   }
 
   const Description& d_;

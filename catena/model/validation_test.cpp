@@ -1,8 +1,12 @@
 // Every wrong input is named, and all of them at once.
 #include "catena/model/validation.h"
 
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <limits>
+#include <numeric>
+#include <stdexcept>
 
 #include "catena/model/test_support.h"
 
@@ -40,6 +44,48 @@ DriveSettings& drive(MechanismBuilder& b) {
   return *b.hinge("elbow").drive;
 }
 
+// g = constants · q + square q1² of the two hinges, with a gradient and a second derivative that
+// may be others.
+Coupling coupled(std::array<double, 2> constants, std::array<double, 2> gradient,
+                 double square = 0.0, double second = 0.0) {
+  return {.name = "cam",
+          .terms = {{"elbow", 0}, {"shoulder", 0}},
+          .function = [=](std::span<const double> q, double& value, std::span<double> slope,
+                          std::span<double> bend) {
+            value = constants[0] * q[0] + constants[1] * q[1] + square * q[1] * q[1];
+            slope[0] = gradient[0];
+            slope[1] = gradient[1] + 2.0 * square * q[1];
+            std::fill(bend.begin(), bend.end(), 0.0);
+            bend[3] = second;
+          }};
+}
+
+// A pin about z whose functions may be wrong.
+class Pin : public CustomHinge {
+ public:
+  enum class Fault { none, throws, dependent };
+  explicit Pin(Fault fault) : fault_(fault) {}
+  int freedoms() const override { return fault_ == Fault::dependent ? 2 : 1; }
+  Transformd transform(std::span<const double> q) const override {
+    if (fault_ == Fault::throws) throw std::runtime_error("boom");
+    return {Rotationd::about_z(std::accumulate(q.begin(), q.end(), 0.0)), {}};
+  }
+  void motion_map(std::span<const double>, std::span<Twistd> columns) const override {
+    std::fill(columns.begin(), columns.end(), Twistd{Vec3d::unit_z(), {}});
+  }
+  void motion_map_rate(std::span<const double>, std::span<const double>,
+                       std::span<Twistd> columns) const override {
+    std::fill(columns.begin(), columns.end(), Twistd{});
+  }
+
+ private:
+  Fault fault_;
+};
+void set_pin(MechanismBuilder& b, Pin::Fault fault) {
+  set_type(b, HingeType::custom);
+  b.hinge("elbow").custom = std::make_shared<Pin>(fault);
+}
+
 struct Mistake {
   const char* name;
   std::function<void(MechanismBuilder&)> make;
@@ -66,6 +112,9 @@ const std::vector<Mistake>& mistakes() {
        [](B b) { b.add_body("", ball()).add_hinge("h", kWorld, ""); },
        {"a body has no name"}},
       {"WorldDefined", [](B b) { b.add_body(kWorld, ball()); }, {"'world'", "ground"}},
+      {"ControlCharacter",
+       [](B b) { b.add_body("a\x1b[31m", ball()).add_hinge("h", kWorld, "a\x1b[31m"); },
+       {"body 'a?[31m'", "control character"}},
       {"NoPathToTheWorld",
        [](B b) { b.add_body("moon", ball()); },
        {"body 'moon'", "no path to the world", "add a hinge"}},
@@ -87,11 +136,26 @@ const std::vector<Mistake>& mistakes() {
          b.hinge("elbow").axes = {{0, kNan, 0}};
        },
        {"'elbow'", "axis"}},
+      {"LongAxis",  // its square is infinite
+       [](B b) {
+         b.hinge("elbow").axes = {{1e160, 0, 0}};
+       },
+       {"'elbow'", "axis (1e+160, 0, 0)", "above 1e+100"}},
+      {"SecondAxisOfThree",
+       [](B b) {
+         set_type(b, HingeType::gimbal, {{1, 0, 0}, {0, 0, 0}, {0, 0, 1}});
+       },
+       {"'elbow'", "axis 2, (0, 0, 0)", "zero"}},
       {"TooManyAxes",
        [](B b) {
          b.hinge("elbow").axes = {{1, 0, 0}, {0, 1, 0}};
        },
-       {"'elbow'", "revolute", "not 2"}},
+       {"'elbow'", "revolute", "1 axis, not 2"}},
+      {"AxisOfABall",
+       [](B b) {
+         set_type(b, HingeType::spherical, {{1, 0, 0}});
+       },
+       {"'elbow'", "spherical", "no axis, not 1"}},
       {"OneAxisOfTwo",
        [](B b) {
          set_type(b, HingeType::universal, {{1, 0, 0}});
@@ -113,6 +177,13 @@ const std::vector<Mistake>& mistakes() {
       {"NanCentre",
        [](B b) { b.body("lower").center_of_mass.y = kNan; },
        {"'lower'", "centre of mass"}},
+      {"HugeMass", [](B b) { b.set_mass("lower", 1e101); }, {"'lower'", "mass 1e+101", "above"}},
+      {"FarCentre",  // mass times the square of this is infinite
+       [](B b) { b.body("lower").center_of_mass.y = 1e160; },
+       {"'lower'", "centre of mass", "above 1e+100"}},
+      {"FarFrame",
+       [](B b) { b.hinge("elbow").frame_on_parent.translation.x = 1e200; },
+       {"'elbow'", "frame on the parent", "above 1e+100"}},
       {"NanInertia", [](B b) { b.body("lower").inertia.xz = kNan; }, {"'lower'", "inertia"}},
       {"SkewInertiaAxes",
        [](B b) { b.body("lower").inertia_axes.matrix.m[0][1] = 0.1; },
@@ -157,6 +228,12 @@ const std::vector<Mistake>& mistakes() {
        },
        {"'elbow'", "lower limit 2", "upper limit 1"}},
       {"NanLimit", [](B b) { freedom(b).upper = kNan; }, {"'elbow'", "limit"}},
+      {"LimitsThatLeaveNothing",
+       [](B b) { freedom(b).lower = kInfinity; },
+       {"'elbow'", "limits inf and inf", "no position"}},
+      {"NanVelocityLimit",
+       [](B b) { freedom(b).velocity_limit = kNan; },
+       {"'elbow'", "velocity limit nan is not a number"}},
       {"NegativeVelocityLimit",
        [](B b) { freedom(b).velocity_limit = -1.0; },
        {"'elbow'", "velocity limit -1"}},
@@ -203,6 +280,12 @@ const std::vector<Mistake>& mistakes() {
          b.hinge("elbow").initial_position = {0.0, 0.0, 0.0, 0.0};
        },
        {"'elbow'", "quaternion", "initial position"}},
+      {"LongLockedQuaternion",  // its square is infinite
+       [](B b) {
+         set_type(b, HingeType::spherical);
+         b.lock("elbow", {0.0, 1e200, 0.0, 0.0});
+       },
+       {"'elbow'", "locked position", "above 1e+100"}},
       {"ZeroLockedQuaternion",
        [](B b) {
          set_type(b, HingeType::free);
@@ -212,6 +295,12 @@ const std::vector<Mistake>& mistakes() {
       {"CustomWithoutFunctions",
        [](B b) { set_type(b, HingeType::custom); },
        {"'elbow'", "custom"}},
+      {"CustomThatThrows",
+       [](B b) { set_pin(b, Pin::Fault::throws); },
+       {"'elbow'", "its transform failed at q = 0.1: boom"}},
+      {"CustomWithDependentColumns",
+       [](B b) { set_pin(b, Pin::Fault::dependent); },
+       {"'elbow'", "columns", "dependent at q = (0.1, 0.17)"}},
       {"DriveOnThreeFreedoms",
        [](B b) {
          set_type(b, HingeType::gimbal);
@@ -264,7 +353,7 @@ const std::vector<Mistake>& mistakes() {
        {"'gear'", "'elbow'", "no freedom 1"}},
       {"CouplingOfALockedHinge",
        [](B b) { b.lock("elbow").add_gear("gear", "elbow", "shoulder", 2.0); },
-       {"'gear'", "'elbow'", "locked"}},
+       {"'gear'", "'elbow'", "locked", "lock its other hinges too"}},
       {"CouplingOfABall",
        [](B b) {
          set_type(b, HingeType::spherical);
@@ -282,6 +371,25 @@ const std::vector<Mistake>& mistakes() {
       {"CouplingWithItself",
        [](B b) { b.add_gear("gear", "elbow", "elbow", 2.0); },
        {"'gear'", "'elbow'", "twice"}},
+      {"CouplingWithAWrongGradient",  // g = q0 - 2 q1
+       [](B b) {
+         b.add_coupling(coupled({1.0, -2.0}, {1.0, 5.0}));
+       },
+       {"'cam'", "gradient", "by 'shoulder' is not its derivative", "differ by 7"}},
+      {"CouplingWithAWrongSecondDerivative",  // g = q0 + q1²: its second derivative is 2
+       [](B b) {
+         b.add_coupling(coupled({1.0, 0.0}, {1.0, 0.0}, 1.0, 0.0));
+       },
+       {"'cam'", "second derivative", "by 'shoulder' and by 'shoulder'", "differ by 2"}},
+      {"CouplingThatThrows",
+       [](B b) {
+         Coupling cam = coupled({}, {});
+         cam.function = [](std::span<const double>, double&, std::span<double>, std::span<double>) {
+           throw std::runtime_error("no table");
+         };
+         b.add_coupling(cam);
+       },
+       {"'cam'", "failed", "no table"}},
       {"CoupledAndCut",
        [](B b) {
          b.hinge("elbow").cut = Cut::always;
@@ -359,6 +467,59 @@ TEST(AllMistakes, AreReportedAtOnce) {
   EXPECT_TRUE(mentions(problems, {"'gear'", "'nothing'"}));
   EXPECT_TRUE(mentions(problems, {"'frame'", "'nobody'"}));
   EXPECT_EQ(problems.size(), 12u) << text(problems);
+}
+
+TEST(AllMistakes, OfOneThingAreReportedAtOnce) {
+  MechanismBuilder b = arm();
+  b.body("upper").mass = kNan;
+  b.body("upper").center_of_mass.x = kNan;
+  b.body("upper").inertia = SymMat3d::diagonal(-1.0, 1.0, 9.0);
+  set_type(b, HingeType::gimbal, {{0, 0, 0}, {0, 0, kNan}, {0, 0, 0}});
+  const auto problems = problems_of(b);
+  EXPECT_TRUE(mentions(problems, {"'upper'", "mass nan"}));
+  EXPECT_TRUE(mentions(problems, {"'upper'", "centre of mass"}));
+  EXPECT_TRUE(mentions(problems, {"'upper'", "moments", "(-1, 1, 9)"}));
+  for (const char* axis : {"axis 1,", "axis 2,", "axis 3,"})
+    EXPECT_TRUE(mentions(problems, {"'elbow'", axis})) << axis;
+  EXPECT_EQ(problems.size(), 6u) << text(problems);
+}
+
+// A user's function that throws takes no other mistake with it.
+TEST(AllMistakes, BesideAHingeThatThrows) {
+  MechanismBuilder b = arm();
+  set_pin(b, Pin::Fault::throws);
+  b.add_body("hand", ball()).add_hinge("wrist", "lowr", "hand");
+  const auto problems = problems_of(b);
+  EXPECT_TRUE(mentions(problems, {"'elbow'", "boom"}));
+  EXPECT_TRUE(mentions(problems, {"'wrist'", "'lowr'"}));
+  EXPECT_EQ(problems.size(), 2u) << text(problems);
+}
+
+TEST(UserFunctions, ThatAreRightPass) {
+  MechanismBuilder b = arm();
+  set_pin(b, Pin::Fault::none);
+  b.add_coupling(coupled({1.0, -2.0}, {1.0, -2.0}, 0.5, 1.0));
+  EXPECT_TRUE(problems_of(b).empty()) << text(problems_of(b));
+}
+
+TEST(Doubts, AreWarnings) {
+  MechanismBuilder b = arm();
+  freedom(b).lower = -1.0;
+  freedom(b).upper = 1.0;
+  b.hinge("elbow").initial_position = {5.0};
+  b.hinge("shoulder").type = HingeType::spherical;
+  b.hinge("shoulder").initial_position = {2.0, 0.0, 0.0, 0.0};
+  b.add_frame("lower", "upper", {});
+  b.hinge("elbow").pitch = 0.1;
+  const Mechanism m = b.finish();
+  EXPECT_TRUE(mentions(m.warnings(), {"'elbow'", "initial position 5", "-1 to 1"}));
+  EXPECT_TRUE(mentions(m.warnings(), {"'shoulder'", "quaternion", "length 2", "scaled to 1"}));
+  EXPECT_TRUE(mentions(m.warnings(), {"frame 'lower'", "body"}));
+  EXPECT_TRUE(mentions(m.warnings(), {"'elbow'", "revolute", "no pitch", "screw"}));
+  EXPECT_EQ(m.warnings().size(), 4u) << text(m.warnings());
+  // Few digits are none.
+  b.hinge("shoulder").initial_position = {0.707, 0.707, 0.0, 0.0};
+  EXPECT_EQ(b.finish().warnings().size(), 3u);
 }
 
 TEST(AllMistakes, OfTheListTogetherDoNotCrash) {

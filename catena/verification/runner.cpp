@@ -110,7 +110,10 @@ VerificationReport run_verification(const std::string& path, const VerificationS
     const std::string name = fs::path(file).parent_path().filename().string();
     if (name.find(settings.filter) == std::string::npos) continue;
     const std::optional<VerificationCase> one = read_case(file, !settings.all, report.problems);
-    if (!one) continue;
+    if (!one) {
+      report.unread.push_back(name);
+      continue;
+    }
     if (one->slow && !settings.all) {
       ++report.skipped;
       continue;

@@ -211,6 +211,13 @@ TEST_F(Runner, AModelThatCannotBeReadIsNamed) {
   EXPECT_THAT(found[1], HasSubstr("mass"));
 }
 
+TEST_F(Runner, ACaseThatCannotBeReadIsCounted) {
+  const VerificationReport report = run("titel: x\n");
+  EXPECT_FALSE(report.passed());
+  EXPECT_EQ(report.cases, 0);
+  EXPECT_THAT(report.unread, ElementsAre("one"));
+}
+
 TEST_F(Runner, APlaceWithoutCasesIsAnError) {
   EXPECT_THROW(run_verification(folder_.path() + "/none"), Error);
   test::TemporaryFolder empty;

@@ -1,0 +1,26 @@
+// Functions that a user wrote (custom hinges, couplings) against each other: a derivative that is
+// none would give wrong accelerations without a word.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "catena/model/description.h"
+
+namespace catena {
+
+// What is wrong, each a clause to follow the name ("column 2 of its motion map is ..."); empty:
+// nothing. Compared at the initial position, or (none given) at one without symmetry. A function
+// that throws is one of the things that can be wrong. The hinge has functions of 1 to 6 freedoms.
+std::vector<std::string> wrong_in_custom_hinge(const Hinge& hinge);
+
+// The same of a coupling by a function, at these coordinates of its terms. Nothing is said where
+// the function is not defined there (NaN).
+std::vector<std::string> wrong_in_coupling_function(const Coupling& coupling,
+                                                    std::span<const double> q);
+
+// The coordinate of that number in a position without symmetry.
+inline double unsymmetric_coordinate(std::size_t i) { return 0.1 + 0.07 * static_cast<double>(i); }
+
+}  // namespace catena
