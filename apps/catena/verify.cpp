@@ -48,13 +48,13 @@ Json json_of(const VerificationReport& report) {
     if (!r.message.empty()) one["message"] = r.message;
     cases.push_back(std::move(one));
   }
-  for (const std::string& name : report.unread) {
+  for (const VerificationResult& r : report.unread) {
     Json one;
-    one["name"] = name;
+    one["name"] = r.name;
     for (const char* key : {"source", "quantity", "reference", "value", "error", "tolerance"})
       one[key] = nullptr;
     one["pass"] = false;
-    one["message"] = "the case could not be read";
+    one["message"] = "the case could not be read: " + r.message;
     cases.push_back(std::move(one));
   }
   return {{"cases", std::move(cases)}};

@@ -249,12 +249,29 @@ hinges:
                        HasSubstr("m.yaml:9: error: hinge 'j': freedom 'j' moves no inertia")};
   EXPECT_THAT(problems(model), testing::UnorderedElementsAreArray(others));
   for (const auto& [line, message] : {std::pair{"nonsense: 3", "unknown key 'nonsense'"},
-                                      std::pair{"gravity: [0, 0]", "a list of 3 numbers"},
-                                      std::pair{"lock: {h99: 3}", "no hinge is named 'h99'"}}) {
+                                      std::pair{"gravity: [0, 0]", "a list of 3 numbers"}}) {
     std::vector<testing::Matcher<std::string>> all(others.begin(), others.end());
     all.emplace_back(HasSubstr(message));
     EXPECT_THAT(problems(model + line + "\n"), testing::UnorderedElementsAreArray(all)) << line;
   }
+}
+
+TEST(YamlErrors, LocksThatAreLostHideNoOthers) {
+  const std::string model = R"(catena: 1
+bodies:
+  a: {mass: -1, inertia: [1, 1, 1]}
+  b:
+hinges:
+  h: {type: revolute, parent: world, child: a}
+  i: {type: revolute, parent: a, child: b}
+)";
+  const auto mass = HasSubstr("m.yaml:3: error: body 'a': mass -1");
+  // That b moves no inertia may follow from it.
+  for (const char* lock : {"lock: {h99: 3}", "lock: [ii]", "lock: {i: abc}", "lock: i"})
+    EXPECT_THAT(problems(model + lock + "\n"),
+                ElementsAre(mass, HasSubstr("m.yaml:8: error: lock:")))
+        << lock;
+  EXPECT_THAT(problems(model), ElementsAre(mass, HasSubstr("freedom 'i' moves no inertia")));
 }
 
 TEST(YamlErrors, UnknownKeysOfAThingHideNoneOfItsMistakes) {
@@ -290,6 +307,11 @@ TEST(YamlErrors, ConsequencesAreNotTold) {
   EXPECT_THAT(problems("catena: 1\nbodies:\n  a: {mas: 1}\nhinges:\n"
                        "  h: {type: revolute, parent: world, child: a}\n"),
               ElementsAre(HasSubstr("unknown key 'mas'")));
+  EXPECT_THAT(problems(bodies + "joints: [a]\n"), ElementsAre(HasSubstr("unknown key 'joints'")));
+  EXPECT_THAT(problems(bodies + "root: fixed\n"), ElementsAre(HasSubstr("unknown key 'root'")));
+  EXPECT_THAT(problems("catena: 1\nbodies:\n  a: {weight: 3, inertia: [1, 1, 1]}\nhinges:\n"
+                       "  h: {type: revolute, parent: world, child: a}\n"),
+              ElementsAre(HasSubstr("unknown key 'weight'")));
 }
 
 TEST(YamlErrors, Edits) {
@@ -335,6 +357,17 @@ TEST_F(YamlFileErrors, Unreadable) {
   EXPECT_THAT(problems_of("folder.yaml"),
               ElementsAre("folder.yaml: error: is a folder; give a file"));
   EXPECT_THAT(read_yaml("/dev/zero").diagnostics, SizeIs(1));
+}
+
+// Bodies that the file which starts from this one connects and loads.
+TEST_F(YamlFileErrors, OfAPart) {
+  write("part.yaml", "catena: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 1], colour: 3}, b: }\n");
+  write("whole.yaml",
+        "catena: 1\nfrom: part.yaml\nhinges: {g: {type: revolute, parent: world, child: a},\n"
+        "  h: {type: weld, parent: a, child: b}}\n");
+  EXPECT_THAT(problems_of("whole.yaml"),
+              ElementsAre(HasSubstr("part.yaml:2: error: body 'a': unknown key 'colour'"),
+                          HasSubstr("whole.yaml:2: error: from: 'part.yaml' cannot be used")));
 }
 
 TEST_F(YamlFileErrors, CycleOfFrom) {

@@ -88,7 +88,9 @@ class YamlReader {
     incomplete_ = incomplete_ || values_.errors() > before;
     read_settings(root);
     read_own(root);
+    const int before_lock = values_.errors();
     section(root, "lock", [&](const Node& node) { read_lock(node); });
+    lock_lost_ = values_.errors() > before_lock;
     finish();
   }
 
@@ -122,10 +124,13 @@ class YamlReader {
     const std::span<const std::string> known = yaml::keys_of("model");
     values_.unknown_keys(root, known);
     // What looks like a section, or like a known key, may have been meant for one.
-    for (const Entry& entry : root.entries)
-      if (std::find(known.begin(), known.end(), entry.key) == known.end() &&
-          (entry.value->is_map() || !nearest_name(entry.key, known).empty()))
+    for (const Entry& entry : root.entries) {
+      if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
+      const Node& value = *entry.value;
+      if (value.is_map() || value.is_list() || value.text == "fixed" || value.text == "free" ||
+          !nearest_name(entry.key, known).empty())
         incomplete_ = true;
+    }
   }
 
   void read_base(const Node& root) {
@@ -440,11 +445,13 @@ class YamlReader {
       return std::any_of(coupling.terms.begin(), coupling.terms.end(),
                          [&](const auto& term) { return wrong_hinges.contains(term.hinge); });
     });
-    // A massless body may hang in a loop that is not one without them.
-    if (restraints_lost)
+    // Another file, which starts from this one, may connect its bodies and load them.
+    const bool part = journey_.files.size() > 1;
+    // A massless body may hang in a loop that is not one without what was lost, or be locked.
+    if (restraints_lost || lock_lost_ || part)
       for (Body& body : d.bodies)
         if (body.mass == 0.0 && body.inertia.trace() == 0.0) make_ball(body);
-    if (!wrong_hinges.empty()) builder.connect_roots(HingeType::weld);
+    if (!wrong_hinges.empty() || part) builder.connect_roots(HingeType::weld);
     std::vector<Diagnostic> found;
     try {
       found = builder.finish({.strict = reading_.strict}).warnings();
@@ -461,6 +468,7 @@ class YamlReader {
   MechanismBuilder builder_;
   Base base_ = Base::as_written;
   bool incomplete_ = false;  // whole sections or files are missing after an error
+  bool lock_lost_ = false;   // a hinge that should be locked is not
   int suggestions_ = 0;
 };
 

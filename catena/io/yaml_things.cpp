@@ -51,7 +51,13 @@ bool opened(Values& values, const Node& node, const char* kind) {
   std::string needs = "a map with";
   for (std::size_t i = 0; i < keys.size() && i < 3; ++i) needs += (i > 0 ? ", " : " ") + keys[i];
   if (!values.map(node, needs + (keys.size() > 3 ? ", ..." : ""))) return false;
-  values.unknown_keys(node, keys);
+  // What another word may have been meant for.
+  if (std::string_view(kind) == "body")
+    values.unknown_keys(node, keys, {"mass", "inertia"});
+  else if (std::string_view(kind) == "rod")
+    values.unknown_keys(node, keys, {"length"});
+  else
+    values.unknown_keys(node, keys);
   return true;
 }
 

@@ -1,5 +1,6 @@
 #include "catena/io/yaml_values.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <numbers>
@@ -320,14 +321,17 @@ bool Values::pose(const Node& node, Transformd& result) {
   return true;
 }
 
-void Values::unknown_keys(const Node& node, std::span<const std::string> known) {
+void Values::unknown_keys(const Node& node, std::span<const std::string> known,
+                          std::initializer_list<const char*> expected) {
+  const bool whole = std::all_of(expected.begin(), expected.end(),
+                                 [&](const char* key) { return node.find(key) != nullptr; });
   for (const Entry& entry : node.entries) {
     bool found = false;
     for (const std::string& key : known) found = found || key == entry.key;
     if (found) continue;
     std::string hint = did_you_mean(entry.key, known);
-    // A key like no other, beside the others of a thing: those say what they say.
-    const Loss loss = hint.empty() && path_.size() == 1 ? Loss::nothing : Loss::something;
+    // A key of the thing itself, not of a value in it.
+    const Loss loss = hint.empty() && whole && path_.size() == 1 ? Loss::nothing : Loss::something;
     if (hint.empty()) hint = "; the keys here are " + listed(known);
     report(Severity::error, entry.line, "unknown key '" + entry.key + "'" + hint, loss);
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <initializer_list>
 #include <optional>
 #include <set>
 #include <span>
@@ -106,8 +107,10 @@ class Values {
 
   bool map(const Node& node, std::string_view needs);
   bool list(const Node& node, std::string_view needs);
-  // Reports every key that is not among the known ones, with the nearest.
-  void unknown_keys(const Node& map, std::span<const std::string> known);
+  // Reports every key that is not among the known ones, with the nearest. Where all of these keys
+  // are given, one like no other spoils nothing.
+  void unknown_keys(const Node& map, std::span<const std::string> known,
+                    std::initializer_list<const char*> expected = {});
   // "needs <what>, not <what it is>"
   bool mismatch(const Node& node, std::string_view needs);
 

@@ -18,7 +18,7 @@ inline constexpr double kParallelAxes = 1e-6;
 // A quaternion shorter than this has no direction either.
 inline constexpr double kShortestQuaternion = 1e-6;
 // One whose length differs more from 1 was not written with few digits but is a mistake.
-inline constexpr double kQuaternionSlack = 0.01;
+inline constexpr double kQuaternionSlack = 0.02;
 
 // Nothing real has a larger number in metres, kilograms and radians; a mass times the square of a
 // distance, or the square of an axis, is a number yet.

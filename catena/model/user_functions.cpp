@@ -1,7 +1,9 @@
 #include "catena/model/user_functions.h"
 
+#include <algorithm>
 #include <cmath>
 #include <exception>
+#include <limits>
 
 #include <Eigen/SVD>
 
@@ -25,15 +27,10 @@ std::string position_text(std::span<const double> q) {
 
 std::string differ_by(double gap) { return " (they differ by " + number(gap) + ")"; }
 
-// What std::exception or anything else that a user's function threw has to say.
-std::string failure() {
-  try {
-    throw;
-  } catch (const std::exception& e) {
-    return e.what();
-  } catch (...) {
-    return "an exception without a message";
-  }
+// The first line of it: what comes from other languages has a trace of calls below.
+std::string message_of(const std::exception& e) {
+  const std::string text = e.what();
+  return text.substr(0, text.find('\n'));
 }
 
 Eigen::MatrixXd matrix_of(const std::vector<Twistd>& columns) {
@@ -56,52 +53,60 @@ bool dependent(Eigen::MatrixXd h) {
 class CustomHingeCheck {
  public:
   explicit CustomHingeCheck(const Hinge& hinge)
-      : custom_(*hinge.custom),
+      : hinge_(hinge),
+        custom_(*hinge.custom),
         n_(static_cast<std::size_t>(custom_.freedoms())),
         q_(n_),
-        v_(n_),
-        map_(n_) {
+        v_(n_) {
     for (std::size_t i = 0; i < n_; ++i) {
       q_[i] = unsymmetric_coordinate(i);
       v_[i] = 1.0 - 0.3 * static_cast<double>(i);
     }
+    unsymmetric_ = q_;
     if (hinge.initial_position.size() == n_ && usable(hinge.initial_position))
       q_ = hinge.initial_position;
   }
 
   std::vector<std::string> run() {
     try {
-      where_ = "transform";
-      const Transformd here = custom_.transform(q_);
+      const Transformd here = transform(q_);
       if (!usable(here) || !orthonormal(here.rotation))
         return {"its transform is not a rigid displacement at q = " + position_text(q_)};
+      map_ = motion_map(q_);
+      if (!matrix_of(map_).allFinite())
+        return {"its motion map is not finite at q = " + position_text(q_)};
       check_map(here);
       check_rate();
-    } catch (...) {
-      found_.push_back("its " + where_ + " failed at q = " + position_text(q_) + ": " + failure());
+      check_independence();
+    } catch (const std::exception& e) {
+      found_.push_back("its " + std::string(called_) +
+                       " failed at q = " + position_text(called_at_) + ": " + message_of(e));
     }
     return std::move(found_);
   }
 
  private:
+  void call(const char* what, const std::vector<double>& q) {
+    called_ = what;
+    called_at_ = q;
+  }
+  Transformd transform(const std::vector<double>& q) {
+    call("transform", q);
+    return custom_.transform(q);
+  }
+  std::vector<Twistd> motion_map(const std::vector<double>& q) {
+    call("motion map", q);
+    std::vector<Twistd> map(n_);
+    custom_.motion_map(q, map);
+    return map;
+  }
+
   void check_map(const Transformd& here) {
-    where_ = "motion map";
-    custom_.motion_map(q_, map_);
-    const Eigen::MatrixXd h = matrix_of(map_);
-    if (!h.allFinite()) {
-      found_.push_back("its motion map is not finite at q = " + position_text(q_));
-      return;
-    }
-    if (dependent(h))
-      found_.push_back("the columns of its motion map are dependent at q = " + position_text(q_) +
-                       "; each freedom must move the body in a way of its own, and the initial "
-                       "position must not be a singular one");
-    where_ = "transform";
     for (std::size_t k = 0; k < n_; ++k) {
       std::vector<double> ahead = q_, behind = q_;
       ahead[k] += kStep;
       behind[k] -= kStep;
-      const Twistd step = log(custom_.transform(behind).inverse() * custom_.transform(ahead));
+      const Twistd step = log(transform(behind).inverse() * transform(ahead));
       const double scale = 1.0 + to_eigen(map_[k]).norm() + norm(here.translation);
       const double gap = (to_eigen(step) / (2.0 * kStep) - to_eigen(map_[k])).norm();
       if (!(gap <= kTolerance * scale))
@@ -112,17 +117,15 @@ class CustomHingeCheck {
   }
 
   void check_rate() {
-    where_ = "motion map rate";
-    std::vector<Twistd> rate(n_), h_ahead(n_), h_behind(n_);
+    call("motion map rate", q_);
+    std::vector<Twistd> rate(n_);
     custom_.motion_map_rate(q_, v_, rate);
     std::vector<double> ahead(n_), behind(n_);
     for (std::size_t i = 0; i < n_; ++i) {
       ahead[i] = q_[i] + kStep * v_[i];
       behind[i] = q_[i] - kStep * v_[i];
     }
-    where_ = "motion map";
-    custom_.motion_map(ahead, h_ahead);
-    custom_.motion_map(behind, h_behind);
+    const std::vector<Twistd> h_ahead = motion_map(ahead), h_behind = motion_map(behind);
     for (std::size_t k = 0; k < n_; ++k) {
       const Vector6d difference = to_eigen(h_ahead[k] - h_behind[k]) / (2.0 * kStep);
       const double gap = (difference - to_eigen(rate[k])).norm();
@@ -133,24 +136,68 @@ class CustomHingeCheck {
     }
   }
 
+  // Dependent columns are a mistake if they are so in two places: it may start in a singular
+  // position, and a rotor may carry it through.
+  void check_independence() {
+    if (!hinge_.locked_at.empty() || !dependent(matrix_of(map_))) return;
+    const Eigen::MatrixXd elsewhere = matrix_of(motion_map(unsymmetric_));
+    if (elsewhere.allFinite() && !dependent(elsewhere)) return;
+    found_.push_back("the columns of its motion map are dependent at q = " + position_text(q_) +
+                     "; each freedom must move the body in a way of its own");
+  }
+
+  const Hinge& hinge_;
   const CustomHinge& custom_;
   std::size_t n_;
-  std::vector<double> q_, v_;
+  std::vector<double> q_, v_, unsymmetric_;
   std::vector<Twistd> map_;
-  std::string where_;  // the function that is being called
+  const char* called_ = "";  // the function that is being called, and where
+  std::vector<double> called_at_;
   std::vector<std::string> found_;
 };
 
-// A coupling's function and its derivatives at a place.
+// A coupling's function and its derivatives at a place; undefined too where it throws.
 struct Jet {
-  double value = 0.0;
+  double value = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> gradient, hessian;
+  std::string failure;  // what it threw
 
-  Jet(const Coupling::Function& function, std::span<const double> q)
+  Jet(const Coupling::Function& function, const std::vector<double>& q)
       : gradient(q.size()), hessian(q.size() * q.size()) {
-    function(q, value, gradient, hessian);
+    try {
+      function(q, value, gradient, hessian);
+    } catch (const std::exception& e) {
+      value = std::numeric_limits<double>::quiet_NaN();
+      failure = message_of(e);
+    }
   }
-  bool defined() const { return std::isfinite(value) && usable(gradient) && usable(hessian); }
+  bool defined() const { return usable(value) && usable(gradient) && usable(hessian); }
+};
+
+// Differences of one number along one coordinate with a step and with half of it.
+class Differences {
+ public:
+  // `at(x)` is the number at that multiple of the step; `size` that of what it is made of.
+  Differences(auto at, double size) {
+    const double here = at(0.0), ahead = at(1.0), behind = at(-1.0);
+    central_ = (ahead - behind) / (2.0 * kStep);
+    const double forward = (ahead - here) / kStep, backward = (here - behind) / kStep;
+    least_ = std::min(forward, backward);
+    most_ = std::max(forward, backward);
+    const double half = (at(0.5) - at(-0.5)) / kStep;
+    const double truncation = 2.0 * std::abs(central_ - half);
+    const double rounding = 16.0 * std::numeric_limits<double>::epsilon() * size / kStep;
+    slack_ = kTolerance * (1.0 + std::abs(central_)) + truncation + rounding;
+  }
+  // How far a derivative is outside: 0 between the two one-sided differences, so that a kink may
+  // have any slope between those of its sides.
+  double outside(double derivative) const {
+    if (derivative >= least_ - slack_ && derivative <= most_ + slack_) return 0.0;
+    return std::abs(derivative - central_);
+  }
+
+ private:
+  double central_, least_, most_, slack_;
 };
 
 }  // namespace
@@ -160,34 +207,45 @@ std::vector<std::string> wrong_in_custom_hinge(const Hinge& hinge) {
 }
 
 std::vector<std::string> wrong_in_coupling_function(const Coupling& coupling,
-                                                    std::span<const double> q) {
+                                                    const std::vector<double>& q, bool given) {
+  const Jet here(coupling.function, q);
+  if (given && !here.failure.empty())
+    return {"its function failed at q = " + position_text(q) + ": " + here.failure};
+  if (!here.defined()) return {};
   std::vector<std::string> found;
   const std::size_t n = q.size();
+  double size = std::abs(here.value), slopes = 1.0;  // of what value and gradient are made of
+  for (std::size_t i = 0; i < n; ++i) {
+    size += std::abs(here.gradient[i] * q[i]);
+    slopes += std::abs(here.gradient[i]);
+  }
   const auto of = [&](std::size_t i) { return " by '" + coupling.terms[i].hinge + "'"; };
-  try {
-    const Jet here(coupling.function, q);
-    if (!here.defined()) return {};
-    for (std::size_t i = 0; i < n; ++i) {
-      std::vector<double> ahead(q.begin(), q.end()), behind = ahead;
-      ahead[i] += kStep;
-      behind[i] -= kStep;
-      const Jet a(coupling.function, ahead), b(coupling.function, behind);
-      if (!a.defined() || !b.defined()) continue;
-      const double slope = (a.value - b.value) / (2.0 * kStep);
-      const double gap = std::abs(slope - here.gradient[i]);
-      if (!(gap <= kTolerance * (1.0 + std::abs(here.value) + std::abs(slope))))
-        found.push_back("the gradient of its function" + of(i) + " is not its derivative" +
-                        differ_by(gap));
-      for (std::size_t j = 0; j < n; ++j) {
-        const double bend = (a.gradient[j] - b.gradient[j]) / (2.0 * kStep);
-        const double off = std::abs(bend - here.hessian[i * n + j]);
-        if (!(off <= kTolerance * (1.0 + std::abs(here.gradient[j]) + std::abs(bend))))
-          found.push_back("the second derivative of its function" + of(i) + " and" + of(j) +
-                          " is not the derivative of its gradient" + differ_by(off));
-      }
+  for (std::size_t i = 0; i < n; ++i) {
+    std::vector<Jet> jets;  // at -1, -½, 0, ½ and 1 times the step
+    for (int k = -2; k <= 2; ++k) {
+      std::vector<double> there = q;
+      there[i] += 0.5 * k * kStep;
+      jets.emplace_back(coupling.function, there);
     }
-  } catch (...) {
-    found.push_back("its function failed at q = " + position_text(q) + ": " + failure());
+    if (!std::all_of(jets.begin(), jets.end(), [](const Jet& jet) { return jet.defined(); }))
+      continue;
+    const auto jet = [&](double x) -> const Jet& {
+      return jets[static_cast<std::size_t>(std::lround(2.0 * x) + 2)];
+    };
+    const double off =
+        Differences([&](double x) { return jet(x).value; }, size).outside(here.gradient[i]);
+    if (off > 0.0)
+      found.push_back("the gradient of its function" + of(i) + " is not its derivative" +
+                      differ_by(off));
+    for (std::size_t j = 0; j < n; ++j) {
+      double bends = slopes;
+      for (std::size_t k = 0; k < n; ++k) bends += std::abs(here.hessian[k * n + j] * q[k]);
+      const double off2 = Differences([&](double x) { return jet(x).gradient[j]; }, bends)
+                              .outside(here.hessian[i * n + j]);
+      if (off2 > 0.0)
+        found.push_back("the second derivative of its function" + of(i) + " and" + of(j) +
+                        " is not the derivative of its gradient" + differ_by(off2));
+    }
   }
   return found;
 }

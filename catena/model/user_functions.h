@@ -2,7 +2,6 @@
 // none would give wrong accelerations without a word.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -16,9 +15,10 @@ namespace catena {
 std::vector<std::string> wrong_in_custom_hinge(const Hinge& hinge);
 
 // The same of a coupling by a function, at these coordinates of its terms. Nothing is said where
-// the function is not defined there (NaN).
+// the function is not defined (NaN), nor where it throws unless this position was given by the
+// user. Steep functions and kinks are no mistakes.
 std::vector<std::string> wrong_in_coupling_function(const Coupling& coupling,
-                                                    std::span<const double> q);
+                                                    const std::vector<double>& q, bool given);
 
 // The coordinate of that number in a position without symmetry.
 inline double unsymmetric_coordinate(std::size_t i) { return 0.1 + 0.07 * static_cast<double>(i); }

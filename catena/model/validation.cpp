@@ -18,10 +18,10 @@ constexpr int kMostSuggestions = 20;
 
 // After a number, or after the name of several.
 std::string unusable(double value) {
-  return std::isfinite(value) ? " is above " + number(kLargestNumber) : " is not finite";
+  return std::isfinite(value) ? " is beyond " + number(kLargestNumber) : " is not finite";
 }
 std::string unusable() {
-  return " has a number that is not finite or above " + number(kLargestNumber);
+  return " has a number that is not finite or beyond " + number(kLargestNumber);
 }
 
 // Each shown as '?'.
@@ -35,13 +35,16 @@ std::string counted_axes(std::size_t n) {
   return n == 0 ? "no axis" : n == 1 ? "1 axis" : std::to_string(n) + " axes";
 }
 
+// Initial positions and limits are often written with few digits: 1.5708 and pi/2.
+constexpr double kPositionSlack = 1e-4;
+
 class Validator {
  public:
   Validator(const Description& d, const ValidationSettings& settings)
       : d_(d), settings_(settings) {}
 
   std::vector<Diagnostic> run() {
-    if (!usable(d_.gravity)) error({}, "gravity" + unusable() + "; give three numbers");
+    if (!usable(d_.gravity)) error({}, "gravity" + unusable());
     check_names();
     for (const Body& body : d_.bodies) check_body(body);
     for (const Hinge& hinge : d_.hinges) check_hinge(hinge);
@@ -60,7 +63,7 @@ class Validator {
         error(rod.source, what + ": both of its ends are on body '" + rod.body_a + "'");
       if (!(rod.length > 0.0) || !usable(rod.length))
         error(rod.source, what + ": length " + number(rod.length) +
-                              (usable(rod.length) ? " must be positive" : unusable(rod.length)));
+                              (rod.length <= 0.0 ? " must be positive" : unusable(rod.length)));
     }
     for (const SpringDamper& spring : d_.springs) {
       const std::string what = "spring '" + spring.name + "'";
@@ -77,10 +80,10 @@ class Validator {
 
  private:
   void error(const Source& source, std::string message) {
-    found_.push_back({Severity::error, source, std::move(message)});
+    found_.push_back({Severity::error, source, without_control_characters(std::move(message))});
   }
   void warning(const Source& source, std::string message) {
-    found_.push_back({Severity::warning, source, std::move(message)});
+    found_.push_back({Severity::warning, source, without_control_characters(std::move(message))});
   }
   // Wrong, but many public robot files have it.
   void doubtful(const Source& source, std::string message) {
@@ -93,9 +96,8 @@ class Validator {
       for (const auto& thing : things) {
         const auto [earlier, fresh] = seen.emplace(thing.name, &thing.source);
         if (thing.name.empty()) error(thing.source, std::string("a ") + kind + " has no name");
-        if (const std::string readable = without_control_characters(thing.name);
-            readable != thing.name)
-          error(thing.source, std::string(kind) + " '" + readable +
+        if (without_control_characters(thing.name) != thing.name)
+          error(thing.source, std::string(kind) + " '" + thing.name +
                                   "': its name has a control character (shown as '?'); rename it");
         if (fresh || thing.name.empty()) continue;
         std::string message = std::string(kind) + " '" + thing.name + "' is defined twice";
@@ -148,7 +150,7 @@ class Validator {
                           double value) {
     if (!(value >= 0.0) || !usable(value))
       error(source, what + ": " + which + " " + number(value) +
-                        (usable(value) ? " must not be negative" : unusable(value)));
+                        (value < 0.0 ? " must not be negative" : unusable(value)));
   }
 
   void check_ends(const Source& source, const std::string& what, const auto& thing) {
@@ -272,7 +274,8 @@ class Validator {
     for (std::size_t i = 0; i < n; ++i) {
       const double q = hinge.initial_position[i];
       const FreedomSettings& f = hinge.freedoms[i];
-      if (f.lower <= f.upper && (q < f.lower || q > f.upper))
+      const double slack = kPositionSlack * (1.0 + std::abs(q));
+      if (f.lower <= f.upper && (q < f.lower - slack || q > f.upper + slack))
         warning(hinge.source, what + ": initial position " + number(q) +
                                   " is outside its limits, " + number(f.lower) + " to " +
                                   number(f.upper));
@@ -356,7 +359,7 @@ class Validator {
     check_not_negative(hinge.source, what + " drive", "rotor inertia", drive.rotor_inertia);
     if (!usable(drive.gear_ratio) || drive.gear_ratio == 0.0)
       error(hinge.source, what + " drive: gear ratio " + number(drive.gear_ratio) +
-                              " must be finite and not zero");
+                              " must not be zero and not beyond " + number(kLargestNumber));
     if (!drive.carrier.empty())
       check_body_name(hinge.source, what + " drive", "carrier", drive.carrier);
     if (drive.rotor_axis && !usable_axis(*drive.rotor_axis))
@@ -406,26 +409,24 @@ class Validator {
     }
     if (!coupling.function && !coupling.terms.empty() && !any)
       error(coupling.source, what + ": all coefficients are zero");
-    if (coupling.function && found_.size() == found_before)
-      for (const std::string& wrong : wrong_in_coupling_function(coupling, start_of(coupling)))
-        error(coupling.source, what + ": " + wrong);
+    if (coupling.function && found_.size() == found_before) check_function(coupling, what);
   }
 
-  // Where its function is looked at: at the initial positions of its hinges, or (none given) where
-  // there is no symmetry.
-  std::vector<double> start_of(const Coupling& coupling) const {
+  // At the initial positions of its hinges, or (none given) where there is no symmetry.
+  void check_function(const Coupling& coupling, const std::string& what) {
     std::vector<double> q(coupling.terms.size(), 0.0);
-    bool given = false;
+    std::size_t given = 0;
     for (std::size_t i = 0; i < q.size(); ++i) {
       const Coupling::Term& term = coupling.terms[i];
       const std::vector<double>& initial = hinge_of_.at(term.hinge)->initial_position;
       const std::size_t k = static_cast<std::size_t>(term.freedom);
       if (k >= initial.size() || !usable(initial)) continue;
       q[i] = initial[k];
-      given = true;
+      ++given;
     }
-    for (std::size_t i = 0; !given && i < q.size(); ++i) q[i] = unsymmetric_coordinate(i);
-    return q;
+    for (std::size_t i = 0; given == 0 && i < q.size(); ++i) q[i] = unsymmetric_coordinate(i);
+    for (const std::string& wrong : wrong_in_coupling_function(coupling, q, given == q.size()))
+      error(coupling.source, what + ": " + wrong);
   }
 
   const Description& d_;

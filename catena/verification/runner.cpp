@@ -107,11 +107,15 @@ bool VerificationReport::passed() const {
 VerificationReport run_verification(const std::string& path, const VerificationSettings& settings) {
   VerificationReport report;
   for (const std::string& file : find_cases(path)) {
-    const std::string name = fs::path(file).parent_path().filename().string();
+    const std::string name =
+        fs::absolute(file).lexically_normal().parent_path().filename().string();
     if (name.find(settings.filter) == std::string::npos) continue;
+    const std::size_t before = report.problems.size();
     const std::optional<VerificationCase> one = read_case(file, !settings.all, report.problems);
     if (!one) {
-      report.unread.push_back(name);
+      VerificationResult& unread = report.unread.emplace_back();
+      unread.name = name;
+      if (before < report.problems.size()) unread.message = report.problems[before].text();
       continue;
     }
     if (one->slow && !settings.all) {

@@ -40,10 +40,10 @@ struct VerificationSettings {
 
 struct VerificationReport {
   std::vector<VerificationResult> results;
-  std::vector<Diagnostic> problems;  // of case files, models and states
-  std::vector<std::string> unread;   // names of the cases that could not be read
-  int cases = 0;                     // that were run
-  int skipped = 0;                   // because they are slow
+  std::vector<Diagnostic> problems;        // of case files, models and states
+  std::vector<VerificationResult> unread;  // cases that could not be read: name and message
+  int cases = 0;                           // that were run
+  int skipped = 0;                         // because they are slow
 
   bool passed() const;
 };

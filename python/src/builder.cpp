@@ -2,6 +2,7 @@
 #include "catena/model/builder.h"
 
 #include "arguments.h"
+#include "break_off.h"
 
 #include "catena/model/with_coordinates.h"
 
@@ -145,7 +146,8 @@ void bind_builder(py::module_& m) {
       .def(
           "finish",
           [](const B& b, bool strict, bool idle_hinges) {
-            return b.finish({.strict = strict, .idle_hinges = idle_hinges});
+            return BreakOff::raised_from(
+                [&] { return b.finish({.strict = strict, .idle_hinges = idle_hinges}); });
           },
           py::arg("strict") = true, py::arg("idle_hinges") = false,
           py::call_guard<py::gil_scoped_release>(),

@@ -2,6 +2,7 @@
 #include "catena/model/description.h"
 
 #include "arguments.h"
+#include "break_off.h"
 #include <pybind11/functional.h>
 
 namespace catena::python {
@@ -32,16 +33,19 @@ class PythonHinge final : public CustomHinge {
   int freedoms() const override { return freedoms_; }
   Transformd transform(std::span<const double> q) const override {
     const py::gil_scoped_acquire gil;
-    return to_transform(object_.attr("transform")(array(q)));
+    return to_transform(BreakOff::noted([&] { return object_.attr("transform")(array(q)); }));
   }
   void motion_map(std::span<const double> q, std::span<Twistd> columns) const override {
     const py::gil_scoped_acquire gil;
-    read_columns(object_.attr("motion_map")(array(q)), "motion_map", columns);
+    read_columns(BreakOff::noted([&] { return object_.attr("motion_map")(array(q)); }),
+                 "motion_map", columns);
   }
   void motion_map_rate(std::span<const double> q, std::span<const double> v,
                        std::span<Twistd> columns) const override {
     const py::gil_scoped_acquire gil;
-    read_columns(object_.attr("motion_map_rate")(array(q), array(v)), "motion_map_rate", columns);
+    read_columns(
+        BreakOff::noted([&] { return object_.attr("motion_map_rate")(array(q), array(v)); }),
+        "motion_map_rate", columns);
   }
   const py::object& object() const { return object_; }
 
@@ -74,7 +78,8 @@ class PythonCoupling {
                   std::span<double> hessian) const {
     const py::gil_scoped_acquire gil;
     const py::ssize_t n = static_cast<py::ssize_t>(q.size());
-    const py::object result = (*function_)(new_vector(q.data(), n));
+    const py::object result =
+        BreakOff::noted([&] { return (*function_)(new_vector(q.data(), n)); });
     const auto parts = py::reinterpret_borrow<py::object>(result);
     if (!py::isinstance<py::sequence>(parts) || py::len(parts) != 3)
       throw NumericalError("the function of a coupling must return (value, gradient, hessian)");

@@ -29,11 +29,13 @@ void bind_verification(py::module_& m) {
   py::class_<V> report(m, "VerificationReport", "What run_verification() found.");
   report.def_readonly("results", &VerificationReport::results, "list of VerificationResult.")
       .def_readonly("problems", &VerificationReport::problems, "list of Diagnostic.")
+      .def_readonly("unread", &VerificationReport::unread,
+                    "list of VerificationResult: of the cases that could not be read.")
       .def_readonly("cases", &VerificationReport::cases, "That were run.")
       .def_readonly("skipped", &VerificationReport::skipped, "Because they are slow.")
       .def_property_readonly("passed", &VerificationReport::passed,
                              "Whether every case could be read and every quantity passed.");
-  picklable(report, &V::results, &V::problems, &V::cases, &V::skipped);
+  picklable(report, &V::results, &V::problems, &V::unread, &V::cases, &V::skipped);
   m.def(
       "run_verification",
       [](const py::object& path, bool all, const std::string& filter) {

@@ -202,6 +202,40 @@ def test_an_error_in_a_custom_hinge_is_raised_as_it_is():
         catena.forward_dynamics(bead, catena.State(bead, [0.7], [0.0]))
 
 
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit, ValueError])
+def test_what_a_custom_hinge_raises_when_it_is_checked(raised):
+    class Broken(Slope):
+        def transform(self, q):
+            raise raised("boom")
+
+    builder = catena.MechanismBuilder("bead")
+    builder.add_body("bead", mass=2.0, inertia=[0.1, 0.1, 0.1])
+    builder.add_hinge("wire", "world", "bead", custom=Broken())
+    if raised is not ValueError:
+        with pytest.raises(raised, match="boom"):
+            builder.finish()
+        return
+    with pytest.raises(catena.ModelError) as error:
+        builder.finish()
+    assert [p.message for p in error.value.problems] == [
+        "hinge 'wire': its transform failed at q = 0.1: ValueError: boom"
+    ]
+
+
+def test_a_coupling_with_a_wrong_gradient():
+    builder = catena.MechanismBuilder("gear")
+    for name in "ab":
+        builder.add_body(name, mass=1.0, inertia=[1, 1, 1])
+        builder.add_hinge("pin_" + name, "world", name)
+    builder.add_coupling(
+        name="gear",
+        terms=[{"hinge": "pin_a"}, {"hinge": "pin_b"}],
+        function=lambda q: (q[0] - 2 * q[1], [1.0, 5.0], np.zeros((2, 2))),
+    )
+    with pytest.raises(catena.ModelError, match="by 'pin_b' is not its derivative"):
+        builder.finish()
+
+
 def test_coupling_by_a_function():
     """Two sliders on the unit circle: x² + y² = 1."""
 
