@@ -307,6 +307,12 @@ TEST(YamlErrors, ConsequencesAreNotTold) {
   EXPECT_THAT(problems("catena: 1\nbodies:\n  a: {mas: 1}\nhinges:\n"
                        "  h: {type: revolute, parent: world, child: a}\n"),
               ElementsAre(HasSubstr("unknown key 'mas'")));
+  // A loop that is closed only because h is wrong and k's parent unknown.
+  EXPECT_THAT(problems("catena: 1\nbodies: {a: &ball {mass: 1, inertia: [1, 1, 1]}, b: *ball}\n"
+                       "hinges:\n  h: {type: revolute, parent: world, child: a, at: [1]}\n"
+                       "  k: {type: revolute, parent: c, child: b}\n"
+                       "couplings: {g: {terms: [{hinge: k, coefficient: 1}], constant: 1}}\n"),
+              ElementsAre(HasSubstr("hinge 'h': at"), HasSubstr("hinge 'k': parent 'c'")));
   EXPECT_THAT(problems(bodies + "joints: [a]\n"), ElementsAre(HasSubstr("unknown key 'joints'")));
   EXPECT_THAT(problems(bodies + "root: fixed\n"), ElementsAre(HasSubstr("unknown key 'root'")));
   EXPECT_THAT(problems("catena: 1\nbodies:\n  a: {weight: 3, inertia: [1, 1, 1]}\nhinges:\n"

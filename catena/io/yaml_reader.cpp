@@ -451,7 +451,7 @@ class YamlReader {
     if (restraints_lost || lock_lost_ || part)
       for (Body& body : d.bodies)
         if (body.mass == 0.0 && body.inertia.trace() == 0.0) make_ball(body);
-    if (!wrong_hinges.empty() || part) builder.connect_roots(HingeType::weld);
+    if (!wrong_hinges.empty() || part) connect(d);
     std::vector<Diagnostic> found;
     try {
       found = builder.finish({.strict = reading_.strict}).warnings();
@@ -459,6 +459,20 @@ class YamlReader {
       found = error.problems();
     }
     std::move(found.begin(), found.end(), std::back_inserter(reading_.diagnostics));
+  }
+
+  // Welds every part without a path to the world to it. A hinge on an unknown parent, which is told
+  // elsewhere, is a path.
+  static void connect(Description& d) {
+    std::unordered_set<std::string> bodies{kWorld};
+    for (const Body& body : d.bodies) bodies.insert(body.name);
+    MechanismBuilder mended(d);
+    for (Hinge& hinge : mended.description().hinges)
+      if (!bodies.contains(hinge.parent)) hinge.parent = kWorld;
+    const std::vector<Hinge>& hinges = mended.connect_roots(HingeType::weld).description().hinges;
+    const std::size_t added = hinges.size() - d.hinges.size();  // they stand first
+    d.hinges.insert(d.hinges.begin(), hinges.begin(),
+                    hinges.begin() + static_cast<std::ptrdiff_t>(added));
   }
 
   const LoadSettings& settings_;

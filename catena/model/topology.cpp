@@ -260,7 +260,8 @@ class Analysis {
       std::vector<int> ends;
       for (const Coupling::Term& term : at(d_.couplings, c).terms) {
         const int end = at(group_of_hinge, hinge_index_.at(term.hinge));
-        if (end >= 0) ends.push_back(end);
+        // A hinge within the ground turns nothing, and has no path from it.
+        if (end >= 0 && end != t_.world_group) ends.push_back(end);
       }
       if (ends.empty()) continue;
       int ancestor = at(t_.parent_group, ends.front());

@@ -398,6 +398,12 @@ const std::vector<Mistake>& mistakes() {
          b.add_hinge("other", "upper", "lower").add_gear("gear", "elbow", "shoulder", 2.0);
        },
        {"'gear'", "'elbow'", "cut"}},
+      {"CoupledAndWithinTheGround",  // its loop has no body that moves
+       [](B b) {
+         b.add_body("post", ball()).add_hinge("nail", kWorld, "post", {.type = HingeType::weld});
+         b.add_hinge("stuck", kWorld, "post").add_gear("gear", "stuck", "shoulder", 2.0);
+       },
+       {"'gear'", "'stuck'", "cut"}},
       {"CoordinateNameTwice",
        [](B b) {
          set_type(b, HingeType::cylindrical);
