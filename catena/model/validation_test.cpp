@@ -1,14 +1,10 @@
 // Every wrong input is named, and all of them at once.
 #include "catena/model/validation.h"
 
-#include <algorithm>
-#include <array>
 #include <functional>
 #include <limits>
-#include <numeric>
-#include <stdexcept>
 
-#include "catena/model/test_support.h"
+#include "catena/model/arm_model.h"
 
 namespace catena {
 namespace {
@@ -17,23 +13,11 @@ using namespace test;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// upper on the world, lower on upper; both pins about z.
-MechanismBuilder arm() {
-  MechanismBuilder b("arm");
-  b.add_body("upper", ball()).add_body("lower", ball());
-  b.add_hinge("shoulder", kWorld, "upper").add_hinge("elbow", "upper", "lower");
-  return b;
-}
-
 Rod rod(const std::string& a, const std::string& b, double length = 1.0) {
   return {.name = "strut", .body_a = a, .body_b = b, .length = length};
 }
 SpringDamper spring(const std::string& a, const std::string& b) {
   return {.name = "coil", .body_a = a, .body_b = b, .stiffness = 1.0};
-}
-void set_type(MechanismBuilder& b, HingeType type, std::vector<Vec3d> axes = {}) {
-  b.hinge("elbow").type = type;
-  b.hinge("elbow").axes = std::move(axes);
 }
 FreedomSettings& freedom(MechanismBuilder& b) {
   b.hinge("elbow").freedoms.resize(1);
@@ -42,48 +26,6 @@ FreedomSettings& freedom(MechanismBuilder& b) {
 DriveSettings& drive(MechanismBuilder& b) {
   b.hinge("elbow").drive.emplace();
   return *b.hinge("elbow").drive;
-}
-
-// g = constants · q + square q1² of the two hinges, with a gradient and a second derivative that
-// may be others.
-Coupling coupled(std::array<double, 2> constants, std::array<double, 2> gradient,
-                 double square = 0.0, double second = 0.0) {
-  return {.name = "cam",
-          .terms = {{"elbow", 0}, {"shoulder", 0}},
-          .function = [=](std::span<const double> q, double& value, std::span<double> slope,
-                          std::span<double> bend) {
-            value = constants[0] * q[0] + constants[1] * q[1] + square * q[1] * q[1];
-            slope[0] = gradient[0];
-            slope[1] = gradient[1] + 2.0 * square * q[1];
-            std::fill(bend.begin(), bend.end(), 0.0);
-            bend[3] = second;
-          }};
-}
-
-// A pin about z whose functions may be wrong.
-class Pin : public CustomHinge {
- public:
-  enum class Fault { none, throws, dependent };
-  explicit Pin(Fault fault) : fault_(fault) {}
-  int freedoms() const override { return fault_ == Fault::dependent ? 2 : 1; }
-  Transformd transform(std::span<const double> q) const override {
-    if (fault_ == Fault::throws) throw std::runtime_error("boom");
-    return {Rotationd::about_z(std::accumulate(q.begin(), q.end(), 0.0)), {}};
-  }
-  void motion_map(std::span<const double>, std::span<Twistd> columns) const override {
-    std::fill(columns.begin(), columns.end(), Twistd{Vec3d::unit_z(), {}});
-  }
-  void motion_map_rate(std::span<const double>, std::span<const double>,
-                       std::span<Twistd> columns) const override {
-    std::fill(columns.begin(), columns.end(), Twistd{});
-  }
-
- private:
-  Fault fault_;
-};
-void set_pin(MechanismBuilder& b, Pin::Fault fault) {
-  set_type(b, HingeType::custom);
-  b.hinge("elbow").custom = std::make_shared<Pin>(fault);
 }
 
 struct Mistake {
@@ -295,12 +237,6 @@ const std::vector<Mistake>& mistakes() {
       {"CustomWithoutFunctions",
        [](B b) { set_type(b, HingeType::custom); },
        {"'elbow'", "custom"}},
-      {"CustomThatThrows",
-       [](B b) { set_pin(b, Pin::Fault::throws); },
-       {"'elbow'", "its transform failed at q = 0.1: boom"}},
-      {"CustomWithDependentColumns",
-       [](B b) { set_pin(b, Pin::Fault::dependent); },
-       {"'elbow'", "columns", "dependent at q = (0.1, 0.17)"}},
       {"DriveOnThreeFreedoms",
        [](B b) {
          set_type(b, HingeType::gimbal);
@@ -371,27 +307,6 @@ const std::vector<Mistake>& mistakes() {
       {"CouplingWithItself",
        [](B b) { b.add_gear("gear", "elbow", "elbow", 2.0); },
        {"'gear'", "'elbow'", "twice"}},
-      {"CouplingWithAWrongGradient",  // g = q0 - 2 q1
-       [](B b) {
-         b.add_coupling(coupled({1.0, -2.0}, {1.0, 5.0}));
-       },
-       {"'cam'", "gradient", "by 'shoulder' is not its derivative", "differ by 7"}},
-      {"CouplingWithAWrongSecondDerivative",  // g = q0 + q1²: its second derivative is 2
-       [](B b) {
-         b.add_coupling(coupled({1.0, 0.0}, {1.0, 0.0}, 1.0, 0.0));
-       },
-       {"'cam'", "second derivative", "by 'shoulder' and by 'shoulder'", "differ by 2"}},
-      {"CouplingThatThrows",
-       [](B b) {
-         Coupling cam = coupled({}, {});
-         cam.function = [](std::span<const double>, double&, std::span<double>, std::span<double>) {
-           throw std::runtime_error("no table\nfrom afar");
-         };
-         b.add_coupling(cam);
-         b.hinge("elbow").initial_position = {0.5};
-         b.hinge("shoulder").initial_position = {0.25};
-       },
-       {"'cam'", "failed at q = (0.5, 0.25): no table"}},
       {"CoupledAndCut",
        [](B b) {
          b.hinge("elbow").cut = Cut::always;
@@ -431,18 +346,6 @@ TEST_P(OneMistake, IsNamedAndNothingElseIs) {
 
 INSTANTIATE_TEST_SUITE_P(Mistakes, OneMistake, testing::Range<std::size_t>(0, mistakes().size()),
                          [](const auto& param) { return mistakes()[param.param].name; });
-
-TEST(IdleHinges, MayStandAmongTheWarnings) {
-  MechanismBuilder b = arm();
-  b.add_body("leaf").add_hinge("idle", "lower", "leaf");
-  const Mechanism m = b.finish({.idle_hinges = true});
-  ASSERT_EQ(m.warnings().size(), 1u);
-  EXPECT_EQ(m.warnings()[0].severity, Severity::error);
-  EXPECT_TRUE(mentions(m.warnings(), {"'idle'", "'leaf'", "no inertia"}));
-  EXPECT_THROW(b.finish(), ModelError);
-  b.add_hinge("other", "nobody", "leaf");  // they excuse nothing else
-  EXPECT_THROW(b.finish({.idle_hinges = true}), ModelError);
-}
 
 TEST(AllMistakes, AreReportedAtOnce) {
   MechanismBuilder b = arm();
@@ -490,113 +393,6 @@ TEST(AllMistakes, OfOneThingAreReportedAtOnce) {
   for (const char* axis : {"axis 1,", "axis 2,", "axis 3,"})
     EXPECT_TRUE(mentions(problems, {"'elbow'", axis})) << axis;
   EXPECT_EQ(problems.size(), 6u) << text(problems);
-}
-
-// A user's function that throws takes no other mistake with it.
-TEST(AllMistakes, BesideAHingeThatThrows) {
-  MechanismBuilder b = arm();
-  set_pin(b, Pin::Fault::throws);
-  b.add_body("hand", ball()).add_hinge("wrist", "lowr", "hand");
-  const auto problems = problems_of(b);
-  EXPECT_TRUE(mentions(problems, {"'elbow'", "boom"}));
-  EXPECT_TRUE(mentions(problems, {"'wrist'", "'lowr'"}));
-  EXPECT_EQ(problems.size(), 2u) << text(problems);
-}
-
-TEST(UserFunctions, ThatAreRightPass) {
-  MechanismBuilder b = arm();
-  set_pin(b, Pin::Fault::none);
-  b.add_coupling(coupled({1.0, -2.0}, {1.0, -2.0}, 0.5, 1.0));
-  EXPECT_TRUE(problems_of(b).empty()) << text(problems_of(b));
-}
-
-// g = q0 - f(q1) with f, f' and f'' of the user.
-Coupling cam(std::function<std::array<double, 3>(double)> f) {
-  return {.name = "cam",
-          .terms = {{"elbow", 0}, {"shoulder", 0}},
-          .function = [f](std::span<const double> q, double& value, std::span<double> gradient,
-                          std::span<double> hessian) {
-            const auto [profile, slope, bend] = f(q[1]);
-            value = q[0] - profile;
-            gradient[0] = 1.0;
-            gradient[1] = -slope;
-            std::fill(hessian.begin(), hessian.end(), 0.0);
-            hessian[3] = -bend;
-          }};
-}
-
-// What differences cannot see clearly is no mistake: ripples, kinks, far positions, ends of tables.
-TEST(UserFunctions, ThatAreSteepOrKinkedPass) {
-  const auto ripple = [](double size, double k) {
-    return [=](double x) {
-      return std::array{size * std::sin(k * x), size * k * std::cos(k * x),
-                        -size * k * k * std::sin(k * x)};
-    };
-  };
-  const auto step = [](double x) {
-    const double t = std::tanh(x / 1e-3), s = 1.0 - t * t;
-    return std::array{t, 1e3 * s, -2e6 * t * s};
-  };
-  const auto dwell = [](double x) {
-    return x < 0.0 ? std::array{0.0, 0.0, 0.0} : std::array{x * x, 2.0 * x, 2.0};
-  };
-  const auto edge = [](double x) {
-    return x < 0.0 ? std::array{-x, -1.0, 0.0} : std::array{x, 1.0, 0.0};
-  };
-  const auto line = [](double x) { return std::array{x / 3.0, 1.0 / 3.0, 0.0}; };
-  const auto log_of = [](double x) {
-    if (x <= 0.0) throw std::domain_error("log of a negative number");
-    return std::array{std::log(x), 1.0 / x, -1.0 / (x * x)};
-  };
-  using Profile = std::function<std::array<double, 3>(double)>;
-  const std::vector<std::pair<const char*, Profile>> profiles = {{"fine", ripple(1e-3, 628.0)},
-                                                                 {"ripple", ripple(1e-4, 500.0)},
-                                                                 {"step", step},
-                                                                 {"dwell", dwell},
-                                                                 {"edge", edge},
-                                                                 {"line", line},
-                                                                 {"log", log_of}};
-  for (const auto& [name, profile] : profiles)
-    for (const double start : {0.0, 1e-6, 3e-4, 0.17, 0.25, -0.4, 1e6}) {
-      MechanismBuilder b = arm();
-      b.add_coupling(cam(profile));
-      b.hinge("shoulder").initial_position = {start};
-      EXPECT_TRUE(problems_of(b).empty()) << name << " " << start << ": " << text(problems_of(b));
-    }
-  // Wrong by a percent.
-  for (const auto& [name, profile] : profiles) {
-    MechanismBuilder b = arm();
-    b.add_coupling(cam([&profile = profile](double x) {
-      auto [f, slope, bend] = profile(x);
-      return std::array{f, 1.01 * slope, 1.01 * bend};
-    }));
-    b.hinge("shoulder").initial_position = {name == std::string("step") ? 3e-4 : 0.17};
-    EXPECT_EQ(problems_of(b).size(), 1u) << name << text(problems_of(b));
-  }
-}
-
-TEST(UserFunctions, CustomHingesMayStartInASingularPosition) {
-  // x = cos q: at its dead point the column is zero. A rotor carries it through.
-  class Crank : public CustomHinge {
-   public:
-    int freedoms() const override { return 1; }
-    Transformd transform(std::span<const double> q) const override {
-      return Transformd::from_translation({std::cos(q[0]), 0.0, 0.0});
-    }
-    void motion_map(std::span<const double> q, std::span<Twistd> columns) const override {
-      columns[0] = {{}, {-std::sin(q[0]), 0.0, 0.0}};
-    }
-    void motion_map_rate(std::span<const double> q, std::span<const double> v,
-                         std::span<Twistd> columns) const override {
-      columns[0] = {{}, {-std::cos(q[0]) * v[0], 0.0, 0.0}};
-    }
-  };
-  MechanismBuilder b = arm();
-  set_type(b, HingeType::custom);
-  b.hinge("elbow").custom = std::make_shared<Crank>();
-  b.hinge("elbow").initial_position = {0.0};
-  b.hinge("elbow").drive = {.rotor_inertia = 0.1, .armature_only = true};
-  EXPECT_TRUE(problems_of(b).empty()) << text(problems_of(b));
 }
 
 TEST(Doubts, AreWarnings) {
@@ -668,165 +464,6 @@ TEST(Cuts, KeepTheirCoordinatesWhereSomethingActs) {
   EXPECT_EQ(m.freedoms(), m.tree_freedoms() + 1);
   EXPECT_EQ(m.velocity_names().back(), "second");
 }
-
-// --- hinges without inertia ---
-
-BodySettings point(double mass, const Vec3d& at) { return {.mass = mass, .center_of_mass = at}; }
-
-struct Case {
-  const char* name;
-  std::function<MechanismBuilder()> make;
-  std::vector<std::string> without;  // the hinges that move nothing
-};
-
-MechanismBuilder one_body(const BodySettings& body, const HingeSettings& hinge) {
-  MechanismBuilder b;
-  b.add_body("body", body).add_hinge("hinge", kWorld, "body", hinge);
-  return b;
-}
-
-const std::vector<Case>& inertia_cases() {
-  static const Transformd kFar = Random(2).pose();
-  static const std::vector<Case> kAll = {
-      {"MasslessLeaf", [] { return one_body({}, {}); }, {"hinge"}},
-      {"PointMassOnTheAxis",
-       [] {
-         return one_body(point(2.0, {0, 0, 3.0}), {});
-       },
-       {"hinge"}},
-      {"PointMassBesideTheAxis",
-       [] {
-         return one_body(point(2.0, {1e-3, 0, 3.0}), {});
-       },
-       {}},
-      {"PointMassOnATurnedAxis",
-       [] {
-         const Vec3d a{0.3, -0.7, 0.2};
-         return one_body(point(2.0, kFar * (2.0 * a)), {.axes = {a}, .frame_on_child = kFar});
-       },
-       {"hinge"}},
-      {"SlidingPointMass",
-       [] {
-         return one_body(point(2.0, {0, 0, 3.0}), {.type = HingeType::prismatic});
-       },
-       {}},
-      {"FreePointMass",
-       [] {
-         return one_body(point(2.0, {0.1, 0.2, 0.3}), {.type = HingeType::free});
-       },
-       {"hinge"}},
-      {"FreePointMassAtTheOrigin",
-       [] {
-         return one_body(point(2.0, kFar.translation),
-                         {.type = HingeType::free, .frame_on_child = kFar});
-       },
-       {"hinge"}},
-      {"TranslatingPointMass",
-       [] {
-         return one_body(point(2.0, {0.1, 0.2, 0.3}), {.type = HingeType::translation});
-       },
-       {}},
-      {"SwingingPointMass",
-       [] {
-         return one_body(point(1.0, {0, 0, 1.0}), {.type = HingeType::universal});
-       },
-       {}},
-      {"BallWithAPointMass",
-       [] {
-         return one_body(point(1.0, {0, 0, 1.0}), {.type = HingeType::spherical});
-       },
-       {"hinge"}},
-      {"MasslessChainEnd",
-       [] {
-         MechanismBuilder b = arm();
-         b.add_body("x").add_body("y").add_hinge("hx", "lower", "x").add_hinge("hy", "x", "y");
-         return b;
-       },
-       {"hx", "hy"}},
-      {"MasslessCross",  // a universal joint as two pins with a massless cross between them
-       [] {
-         MechanismBuilder b;
-         b.add_body("cross").add_body("end", ball());
-         b.add_hinge("h1", kWorld, "cross", {.axes = {{1, 0, 0}}});
-         b.add_hinge("h2", "cross", "end", {.axes = {{0, 1, 0}}});
-         return b;
-       },
-       {}},
-      {"SameAxisTwice",  // the inner pin feels nothing: the outer one turns instead
-       [] {
-         MechanismBuilder b;
-         b.add_body("ring").add_body("end", ball());
-         b.add_hinge("h1", kWorld, "ring", {.axes = {{0.6, 0.8, 0}}});
-         b.add_hinge("h2", "ring", "end", {.axes = {{-0.6, -0.8, 0}}});
-         return b;
-       },
-       {"h1"}},
-      {"PointMassUnderAHeavyParent",  // only the one hinge is to blame
-       [] {
-         MechanismBuilder b;
-         b.add_body("carrier").add_body("bob", point(1.0, {0, 0, 0.5}));
-         b.add_hinge("slide", kWorld, "carrier", {.type = HingeType::prismatic});
-         b.add_hinge("spin", "carrier", "bob");
-         return b;
-       },
-       {"spin"}},
-      {"RotorInertiaCounts",
-       [] {
-         return one_body({}, {.drive = DriveSettings{.rotor_inertia = 1e-5, .gear_ratio = 10.0}});
-       },
-       {}},
-      {"SmallRotorOfAHeavyBody",  // 1e-9 kg m² under a tonne
-       [] {
-         return one_body({.mass = 1000.0, .inertia = SymMat3d::diagonal(1e-9, 1e-9, 1e-9)}, {});
-       },
-       {}},
-      {"TinyBody",  // a MEMS part: nanograms, micrometres
-       [] {
-         return one_body({.mass = 1e-12, .inertia = SymMat3d::diagonal(1e-24, 1e-24, 1e-24)},
-                         {.type = HingeType::free});
-       },
-       {}},
-      {"Welded", [] { return one_body({}, {.type = HingeType::weld}); }, {}},
-      {"MasslessWeldedToMass",
-       [] {
-         MechanismBuilder b;
-         b.add_body("flange").add_body("tool", ball()).add_hinge("h", kWorld, "flange");
-         return std::move(b.add_hinge("bolt", "flange", "tool", {.type = HingeType::weld}));
-       },
-       {}},
-      {"WeldRingStillNeedsInertia",
-       [] {
-         MechanismBuilder b;
-         const HingeSettings weld{.type = HingeType::weld};
-         b.add_body("a").add_body("b").add_hinge("h", kWorld, "a");
-         return std::move(b.add_hinge("w1", "a", "b", weld).add_hinge("w2", "b", "a", weld));
-       },
-       {"h"}},
-      {"LoopsAreNotJudged",
-       [] {
-         MechanismBuilder b;
-         b.add_body("a", ball()).add_body("b").add_body("c", ball());
-         b.add_hinge("h1", kWorld, "a").add_hinge("h2", "a", "b").add_hinge("h3", "b", "c");
-         return std::move(b.add_hinge("h4", "c", kWorld));
-       },
-       {}},
-  };
-  return kAll;
-}
-
-class HingeInertia : public testing::TestWithParam<std::size_t> {};
-
-TEST_P(HingeInertia, IsMissedWhereThereIsNone) {
-  const Case& c = inertia_cases()[GetParam()];
-  const auto problems = problems_of(c.make());
-  for (const std::string& name : c.without)
-    EXPECT_TRUE(mentions(problems, {"hinge '" + name + "'", "no inertia"}));
-  EXPECT_EQ(problems.size(), c.without.size()) << text(problems);
-}
-
-INSTANTIATE_TEST_SUITE_P(Cases, HingeInertia,
-                         testing::Range<std::size_t>(0, inertia_cases().size()),
-                         [](const auto& param) { return inertia_cases()[param.param].name; });
 
 }  // namespace
 }  // namespace catena
