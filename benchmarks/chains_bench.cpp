@@ -1,12 +1,12 @@
-// Several chains that hold one body rigidly (loops/chains_on_body.h), against the number of chains
-// and their length: the time is linear in chains times length. Beside it the forward dynamics of
-// the same open chains.
+// Several chains that hold one body rigidly (constraints/chains_on_body.h), against the number of
+// chains and their length: the time is linear in chains times length. Beside it the forward
+// dynamics of the same open chains.
 #include <cmath>
 
 #include <benchmark/benchmark.h>
 
+#include "catena/constraints/chains_on_body.h"
 #include "catena/dynamics/kinematics.h"
-#include "catena/loops/chains_on_body.h"
 #include "catena/model/builder.h"
 
 namespace {

@@ -25,7 +25,7 @@
 #include "catena/dynamics/forward.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/mass_matrix.h"
-#include "catena/dynamics/operators.h"
+#include "catena/dynamics/operators/operators.h"
 #include "catena/io/load.h"
 #include "catena/sensitivity/batch_derivatives.h"
 #include "catena/sensitivity/forward_derivatives.h"

@@ -1,7 +1,7 @@
 #include "apps/catena/assignments.h"
 
 #include "apps/catena/commands.h"
-#include "catena/simulation/expression.h"
+#include "catena/simulation/signals/expression.h"
 
 namespace catena::app {
 

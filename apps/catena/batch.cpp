@@ -10,7 +10,7 @@
 #include "apps/catena/model_options.h"
 #include "apps/catena/output.h"
 #include "catena/base/cpu.h"
-#include "catena/io/csv.h"
+#include "catena/io/runs/csv.h"
 #include "catena/sensitivity/batch_derivatives.h"
 
 namespace catena::app {

@@ -7,7 +7,7 @@
 #include "apps/catena/commands.h"
 #include "apps/catena/output.h"
 #include "catena/base/text.h"
-#include "catena/io/run_compare.h"
+#include "catena/io/runs/run_compare.h"
 
 namespace catena::app {
 namespace {

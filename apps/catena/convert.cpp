@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "apps/catena/model_options.h"
-#include "catena/io/yaml.h"
+#include "catena/io/models/yaml.h"
 
 namespace catena::app {
 namespace {

@@ -10,14 +10,14 @@
 #include "apps/catena/closed_state.h"
 #include "apps/catena/model_options.h"
 #include "apps/catena/output.h"
+#include "catena/constraints/chains_on_body.h"
+#include "catena/constraints/multipliers.h"
 #include "catena/dynamics/energy.h"
 #include "catena/dynamics/forces.h"
 #include "catena/dynamics/forward.h"
 #include "catena/dynamics/given_acceleration.h"
 #include "catena/dynamics/mass_matrix.h"
 #include "catena/dynamics/momentum.h"
-#include "catena/loops/chains_on_body.h"
-#include "catena/loops/multipliers.h"
 #include "catena/simulation/state_file.h"
 
 namespace catena::app {

@@ -8,7 +8,7 @@
 #include "apps/catena/commands.h"
 #include "apps/catena/output.h"
 #include "catena/base/text.h"
-#include "catena/io/run_file.h"
+#include "catena/io/runs/run_file.h"
 
 namespace catena::app {
 namespace {

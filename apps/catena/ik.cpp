@@ -7,7 +7,7 @@
 #include "apps/catena/closed_state.h"
 #include "apps/catena/model_options.h"
 #include "apps/catena/output.h"
-#include "catena/loops/inverse_kinematics.h"
+#include "catena/constraints/inverse_kinematics.h"
 #include "catena/simulation/state_file.h"
 
 namespace catena::app {

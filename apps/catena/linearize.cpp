@@ -11,7 +11,7 @@
 #include "apps/catena/linear_output.h"
 #include "apps/catena/model_options.h"
 #include "catena/sensitivity/parameters.h"
-#include "catena/simulation/recorded_motion.h"
+#include "catena/simulation/recording/recorded_motion.h"
 #include "catena/simulation/state_file.h"
 
 namespace catena::app {

@@ -9,8 +9,8 @@
 #include "apps/catena/linear_output.h"
 #include "apps/catena/model_options.h"
 #include "catena/base/text.h"
-#include "catena/io/csv.h"
-#include "catena/io/yaml.h"
+#include "catena/io/models/yaml.h"
+#include "catena/io/runs/csv.h"
 #include "catena/optimal/regulated_run.h"
 #include "catena/simulation/settings_file.h"
 

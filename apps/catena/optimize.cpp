@@ -10,7 +10,7 @@
 #include "apps/catena/output.h"
 #include "apps/catena/progress.h"
 #include "catena/base/text.h"
-#include "catena/io/yaml.h"
+#include "catena/io/models/yaml.h"
 #include "catena/optimal/optimal_run.h"
 #include "catena/optimal/problem_file.h"
 

@@ -7,8 +7,8 @@
 
 #include "apps/catena/commands.h"
 #include "apps/catena/output.h"
-#include "catena/io/run_file.h"
-#include "catena/io/svg_plot.h"
+#include "catena/io/runs/run_file.h"
+#include "catena/io/runs/svg_plot.h"
 
 namespace catena::app {
 namespace {

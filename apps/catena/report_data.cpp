@@ -9,7 +9,7 @@
 #include "apps/catena/report_template.h"
 #include "catena/base/error.h"
 #include "catena/dynamics/kinematics.h"
-#include "catena/io/yaml.h"
+#include "catena/io/models/yaml.h"
 #include "catena/model/validation.h"
 
 namespace catena::app {

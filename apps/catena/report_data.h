@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "apps/catena/output.h"
-#include "catena/io/run_file.h"
+#include "catena/io/runs/run_file.h"
 #include "catena/model/mechanism.h"
 
 namespace catena::app {

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "apps/catena/report_data.h"
-#include "catena/io/uri.h"
+#include "catena/io/models/uri.h"
 
 namespace catena::app {
 namespace {

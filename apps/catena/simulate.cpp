@@ -12,8 +12,8 @@
 #include "apps/catena/output.h"
 #include "apps/catena/progress.h"
 #include "catena/base/text.h"
-#include "catena/io/yaml.h"
-#include "catena/loops/absolute_form.h"
+#include "catena/constraints/absolute_form.h"
+#include "catena/io/models/yaml.h"
 #include "catena/simulation/equations.h"
 #include "catena/simulation/settings_file.h"
 

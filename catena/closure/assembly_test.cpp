@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "catena/closure/chart.h"
-#include "catena/closure/test_support.h"
+#include "catena/closure/testing/test_support.h"
 #include "catena/model/configuration.h"
 #include "catena/model/with_coordinates.h"
 

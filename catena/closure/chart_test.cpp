@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "catena/closure/assembly.h"
-#include "catena/closure/test_support.h"
+#include "catena/closure/testing/test_support.h"
 
 namespace catena {
 namespace {

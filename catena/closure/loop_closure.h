@@ -13,7 +13,7 @@
 
 #include <Eigen/Core>
 
-#include "catena/closure/table.h"
+#include "catena/closure/aggregate_tables.h"
 
 namespace catena {
 

@@ -6,7 +6,7 @@
 
 #include "catena/closure/assembly.h"
 #include "catena/closure/rows.h"
-#include "catena/closure/test_support.h"
+#include "catena/closure/testing/test_support.h"
 #include "catena/model/configuration.h"
 
 namespace catena {

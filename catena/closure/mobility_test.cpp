@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "catena/closure/test_support.h"
+#include "catena/closure/testing/test_support.h"
 
 namespace catena {
 namespace {

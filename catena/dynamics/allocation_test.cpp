@@ -1,9 +1,9 @@
 // No call of this room allocates once its workspace exists.
 #include <memory>
 
-#include "catena/base/allocation_counter.h"
-#include "catena/dynamics/batch_test_support.h"
-#include "catena/dynamics/closed_cases.h"
+#include "catena/base/testing/allocation_counter.h"
+#include "catena/dynamics/testing/batch_test_support.h"
+#include "catena/dynamics/testing/closed_cases.h"
 
 #ifdef CATENA_COUNTS_ALLOCATIONS
 namespace catena::test {

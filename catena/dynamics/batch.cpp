@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "catena/dynamics/batch_workspace.h"
+#include "catena/dynamics/batch/batch_workspace.h"
 #include "catena/dynamics/forward.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/mass_matrix.h"

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "catena/dynamics/closed_cases.h"
 #include "catena/dynamics/forces.h"
 #include "catena/dynamics/forward.h"
+#include "catena/dynamics/testing/closed_cases.h"
 
 namespace catena {
 namespace {

@@ -6,7 +6,7 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 
-#include "catena/dynamics/closed_reference.h"
+#include "catena/dynamics/testing/closed_reference.h"
 
 namespace catena::test {
 namespace {

@@ -2,9 +2,9 @@
 // abstract is left; the digest says what must come out).
 #include <gtest/gtest.h>
 
-#include "catena/dynamics/closed_cases.h"
 #include "catena/dynamics/forces.h"
 #include "catena/dynamics/forward.h"
+#include "catena/dynamics/testing/closed_cases.h"
 
 namespace catena {
 namespace {

@@ -6,11 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "catena/dynamics/closed_cases.h"
 #include "catena/dynamics/energy.h"
 #include "catena/dynamics/forward.h"
 #include "catena/dynamics/given_acceleration.h"
 #include "catena/dynamics/mass_matrix.h"
+#include "catena/dynamics/testing/closed_cases.h"
 
 namespace catena {
 namespace {

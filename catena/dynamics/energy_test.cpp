@@ -2,8 +2,8 @@
 
 #include "catena/dynamics/kinematics.h"
 #include "catena/dynamics/momentum.h"
-#include "catena/dynamics/spec_cases.h"
-#include "catena/dynamics/test_support.h"
+#include "catena/dynamics/published/published_cases.h"
+#include "catena/dynamics/testing/test_support.h"
 
 namespace catena::test {
 namespace {

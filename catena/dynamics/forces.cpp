@@ -9,8 +9,8 @@
 
 #include "catena/closure/assembly.h"
 #include "catena/closure/rows.h"
-#include "catena/dynamics/hinge_block.h"
 #include "catena/dynamics/inverse.h"
+#include "catena/dynamics/kernels/hinge_block.h"
 
 namespace catena {
 namespace {

@@ -1,8 +1,8 @@
 // Interbody forces against the reference, and the numbers of the chain A and the tree T.
 #include "catena/dynamics/forces.h"
 
-#include "catena/dynamics/operator_test_support.h"
-#include "catena/dynamics/spec_numbers.h"
+#include "catena/dynamics/published/published_numbers.h"
+#include "catena/dynamics/testing/operator_test_support.h"
 
 namespace catena::test {
 namespace {

@@ -9,7 +9,7 @@
 #include "catena/dynamics/embedding.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/mass_matrix.h"
-#include "catena/dynamics/multiplier_dynamics.h"
+#include "catena/dynamics/multipliers/multiplier_dynamics.h"
 
 namespace catena {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "catena/dynamics/embedding.h"
 #include "catena/dynamics/mass_matrix.h"
-#include "catena/dynamics/operators.h"
+#include "catena/dynamics/operators/operators.h"
 
 namespace catena {
 namespace {

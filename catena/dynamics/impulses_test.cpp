@@ -1,8 +1,8 @@
 // Velocity jumps against dense matrices, and closed forms.
 #include "catena/dynamics/impulses.h"
 
-#include "catena/dynamics/operational_space.h"
-#include "catena/dynamics/operator_test_support.h"
+#include "catena/dynamics/operators/operational_space.h"
+#include "catena/dynamics/testing/operator_test_support.h"
 
 namespace catena::test {
 namespace {

@@ -3,7 +3,7 @@
 #include <ctime>
 #include <functional>
 
-#include "catena/dynamics/test_support.h"
+#include "catena/dynamics/testing/test_support.h"
 
 namespace catena::test {
 namespace {

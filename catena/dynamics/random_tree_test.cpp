@@ -1,5 +1,5 @@
 // Every algorithm of the room on random trees of mixed hinges, against the reference.
-#include "catena/dynamics/test_support.h"
+#include "catena/dynamics/testing/test_support.h"
 
 namespace catena::test {
 namespace {

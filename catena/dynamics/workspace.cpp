@@ -4,8 +4,8 @@
 #include <limits>
 #include <numeric>
 
-#include "catena/dynamics/composite_table.h"
-#include "catena/dynamics/multiplier_dynamics.h"
+#include "catena/dynamics/kernels/composite_table.h"
+#include "catena/dynamics/multipliers/multiplier_dynamics.h"
 
 namespace catena {
 

@@ -12,8 +12,8 @@
 #include <Eigen/Core>
 
 #include "catena/closure/chart.h"
-#include "catena/dynamics/kernel_table.h"
-#include "catena/dynamics/scratch.h"
+#include "catena/dynamics/kernels/kernel_table.h"
+#include "catena/dynamics/kernels/scratch.h"
 #include "catena/model/mechanism.h"
 
 namespace catena {

@@ -4,10 +4,10 @@
 #include <cctype>
 #include <filesystem>
 
-#include "catena/io/sdf.h"
+#include "catena/io/models/sdf.h"
+#include "catena/io/models/urdf.h"
+#include "catena/io/models/yaml.h"
 #include "catena/io/text_file.h"
-#include "catena/io/urdf.h"
-#include "catena/io/yaml.h"
 #include "catena/model/validation.h"
 
 namespace catena {

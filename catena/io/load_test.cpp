@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "catena/base/temporary_folder.h"
+#include "catena/base/testing/temporary_folder.h"
 
 namespace catena {
 namespace {

@@ -3,7 +3,7 @@
 //   minimize  Σ_k ½ x_kᵀ Q x_k + qᵀ x_k + ½ u_kᵀ R u_k + u_kᵀ S x_k + rᵀ u_k
 //   with      x_{k+1} = A x_k + B u_k + c,   x_0 given,      every matrix depending on k
 //
-// Two sweeps, as in forward dynamics (dynamics/sweeps.h), where stages are bodies:
+// Two sweeps, as in forward dynamics (dynamics/kernels/sweeps.h), where stages are bodies:
 //
 //   inward    D = R + Bᵀ P B,  K = D⁻¹ (S + Bᵀ P A),  ε = −r − Bᵀ (p + P c)
 //             P := Q + (A − B K)ᵀ P (A − B K) + Kᵀ R K − Sᵀ K − Kᵀ S,   p := q + (A − B K)ᵀ (p + P

@@ -2,7 +2,7 @@
 #include "catena/model/builder.h"
 
 #include "catena/model/configuration.h"
-#include "catena/model/test_support.h"
+#include "catena/model/testing/test_support.h"
 
 namespace catena {
 namespace {

@@ -1,6 +1,6 @@
 #include "catena/model/configuration.h"
 
-#include "catena/model/test_support.h"
+#include "catena/model/testing/test_support.h"
 
 namespace catena {
 namespace {

@@ -1,6 +1,6 @@
 #include "catena/model/hinge_kinematics.h"
 
-#include "catena/model/test_support.h"
+#include "catena/model/testing/test_support.h"
 #include "catena/spatial/pack.h"
 
 namespace catena {

@@ -1,7 +1,7 @@
 // Hinges without inertia are found, and no others.
 #include <functional>
 
-#include "catena/model/arm_model.h"
+#include "catena/model/testing/arm_model.h"
 
 namespace catena {
 namespace {

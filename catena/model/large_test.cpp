@@ -2,7 +2,7 @@
 #include <chrono>
 
 #include "catena/model/configuration.h"
-#include "catena/model/test_support.h"
+#include "catena/model/testing/test_support.h"
 #include "catena/model/topology.h"
 
 namespace catena {

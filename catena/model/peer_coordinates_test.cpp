@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "catena/model/configuration.h"
-#include "catena/model/test_support.h"
+#include "catena/model/testing/test_support.h"
 
 namespace catena {
 namespace {

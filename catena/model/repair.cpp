@@ -4,8 +4,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "catena/model/sound.h"
 #include "catena/model/topology.h"
+#include "catena/model/usable_numbers.h"
 #include "catena/model/user_functions.h"
 
 namespace catena {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include "catena/model/test_support.h"
+#include "catena/model/testing/test_support.h"
 
 namespace catena {
 namespace {

@@ -8,7 +8,7 @@
 #include <Eigen/SVD>
 
 #include "catena/base/text.h"
-#include "catena/model/sound.h"
+#include "catena/model/usable_numbers.h"
 #include "catena/spatial/eigen.h"
 
 namespace catena {

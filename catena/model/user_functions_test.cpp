@@ -7,7 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "catena/model/arm_model.h"
+#include "catena/model/testing/arm_model.h"
 
 namespace catena {
 namespace {

@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "catena/base/text.h"
-#include "catena/model/sound.h"
 #include "catena/model/topology.h"
+#include "catena/model/usable_numbers.h"
 #include "catena/model/user_functions.h"
 
 namespace catena {

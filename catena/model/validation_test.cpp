@@ -4,7 +4,7 @@
 #include <functional>
 #include <limits>
 
-#include "catena/model/arm_model.h"
+#include "catena/model/testing/arm_model.h"
 
 namespace catena {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "catena/optimal/resolve.h"
-#include "catena/simulation/recorded_motion.h"
+#include "catena/simulation/recording/recorded_motion.h"
 
 namespace catena {
 using Eigen::VectorXd;

@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "catena/dynamics/closed_cases.h"
 #include "catena/dynamics/kinematics.h"
+#include "catena/dynamics/testing/closed_cases.h"
 #include "catena/optimal/optimal_run.h"
-#include "catena/optimal/test_problems.h"
+#include "catena/optimal/testing/test_problems.h"
 
 namespace catena {
 namespace {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "catena/optimal/resolve.h"
-#include "catena/simulation/signal.h"
+#include "catena/simulation/signals/signal.h"
 
 namespace catena {
 

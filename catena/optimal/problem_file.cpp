@@ -4,11 +4,11 @@
 #include <filesystem>
 
 #include "catena/io/load.h"
+#include "catena/io/models/yaml_values.h"
 #include "catena/io/text_file.h"
-#include "catena/io/yaml_values.h"
 #include "catena/model/with_coordinates.h"
 #include "catena/optimal/resolve.h"
-#include "catena/simulation/constraint_values.h"
+#include "catena/simulation/constraint_settings.h"
 #include "catena/simulation/state_values.h"
 
 namespace catena {

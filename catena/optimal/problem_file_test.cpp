@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "catena/base/temporary_folder.h"
-#include "catena/io/yaml.h"
-#include "catena/optimal/test_problems.h"
+#include "catena/base/testing/temporary_folder.h"
+#include "catena/io/models/yaml.h"
+#include "catena/optimal/testing/test_problems.h"
 
 namespace catena {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "catena/optimal/optimal_run.h"
-#include "catena/optimal/test_problems.h"
+#include "catena/optimal/testing/test_problems.h"
 
 namespace catena {
 namespace {

@@ -23,7 +23,7 @@
 
 #include "catena/lq/riccati.h"
 #include "catena/sensitivity/linearize.h"
-#include "catena/simulation/recorded_motion.h"
+#include "catena/simulation/recording/recorded_motion.h"
 
 namespace catena {
 

@@ -13,7 +13,7 @@
 #include "catena/base/error.h"
 #include "catena/model/builder.h"
 #include "catena/optimal/regulated_run.h"
-#include "catena/optimal/test_support.h"
+#include "catena/optimal/testing/test_support.h"
 #include "catena/simulation/state_file.h"
 
 namespace catena {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "catena/io/run_file.h"
+#include "catena/io/runs/run_file.h"
 #include "catena/io/text_file.h"
 #include "catena/optimal/problem_file.h"
 #include "catena/optimal/resolve.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "catena/optimal/problem.h"
-#include "catena/simulation/signal.h"
+#include "catena/simulation/signals/signal.h"
 
 namespace catena {
 

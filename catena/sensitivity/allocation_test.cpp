@@ -1,7 +1,7 @@
 // Derivatives of trees, and products, allocate nothing after their first call: malloc is counted.
 #include <gtest/gtest.h>
 
-#include "catena/base/allocation_counter.h"
+#include "catena/base/testing/allocation_counter.h"
 #include "catena/model/builder.h"
 #include "catena/model/configuration.h"
 #include "catena/sensitivity/products.h"

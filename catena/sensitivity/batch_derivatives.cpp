@@ -6,8 +6,8 @@
 #include <cstring>
 #include <limits>
 
-#include "catena/dynamics/batch_workspace.h"
-#include "catena/sensitivity/batch_derivative_tables.h"
+#include "catena/dynamics/batch/batch_workspace.h"
+#include "catena/sensitivity/batch/batch_derivative_tables.h"
 #include "catena/sensitivity/forward_derivatives.h"
 
 namespace catena {

@@ -4,8 +4,8 @@
 // closed_exact_test.cpp.
 #include <functional>
 
-#include "catena/dynamics/closed_cases.h"
-#include "catena/dynamics/test_support.h"
+#include "catena/dynamics/testing/closed_cases.h"
+#include "catena/dynamics/testing/test_support.h"
 #include "catena/sensitivity/derivative_check.h"
 #include "catena/sensitivity/linearize.h"
 

@@ -1,19 +1,19 @@
 // Derivatives of closed mechanisms in their independent freedoms against the reference in long
 // double, which knows nothing of the library's closures, charts and recursions.
 //
-// Where the rows Y of the closures (dynamics/closed_reference.h) say how dependent velocities
-// follow from independent ones, v = X v_i, and accelerations v̇ = X v̇_i + γ, the dense equations of
-// the spanning tree give all of the dynamics as functions of q and v_i, off the closure too: Y, X
-// and γ are taken from enough independent rows. The derivative of such a function along a tangent
-// of the closure is that along the closure itself, so q is moved straight on and nothing is closed
-// again.
+// Where the rows Y of the closures (dynamics/testing/closed_reference.h) say how dependent
+// velocities follow from independent ones, v = X v_i, and accelerations v̇ = X v̇_i + γ, the dense
+// equations of the spanning tree give all of the dynamics as functions of q and v_i, off the
+// closure too: Y, X and γ are taken from enough independent rows. The derivative of such a function
+// along a tangent of the closure is that along the closure itself, so q is moved straight on and
+// nothing is closed again.
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 #include <Eigen/QR>
 
-#include "catena/dynamics/closed_reference.h"
+#include "catena/dynamics/testing/closed_reference.h"
 #include "catena/sensitivity/forward_derivatives.h"
-#include "catena/sensitivity/test_support.h"
+#include "catena/sensitivity/testing/test_support.h"
 
 namespace catena::test {
 namespace {

@@ -5,9 +5,9 @@
 #include <Eigen/Cholesky>
 
 #include "catena/dynamics/inverse.h"
-#include "catena/dynamics/operators.h"
+#include "catena/dynamics/operators/operators.h"
 #include "catena/sensitivity/closed_derivatives.h"
-#include "catena/sensitivity/columns.h"
+#include "catena/sensitivity/kernels/columns.h"
 
 namespace catena {
 namespace {

@@ -5,7 +5,7 @@
 #include "catena/dynamics/embedding.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/sensitivity/closed_derivatives.h"
-#include "catena/sensitivity/columns.h"
+#include "catena/sensitivity/kernels/columns.h"
 #include "catena/sensitivity/load_derivatives.h"
 
 namespace catena {

@@ -8,8 +8,8 @@
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
 #include "catena/model/configuration.h"
-#include "catena/sensitivity/columns.h"
-#include "catena/sensitivity/kinematic_block.h"
+#include "catena/sensitivity/kernels/columns.h"
+#include "catena/sensitivity/kernels/kinematic_block.h"
 #include "catena/sensitivity/parameters.h"
 
 namespace catena {

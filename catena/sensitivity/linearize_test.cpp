@@ -6,7 +6,7 @@
 #include <Eigen/LU>
 #include <gtest/gtest.h>
 
-#include "catena/dynamics/closed_cases.h"
+#include "catena/dynamics/testing/closed_cases.h"
 #include "catena/model/configuration.h"
 #include "catena/sensitivity/equilibrium.h"
 #include "catena/sensitivity/parameters.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "catena/sensitivity/columns.h"
+#include "catena/sensitivity/kernels/columns.h"
 
 namespace catena {
 namespace {

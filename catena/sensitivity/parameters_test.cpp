@@ -3,9 +3,9 @@
 // against inverse dynamics.
 #include "catena/sensitivity/parameters.h"
 
-#include "catena/dynamics/closed_cases.h"
+#include "catena/dynamics/testing/closed_cases.h"
 #include "catena/sensitivity/products.h"
-#include "catena/sensitivity/test_support.h"
+#include "catena/sensitivity/testing/test_support.h"
 
 namespace catena::test {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "catena/dynamics/embedding.h"
 #include "catena/dynamics/inverse.h"
-#include "catena/dynamics/operators.h"
-#include "catena/sensitivity/columns.h"
+#include "catena/dynamics/operators/operators.h"
+#include "catena/sensitivity/kernels/columns.h"
 #include "catena/sensitivity/load_derivatives.h"
 
 namespace catena {

@@ -4,7 +4,7 @@
 
 #include <ctime>
 
-#include "catena/dynamics/random_loops.h"
+#include "catena/dynamics/testing/random_loops.h"
 
 namespace catena::test {
 namespace {

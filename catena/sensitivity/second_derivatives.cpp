@@ -6,7 +6,7 @@
 #include <Eigen/Cholesky>
 
 #include "catena/model/configuration.h"
-#include "catena/sensitivity/columns.h"
+#include "catena/sensitivity/kernels/columns.h"
 #include "catena/sensitivity/linearize.h"
 
 namespace catena {

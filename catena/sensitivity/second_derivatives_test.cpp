@@ -1,9 +1,9 @@
 // Second derivatives against differences of order eight of the first ones, and of the reference.
 #include "catena/sensitivity/second_derivatives.h"
 
-#include "catena/dynamics/closed_cases.h"
+#include "catena/dynamics/testing/closed_cases.h"
 #include "catena/sensitivity/linearize.h"
-#include "catena/sensitivity/test_support.h"
+#include "catena/sensitivity/testing/test_support.h"
 
 namespace catena::test {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "catena/dynamics/sweeps.h"
+#include "catena/dynamics/kernels/sweeps.h"
 #include "catena/model/configuration.h"
 
 namespace catena {

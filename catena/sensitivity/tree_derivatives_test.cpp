@@ -1,6 +1,6 @@
 // Derivatives of inverse, forward and hybrid dynamics of random trees of all hinges against
 // differences of the reference in long double.
-#include "catena/sensitivity/test_support.h"
+#include "catena/sensitivity/testing/test_support.h"
 
 namespace catena::test {
 namespace {

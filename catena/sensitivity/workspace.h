@@ -14,7 +14,7 @@
 #include <Eigen/Core>
 
 #include "catena/dynamics/workspace.h"
-#include "catena/sensitivity/column_table.h"
+#include "catena/sensitivity/kernels/column_table.h"
 #include "catena/sensitivity/results.h"
 #include "catena/sensitivity/tangent.h"
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "catena/constraints/constraint_set.h"
 #include "catena/dynamics/loads.h"
-#include "catena/loops/constraint_set.h"
-#include "catena/simulation/table.h"
+#include "catena/simulation/signals/time_table.h"
 
 namespace catena {
 

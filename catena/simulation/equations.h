@@ -18,13 +18,13 @@
 #include <string>
 #include <vector>
 
+#include "catena/constraints/constraint_set.h"
 #include "catena/dynamics/forward.h"
 #include "catena/dynamics/impulses.h"
-#include "catena/io/run_file.h"
-#include "catena/loops/constraint_set.h"
-#include "catena/simulation/coordinates.h"
-#include "catena/simulation/integrator.h"
-#include "catena/simulation/signal.h"
+#include "catena/io/runs/run_file.h"
+#include "catena/simulation/coordinates/coordinates.h"
+#include "catena/simulation/integrators/integrator.h"
+#include "catena/simulation/signals/signal.h"
 
 namespace catena {
 

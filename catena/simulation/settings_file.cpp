@@ -10,7 +10,7 @@
 #include "catena/base/text.h"
 #include "catena/io/text_file.h"
 #include "catena/model/validation.h"
-#include "catena/simulation/constraint_values.h"
+#include "catena/simulation/constraint_settings.h"
 #include "catena/simulation/settings_values.h"
 #include "catena/simulation/state_values.h"
 

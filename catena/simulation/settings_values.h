@@ -1,7 +1,7 @@
 // Settings as a part of a larger YAML file.
 #pragma once
 
-#include "catena/io/yaml_values.h"
+#include "catena/io/models/yaml_values.h"
 #include "catena/simulation/settings_file.h"
 
 namespace catena {

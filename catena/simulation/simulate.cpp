@@ -12,13 +12,13 @@
 #include "catena/base/text.h"
 #include "catena/closure/mobility.h"
 #include "catena/model/configuration.h"
-#include "catena/simulation/contacts.h"
-#include "catena/simulation/events.h"
-#include "catena/simulation/ida.h"
-#include "catena/simulation/midpoint.h"
-#include "catena/simulation/outputs.h"
-#include "catena/simulation/sundials.h"
-#include "catena/simulation/switching.h"
+#include "catena/simulation/integrators/ida.h"
+#include "catena/simulation/integrators/midpoint.h"
+#include "catena/simulation/integrators/sundials.h"
+#include "catena/simulation/nonsmooth/events.h"
+#include "catena/simulation/nonsmooth/stops_and_friction.h"
+#include "catena/simulation/nonsmooth/switching.h"
+#include "catena/simulation/recording/outputs.h"
 
 namespace catena {
 namespace {

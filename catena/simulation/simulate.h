@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "catena/simulation/actions.h"
-#include "catena/simulation/audit.h"
-#include "catena/simulation/integrator.h"
-#include "catena/simulation/outputs.h"
-#include "catena/simulation/recorder.h"
+#include "catena/simulation/integrators/integrator.h"
+#include "catena/simulation/recording/audit.h"
+#include "catena/simulation/recording/outputs.h"
+#include "catena/simulation/recording/recorder.h"
 
 namespace catena {
 

@@ -7,10 +7,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "catena/base/temporary_folder.h"
+#include "catena/base/testing/temporary_folder.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/simulation/settings_file.h"
-#include "catena/simulation/simulate_test_support.h"
+#include "catena/simulation/testing/simulate_test_support.h"
 
 namespace catena {
 namespace {

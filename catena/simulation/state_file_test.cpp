@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "catena/io/load.h"
-#include "catena/simulation/test_support.h"
+#include "catena/simulation/testing/test_support.h"
 
 namespace catena {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "catena/spatial/test_support.h"
+#include "catena/spatial/testing/test_support.h"
 
 namespace catena::test {
 

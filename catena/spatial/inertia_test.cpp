@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "catena/spatial/eigen.h"
-#include "catena/spatial/test_support.h"
+#include "catena/spatial/testing/test_support.h"
 
 namespace catena::test {
 namespace {

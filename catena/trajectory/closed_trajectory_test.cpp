@@ -8,7 +8,7 @@
 
 #include "catena/closure/assembly.h"
 #include "catena/closure/chart.h"
-#include "catena/dynamics/closed_cases.h"
+#include "catena/dynamics/testing/closed_cases.h"
 #include "catena/model/builder.h"
 #include "catena/model/configuration.h"
 #include "catena/trajectory/local_coordinates.h"

@@ -1,6 +1,7 @@
-// How the vector y that an integrator sees (simulation/coordinates.h) hangs together with tangent
-// directions: gradients by the one from gradients by the other, and the transpose of the rates of
-// the coordinates. For quaternions q of length one: a turn ξ of the body changes q by ½ q (0, ξ).
+// How the vector y that an integrator sees (simulation/coordinates/coordinates.h) hangs together
+// with tangent directions: gradients by the one from gradients by the other, and the transpose of
+// the rates of the coordinates. For quaternions q of length one: a turn ξ of the body changes q by
+// ½ q (0, ξ).
 #pragma once
 
 #include <vector>
@@ -10,7 +11,7 @@
 #include "catena/base/error.h"
 #include "catena/model/hinge_kinematics.h"
 #include "catena/model/mechanism.h"
-#include "catena/simulation/coordinates.h"
+#include "catena/simulation/coordinates/coordinates.h"
 
 namespace catena {
 

@@ -19,7 +19,7 @@ using Eigen::VectorXd;
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 constexpr int kMostIterations = 25;
-constexpr double kSettled = 1e-14;  // as in simulation/closed_coordinates.cpp
+constexpr double kSettled = 1e-14;  // as in simulation/coordinates/closed_coordinates.cpp
 // A turn from the reference beyond which another is taken.
 constexpr double kMostTurn = 1.0;
 

@@ -9,8 +9,9 @@
 // which is near ω where θ is small, and polynomial; a free hinge adds its position. The entries
 // that belong to independent freedoms are coordinates, and the loops are closed for the others by
 // Newton's method. So also where of a spherical hinge in a loop only some freedoms are
-// independent, which simulation/closed_coordinates.h has no independent coordinates for. The
-// reference goes with the motion, and the independent freedoms may be others from step to step.
+// independent, which simulation/coordinates/closed_coordinates.h has no independent coordinates
+// for. The reference goes with the motion, and the independent freedoms may be others from step to
+// step.
 //
 // Small changes. Let ξ be one of the state as tangent directions of all freedoms, ξ = X δ with δ at
 // the independent ones, and η one of the reference. Then at the independent freedoms
@@ -27,7 +28,7 @@
 
 #include "catena/closure/loop_closure.h"
 #include "catena/dynamics/workspace.h"
-#include "catena/simulation/coordinates.h"
+#include "catena/simulation/coordinates/coordinates.h"
 
 namespace catena {
 

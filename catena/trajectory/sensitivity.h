@@ -15,9 +15,9 @@
 // λ̇ = −f_yᵀ λ − L_yᵀ integrated backward between the states that the forward run accepted, the
 // state itself with it. Right to the tolerances.
 //
-// y is what the simulator integrates (simulation/coordinates.h): q and v of a tree, quaternions as
-// they are and brought back to length one; the independent coordinates of a closed mechanism
-// (local_coordinates.h), which may be others from step to step.
+// y is what the simulator integrates (simulation/coordinates/coordinates.h): q and v of a tree,
+// quaternions as they are and brought back to length one; the independent coordinates of a closed
+// mechanism (local_coordinates.h), which may be others from step to step.
 //
 // Derivatives by parameters of the mechanism hold the initial positions and velocities: of a closed
 // mechanism those of the freedoms that are independent at the start. The others follow from closing
@@ -30,8 +30,8 @@
 
 #include "catena/sensitivity/parameters.h"
 #include "catena/sensitivity/products.h"
-#include "catena/simulation/coordinates.h"
-#include "catena/simulation/integrator.h"
+#include "catena/simulation/coordinates/coordinates.h"
+#include "catena/simulation/integrators/integrator.h"
 #include "catena/trajectory/problem.h"
 
 namespace catena {

@@ -10,7 +10,7 @@
 
 #include "catena/base/error.h"
 #include "catena/base/text.h"
-#include "catena/sensitivity/geometry_probe.h"
+#include "catena/sensitivity/parameters/geometry_probe.h"
 #include "catena/trajectory/layout.h"
 #include "catena/trajectory/local_coordinates.h"
 #include "catena/trajectory/sensitivity.h"

@@ -8,8 +8,8 @@
 #include <Eigen/LU>
 #include <gtest/gtest.h>
 
-#include "catena/dynamics/closed_cases.h"
 #include "catena/dynamics/mass_matrix.h"
+#include "catena/dynamics/testing/closed_cases.h"
 #include "catena/model/configuration.h"
 #include "catena/trajectory/lyapunov.h"
 #include "catena/trajectory/sensitivity.h"

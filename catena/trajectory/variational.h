@@ -4,7 +4,7 @@
 
 #include <Eigen/Core>
 
-#include "catena/sensitivity/kinematic_block.h"
+#include "catena/sensitivity/kernels/kinematic_block.h"
 #include "catena/sensitivity/workspace.h"
 #include "catena/trajectory/layout.h"
 

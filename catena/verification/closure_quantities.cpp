@@ -15,8 +15,8 @@
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/kinematics.h"
 #include "catena/dynamics/mass_matrix.h"
-#include "catena/dynamics/multiplier_dynamics.h"
-#include "catena/dynamics/operational_space.h"
+#include "catena/dynamics/multipliers/multiplier_dynamics.h"
+#include "catena/dynamics/operators/operational_space.h"
 #include "catena/model/configuration.h"
 
 namespace catena {

@@ -13,7 +13,7 @@
 #include <span>
 #include <string>
 
-#include "catena/io/yaml_values.h"
+#include "catena/io/models/yaml_values.h"
 #include "catena/lq/riccati.h"
 
 namespace catena {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "catena/simulation/test_support.h"
+#include "catena/simulation/testing/test_support.h"
 #include "catena/verification/quantities.h"
 
 namespace catena {

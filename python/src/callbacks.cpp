@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "catena/simulation/table.h"
+#include "catena/simulation/signals/time_table.h"
 
 namespace catena::python {
 

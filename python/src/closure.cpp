@@ -1,10 +1,10 @@
 // Closed loops: assembly, charts, mobility.
 #include "arguments.h"
 
+#include "catena/closure/aggregate_tables.h"
 #include "catena/closure/assembly.h"
 #include "catena/closure/chart.h"
 #include "catena/closure/mobility.h"
-#include "catena/closure/table.h"
 
 namespace catena::python {
 namespace {

@@ -1,8 +1,8 @@
 // Constraints that are switched while a mechanism moves, and several chains that hold one body.
 #include "arguments.h"
 
-#include "catena/loops/chains_on_body.h"
-#include "catena/loops/constraint_set.h"
+#include "catena/constraints/chains_on_body.h"
+#include "catena/constraints/constraint_set.h"
 
 namespace catena::python {
 namespace {

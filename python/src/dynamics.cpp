@@ -6,11 +6,11 @@
 
 #include "catena/dynamics/energy.h"
 #include "catena/dynamics/forward.h"
-#include "catena/dynamics/gibbs.h"
 #include "catena/dynamics/given_acceleration.h"
 #include "catena/dynamics/impulses.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/mass_matrix.h"
+#include "catena/dynamics/operators/gibbs.h"
 
 namespace catena::python {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "arguments.h"
 
-#include "catena/dynamics/operational_space.h"
+#include "catena/dynamics/operators/operational_space.h"
 
 namespace catena::python {
 namespace {

@@ -2,9 +2,9 @@
 #include "arguments.h"
 
 #include "catena/io/load.h"
-#include "catena/io/sdf.h"
-#include "catena/io/urdf.h"
-#include "catena/io/yaml.h"
+#include "catena/io/models/sdf.h"
+#include "catena/io/models/urdf.h"
+#include "catena/io/models/yaml.h"
 #include "catena/model/validation.h"
 
 namespace catena::python {

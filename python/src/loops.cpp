@@ -1,9 +1,9 @@
 // What needs both closures and dynamics: inverse kinematics, multipliers, the absolute form.
 #include "interrupts.h"
 
-#include "catena/loops/absolute_form.h"
-#include "catena/loops/inverse_kinematics.h"
-#include "catena/loops/multipliers.h"
+#include "catena/constraints/absolute_form.h"
+#include "catena/constraints/inverse_kinematics.h"
+#include "catena/constraints/multipliers.h"
 
 namespace catena::python {
 namespace {

@@ -1,7 +1,7 @@
 // Discrete linear-quadratic problems, and the dynamics of a chain as one of them.
 #include "arguments.h"
 
-#include "catena/dynamics/chain_as_lq.h"
+#include "catena/dynamics/operators/chain_as_lq.h"
 #include "catena/lq/riccati.h"
 
 namespace catena::python {

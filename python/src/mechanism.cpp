@@ -3,7 +3,7 @@
 
 #include "arguments.h"
 
-#include "catena/io/yaml.h"
+#include "catena/io/models/yaml.h"
 #include "catena/model/builder.h"
 #include "catena/model/configuration.h"
 

@@ -1,9 +1,9 @@
 // The mass matrix, its inverse and its factors as operators; influence operators as matrices.
-#include "catena/dynamics/operators.h"
+#include "catena/dynamics/operators/operators.h"
 
 #include "arguments.h"
 
-#include "catena/dynamics/influence.h"
+#include "catena/dynamics/operators/influence.h"
 
 namespace catena::python {
 namespace {

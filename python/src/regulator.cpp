@@ -8,7 +8,7 @@
 #include "pickles.h"
 #include "runs.h"
 
-#include "catena/io/yaml.h"
+#include "catena/io/models/yaml.h"
 #include "catena/optimal/regulated_run.h"
 #include "catena/simulation/settings_file.h"
 

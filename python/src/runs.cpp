@@ -4,10 +4,10 @@
 #include <filesystem>
 
 #include "apps/catena/report_data.h"
-#include "catena/io/csv.h"
-#include "catena/io/run_compare.h"
-#include "catena/io/svg_plot.h"
-#include "catena/io/yaml.h"
+#include "catena/io/models/yaml.h"
+#include "catena/io/runs/csv.h"
+#include "catena/io/runs/run_compare.h"
+#include "catena/io/runs/svg_plot.h"
 
 namespace catena::python {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "callbacks.h"
 
-#include "catena/io/run_file.h"
+#include "catena/io/runs/run_file.h"
 #include "catena/simulation/simulate.h"
 
 namespace catena::python {

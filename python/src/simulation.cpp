@@ -6,7 +6,7 @@
 #include "callbacks.h"
 #include "runs.h"
 
-#include "catena/io/yaml.h"
+#include "catena/io/models/yaml.h"
 #include "catena/simulation/settings_file.h"
 #include "catena/simulation/simulate.h"
 

@@ -32,7 +32,7 @@ MACHINERY_OF_A_HEADER = {
     "dynamics/given_acceleration.h": "check_given make_given_independent",
     "dynamics/kinematics.h": "check_matrix checked_twist motion_map_column",
     "dynamics/loads.h": "add_hinge_element_efforts check_vector friction_force prepare prepare_position",
-    "loops/contact_problem.h": "grown_impulse solve_from",
+    "constraints/contact_problem.h": "grown_impulse solve_from",
     "sensitivity/forward_derivatives.h": "prepared_input solve_hybrid",
     "sensitivity/inverse_derivatives.h": "compute_columns compute_tree_matrices copy_matrix tree_effort",
     "sensitivity/second_derivatives.h": "serves_dual_numbers",

@@ -18,8 +18,8 @@
 #include "catena/dynamics/energy.h"
 #include "catena/dynamics/forward.h"
 #include "catena/io/load.h"
-#include "catena/io/run_file.h"
-#include "catena/io/yaml.h"
+#include "catena/io/models/yaml.h"
+#include "catena/io/runs/run_file.h"
 #include "catena/model/builder.h"
 
 namespace {

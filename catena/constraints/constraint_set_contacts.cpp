@@ -1,0 +1,583 @@
+// Contacts of a set of constraints (constraint_set.h): their rows, their impacts, their modes.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <Eigen/QR>
+
+#include "catena/base/text.h"
+#include "catena/constraints/constraint_set.h"
+#include "catena/dynamics/kinematics.h"
+
+namespace catena {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+// A row whose squared sine against the other constraints is below this follows from them.
+constexpr double kFollows = 1e-9;
+// Forces and accelerations below this fraction of the sum of normal forces, or of the largest
+// acceleration, are rounding of the contact problem (kContactsSolved).
+constexpr double kNothing = 1e-9;
+// The friction of a contact that others keep from slipping is at least so little short of its cone.
+constexpr double kWithin = 1.0 - 1e-9;
+
+Transformd pose_of(const Workspace& w, int node) {
+  return node < 0 ? Transformd::identity() : w.node(node).pose;
+}
+Twistd twist_of(const Workspace& w, int node) {
+  return node < 0 ? Twistd::zero() : w.node(node).twist;
+}
+
+}  // namespace
+
+void ConstraintSet::set_mode(int i, ContactMode mode, const Vec3d& slip_direction) {
+  Thing& thing = at(i);
+  thing.mode = mode;
+  thing.direction = slip_direction;
+  dynamics_.constraints().set_active(thing.constraint, mode == ContactMode::sliding);
+  dynamics_.constraints().set_active(thing.stick, mode == ContactMode::sticking);
+}
+
+bool ConstraintSet::slips(int i) const {
+  const Thing& thing = at(i);
+  return thing.mode == ContactMode::sliding &&
+         (thing.contact.friction == 0.0 || norm(thing.direction) > kWithin);
+}
+
+ConstraintSet::Touch ConstraintSet::touch(const Thing& thing, const Workspace& w) const {
+  Touch t;
+  const Transformd X_ground_plane = pose_of(w, thing.plane.node) * thing.plane.pose;
+  t.X_plane_node = X_ground_plane.inverse() * pose_of(w, thing.node);
+  const Vec3d center = t.X_plane_node * thing.center;
+  t.point = {center.x, center.y, center.z - thing.contact.radius};
+  t.relative = Ad(t.X_plane_node, twist_of(w, thing.node)) -
+               Ad_inverse(thing.plane.pose, twist_of(w, thing.plane.node));
+  return t;
+}
+
+// Rows d · (velocity of the body at the point of contact), d fixed in the plane's frame. The point
+// moves over the plane with the velocity ṙ of the sphere's centre, so that besides what a row fixed
+// in the plane has (rows.h) the acceleration has (ṙ × d) · ω.
+void ConstraintSet::place_contact(const Thing& thing, const Workspace& w) {
+  TreeConstraints& c = dynamics_.constraints();
+  const bool sticks = c.active(thing.stick);
+  if (!sticks && !c.active(thing.constraint)) return;
+  const Touch t = touch(thing, w);
+  const Twistd plane_twist = Ad_inverse(thing.plane.pose, twist_of(w, thing.plane.node));
+  const Vec3d center{t.point.x, t.point.y, t.point.z + thing.contact.radius};
+  const Vec3d center_rate = t.relative.linear + cross(t.relative.angular, center);
+  const Twistd turning = ad(plane_twist, t.relative);
+  const auto put = [&](TreeConstraints::Rows& rows, int r, const Vec3d& d) {
+    const Wrenchd covector{cross(t.point, d), d};
+    rows.on_a[index(r)] = -Ad_star_inverse(thing.plane.pose, covector);
+    rows.on_b[index(r)] = Ad_star(t.X_plane_node, covector);
+    return -dot(covector, turning) + dot(cross(center_rate, d), t.relative.angular);
+  };
+  if (sticks) {
+    const Vec3d directions[3] = {Vec3d::unit_z(), Vec3d::unit_x(), Vec3d::unit_y()};
+    for (int r = 0; r < 3; ++r)
+      c.bias(thing.stick, r) = put(c.measured(thing.stick), r, directions[r]);
+    return;
+  }
+  c.bias(thing.constraint, 0) = put(c.measured(thing.constraint), 0, Vec3d::unit_z());
+  if (thing.contact.friction == 0.0) return;
+  Vec3d slip = t.relative.linear + cross(t.relative.angular, t.point);
+  slip.z = 0.0;
+  const double speed = norm(slip);
+  const Vec3d direction = speed > kSlowSlip ? (1.0 / speed) * slip : thing.direction;
+  put(c.pushed(thing.constraint), 0, Vec3d::unit_z() - thing.contact.friction * direction);
+}
+
+double ConstraintSet::contact_gap(int i) const { return touch(at(i), workspace_).point.z; }
+
+double ConstraintSet::approach_speed(int i) const {
+  const Touch t = touch(at(i), workspace_);
+  return t.relative.linear.z + cross(t.relative.angular, t.point).z;
+}
+
+Vec3d ConstraintSet::slip(int i) const {
+  const Touch t = touch(at(i), workspace_);
+  Vec3d v = t.relative.linear + cross(t.relative.angular, t.point);
+  v.z = 0.0;
+  return v;
+}
+
+ConstraintSet::ContactForce ConstraintSet::contact_force(int i) const {
+  const Thing& thing = at(i);
+  const TreeConstraints& c = dynamics_.constraints();
+  const VectorXd& x = dynamics_.multipliers();
+  if (!closed(i)) return {};
+  if (thing.mode == ContactMode::sticking) {
+    const int r = c.first_row(thing.stick);
+    return {x[r], {x[r + 1], x[r + 2], 0.0}};
+  }
+  ContactForce force;
+  force.normal = x[c.first_row(thing.constraint)];
+  if (thing.contact.friction > 0.0) {
+    // The push is n − μ t̂ in the plane's frame: read it back from the rows.
+    const Wrenchd on_plane = Ad_star(thing.plane.pose, -c.pushed_rows(thing.constraint).on_a[0]);
+    force.friction = force.normal * Vec3d{on_plane.force.x, on_plane.force.y, 0.0};
+  }
+  return force;
+}
+
+// As long as it lives, these contacts have all three rows, and no other contact has any.
+class ConstraintSet::AllRows {
+ public:
+  AllRows(ConstraintSet& set, std::span<const int> contacts) : set_(set) {
+    for (const Thing& thing : set.things_)
+      if (thing.kind == Kind::contact) use(thing, false, false);
+    for (const int i : contacts) use(set.at(i), false, true);
+  }
+  ~AllRows() {
+    for (const Thing& thing : set_.things_)
+      if (thing.kind == Kind::contact)
+        use(thing, thing.mode == ContactMode::sliding, thing.mode == ContactMode::sticking);
+  }
+  AllRows(const AllRows&) = delete;
+  AllRows& operator=(const AllRows&) = delete;
+
+ private:
+  void use(const Thing& thing, bool normal, bool all) {
+    set_.dynamics_.constraints().set_active(thing.constraint, normal);
+    set_.dynamics_.constraints().set_active(thing.stick, all);
+  }
+  ConstraintSet& set_;
+};
+
+// The multipliers of the others follow from the contacts': λ_B = −(own + by_contacts λ_C).
+struct ConstraintSet::Reduced {
+  ContactProblem problem;
+  std::vector<int> rows, others;
+  MatrixXd by_contacts;
+  VectorXd own;
+  double miss = 0.0;  // of the others' rows: they contradict each other
+};
+
+ConstraintSet::Reduced ConstraintSet::reduce(std::span<const int> contacts,
+                                             const VectorXd& right) const {
+  const TreeConstraints& c = dynamics_.constraints();
+  const MatrixXd& all = c.matrix();
+  Reduced r;
+  std::vector<std::uint8_t> taken(static_cast<std::size_t>(all.rows()), 0);
+  for (const int i : contacts) {
+    const int first = c.first_row(at(i).stick);
+    for (int k = first; k < first + 3; ++k) {
+      r.rows.push_back(k);
+      taken[index(k)] = 1;
+    }
+    ContactProblem::Contact contact;
+    contact.friction = at(i).contact.friction;
+    r.problem.contacts.push_back(contact);
+  }
+  for (int k = 0; k < all.rows(); ++k)
+    if (taken[index(k)] == 0) r.others.push_back(k);
+  MatrixXd& w = r.problem.w;
+  w = all(r.rows, r.rows);
+  r.problem.b = right(r.rows);
+  const VectorXd alone = w.diagonal();
+  if (r.others.empty()) return r;
+  const MatrixXd between = all(r.rows, r.others);
+  const MatrixXd block = all(r.others, r.others);
+  r.by_contacts = all(r.others, r.rows);
+  r.own = right(r.others);
+  const VectorXd wanted = r.own;
+  if (c.ideal()) {
+    SemidefiniteSolver solver;
+    solver.resize(static_cast<int>(r.others.size()));
+    solver.compute(block, std::numeric_limits<double>::epsilon() * kPivotRoundings *
+                              (c.longest_way() + static_cast<double>(all.rows())));
+    VectorXd column;
+    for (Index k = 0; k < r.by_contacts.cols(); ++k) {
+      column = r.by_contacts.col(k);
+      solver.solve(column);
+      r.by_contacts.col(k) = column;
+    }
+    solver.solve(r.own);
+  } else {
+    Eigen::CompleteOrthogonalDecomposition<MatrixXd> solver;
+    solver.setThreshold(kGeneralRank);
+    solver.compute(block);
+    r.by_contacts = solver.solve(r.by_contacts).eval();
+    r.own = solver.solve(r.own).eval();
+  }
+  r.miss = (block * r.own - wanted).lpNorm<Eigen::Infinity>();
+  w -= between * r.by_contacts;
+  r.problem.b -= between * r.own;
+  for (Index k = 0; k < w.rows(); ++k) {
+    if (w(k, k) > kFollows * alone[k]) continue;
+    w.row(k).setZero();
+    w.col(k).setZero();
+  }
+  return r;
+}
+
+void ConstraintSet::refuse_unsolved(const ContactSolution& solution,
+                                    std::span<const int> contacts) const {
+  if (solution.residual <= kContactsSolved) return;
+  std::vector<std::string> names;
+  names.reserve(contacts.size());
+  for (const int i : contacts) names.push_back("'" + at(i).name + "'");
+  throw UnsolvedContacts(
+      describe_contact(contacts[index(solution.worst)]) +
+      ": nothing that moves satisfies the laws of contact here (they miss by " +
+      number(solution.residual) + " of the motion; touching: " + listed(names) +
+      "): other constraints force it into its plane, or its friction is too large for it to slide; "
+      "lower the friction, or let what holds it give way");
+}
+
+std::string ConstraintSet::describe_contact(int i) const {
+  const ContactSettings& c = at(i).contact;
+  const auto body = [&](int k) {
+    return k < 0 ? std::string("the ground") : "'" + mechanism_->bodies()[index(k)].name + "'";
+  };
+  return "contact '" + at(i).name + "' (" + body(c.body) + " on " + body(c.plane_body) +
+         ", friction " + number(c.friction) + ")";
+}
+
+ConstraintSet::Jump ConstraintSet::collide(const State& state, std::span<const int> contacts,
+                                           std::span<const double> restitution) {
+  look(state);
+  std::vector<double> least;
+  least.reserve(contacts.size());
+  for (std::size_t k = 0; k < contacts.size(); ++k)
+    least.push_back(restitution[k] * std::max(0.0, -approach_speed(contacts[k])));
+  TreeConstraints& c = dynamics_.constraints();
+  const AllRows rows(*this, contacts);
+  dynamics_.factor_at(state, workspace_);
+  VectorXd right;
+  c.velocities(workspace_, state.v, right);
+  Reduced reduced = reduce(contacts, right);
+  if (reduced.miss > kContradiction * right.lpNorm<Eigen::Infinity>()) {
+    const AllRows none(*this, {});
+    settle(state);  // names those that contradict each other
+  }
+  for (std::size_t k = 0; k < contacts.size(); ++k) reduced.problem.contacts[k].least = least[k];
+  const ContactSolution solution = solve(reduced.problem);
+  refuse_unsolved(solution, contacts);
+  return strike(state, reduced, solution);
+}
+
+// The impulses of a solution, while the contacts have all their rows.
+ConstraintSet::Jump ConstraintSet::strike(const State& state, const Reduced& reduced,
+                                          const ContactSolution& solution) {
+  TreeConstraints& c = dynamics_.constraints();
+  VectorXd before, after;
+  VectorXd impulses = VectorXd::Zero(c.rows());
+  impulses(reduced.rows) = solution.force;
+  if (!reduced.others.empty())
+    impulses(reduced.others) = -reduced.own - reduced.by_contacts * solution.force;
+  c.push_velocities(workspace_, state.v, before);
+  c.respond(workspace_, impulses);
+  Jump result;
+  result.velocity = state.v + c.change();
+  update_kinematics(*mechanism_, state.q, result.velocity, workspace_);
+  c.push_velocities(workspace_, result.velocity, after);
+  const VectorXd work = 0.5 * impulses.cwiseProduct(before + after);
+  result.energy_change = work.sum();
+  for (std::size_t k = 0; k < reduced.rows.size(); k += 3)
+    result.contact_work.push_back(work[reduced.rows[k]] + work[reduced.rows[k + 1]] +
+                                  work[reduced.rows[k + 2]]);
+  return result;
+}
+
+double ConstraintSet::slide_margin(int i) {
+  const Thing& thing = at(i);
+  TreeConstraints& c = dynamics_.constraints();
+  if (thing.mode != ContactMode::sliding || thing.contact.friction == 0.0 || c.ideal() ||
+      !(thing.give > 0.0))
+    return 1.0;
+  int counting = 0;
+  for (int r = 0; r < c.rows(); ++r) counting += c.left_out(r) ? 0 : 1;
+  if (c.rank() < counting) return 1.0;
+  const int row = c.first_row(thing.constraint);
+  along_ = VectorXd::Unit(c.rows(), row);
+  c.solve(along_);
+  return 1.0 / (thing.give * along_[row]);
+}
+
+void ConstraintSet::renew_margin(int i, const State& state) {
+  const int contact[] = {i};
+  const AllRows rows(*this, contact);
+  dynamics_.factor_at(state, workspace_);
+  at(i).give = reduce(contact, VectorXd::Zero(dynamics_.constraints().rows())).problem.w(0, 0);
+}
+
+// The impulse of one contact that slips and jams, with those that rest and are pressed down beside
+// it: they answer as long as they can hold.
+VectorXd ConstraintSet::turning_impulse(const ContactProblem& problem, const VectorXd& pull) {
+  const int count = static_cast<int>(problem.contacts.size());
+  VectorXd impulse = VectorXd::Zero(problem.b.size());
+  for (int k = 0; k < count; ++k) {
+    if (problem.b.segment<2>(3 * k + 1).norm() <= kSlowSlip) continue;
+    std::vector<int> holding;
+    for (int i = 0; i < count; ++i)
+      if (problem.b.segment<2>(3 * i + 1).norm() <= kSlowSlip && pull[3 * i] < 0.0)
+        holding.push_back(i);
+    while (true) {
+      const std::vector<int> own{3 * k, 3 * k + 1, 3 * k + 2};
+      std::vector<int> rows;
+      for (const int i : holding) rows.insert(rows.end(), {3 * i, 3 * i + 1, 3 * i + 2});
+      ContactProblem alone;
+      alone.contacts = {problem.contacts[index(k)]};
+      alone.w = problem.w(own, own);
+      alone.b = problem.b(own);
+      MatrixXd answer(static_cast<Index>(rows.size()), 3);
+      if (!rows.empty()) {
+        Eigen::CompleteOrthogonalDecomposition<MatrixXd> solver;
+        solver.setThreshold(kGeneralRank);
+        solver.compute(problem.w(rows, rows));
+        answer = -solver.solve(MatrixXd(problem.w(rows, own)));
+        alone.w += problem.w(own, rows) * answer;
+      }
+      const Eigen::Vector3d pushed = grown_impulse(alone, 0);
+      if (pushed.isZero(0.0)) break;
+      const VectorXd held = answer * pushed;
+      const auto fails = [&](std::size_t i) {
+        const auto row = static_cast<Index>(3 * i);
+        return held.segment<2>(row + 1).norm() >
+               problem.contacts[index(holding[i])].friction * held[row];
+      };
+      std::size_t worst = 0;
+      while (worst < holding.size() && !fails(worst)) ++worst;
+      if (worst == holding.size()) {
+        impulse(own) = pushed;
+        impulse(rows) = held;
+        return impulse;
+      }
+      holding.erase(holding.begin() + static_cast<std::ptrdiff_t>(worst));
+    }
+  }
+  return impulse;
+}
+
+// A short while of the forces that act tells which contacts press; then without it. With u the
+// velocities, W λ + b = 0 is the end of all slip, and it is within the cones just where sliding
+// has no force: of one contact in the plane, W_nn − μ |W_nt| ≤ 0.
+ConstraintSet::Jump ConstraintSet::jam(const State& state, const VectorXd& effort,
+                                       std::span<const ExternalWrench> external,
+                                       std::span<const int> contacts) {
+  look(state);
+  const AllRows rows(*this, contacts);
+  dynamics_.forward(state, effort, workspace_, external);
+  const VectorXd pull = reduce(contacts, dynamics_.right_side()).problem.b;
+  dynamics_.factor_at(state, workspace_);
+  VectorXd right;
+  dynamics_.constraints().velocities(workspace_, state.v, right);
+  Reduced reduced = reduce(contacts, right);
+  ContactProblem& problem = reduced.problem;
+  problem.sticks_first = true;
+  // They touch and rest: other normal velocities are rounding, which a contact that jams would
+  // answer by an impulse of its own.
+  for (std::size_t k = 0; k < contacts.size(); ++k) problem.b[static_cast<Index>(3 * k)] = 0.0;
+  // Those that are not quite jammed count as jammed.
+  for (ContactProblem::Contact& contact : problem.contacts) contact.friction *= 1.0 + 2.0 * kJammed;
+  ContactProblem ahead = problem;
+  const double most = pull.lpNorm<Eigen::Infinity>();
+  if (most > 0.0) ahead.b += kJammed * problem.b.lpNorm<Eigen::Infinity>() / most * pull;
+  ContactSolution solution = catena::solve(ahead);
+  if (solution.residual <= kContactsSolved)
+    if (const ContactSolution exact = solve_from(problem, solution.force);
+        exact.residual <= kContactsSolved)
+      solution = exact;
+  bool ends = false;
+  for (Index k = 1; k < problem.b.size(); k += 3) {
+    const double slip = problem.b.segment<2>(k).norm();
+    ends = ends || (slip > kSlowSlip && solution.motion.segment<2>(k).norm() < 0.5 * slip);
+  }
+  // In space its slip may turn to where it does not jam, and go on.
+  if (!ends || solution.residual > kContactsSolved) {
+    solution.force = turning_impulse(problem, pull);
+    if (solution.force.isZero(0.0)) refuse_unsolved(solution, contacts);
+  }
+  return strike(state, reduced, solution);
+}
+
+ConstraintSet::Jump ConstraintSet::impulse(const State& state) {
+  std::vector<int> contacts;
+  for (int i = 0; i < count(); ++i)
+    if (kind(i) == Kind::contact && closed(i)) contacts.push_back(i);
+  if (contacts.empty()) return settle(state);
+  return collide(state, contacts, std::vector<double>(contacts.size(), 0.0));
+}
+
+// A solution without one of the contacts that push (`first`, if that does), which then neither
+// pushes nor enters its plane: such contacts are redundant. False: there is none.
+bool ConstraintSet::carry(const Reduced& reduced, int first, ContactSolution& solution,
+                          std::vector<std::uint8_t>& left_out) const {
+  const int count = static_cast<int>(reduced.problem.contacts.size());
+  std::vector<int> order;
+  for (int k = 0; k < count; ++k)
+    if (k != first && left_out[index(k)] == 0 && solution.force[3 * k] > 0.0) order.push_back(k);
+  std::sort(order.begin(), order.end(),
+            [&](int a, int b) { return solution.force[3 * a] < solution.force[3 * b]; });
+  order.insert(order.begin(), first);
+  const double scale = kNothing * reduced.problem.b.lpNorm<Eigen::Infinity>();
+  for (const int without : order) {
+    ContactProblem fewer;
+    std::vector<int> rows, kept;
+    for (int k = 0; k < count; ++k) {
+      if (k == without || left_out[index(k)] != 0) continue;
+      fewer.contacts.push_back(reduced.problem.contacts[index(k)]);
+      rows.insert(rows.end(), {3 * k, 3 * k + 1, 3 * k + 2});
+    }
+    fewer.w = reduced.problem.w(rows, rows);
+    fewer.b = reduced.problem.b(rows);
+    ContactSolution found = catena::solve(fewer);
+    if (found.residual > kContactsSolved) continue;
+    ContactSolution whole;
+    whole.force = VectorXd::Zero(reduced.problem.b.size());
+    whole.force(rows) = found.force;
+    whole.motion = reduced.problem.w * whole.force + reduced.problem.b;
+    bool enters = whole.motion[3 * without] < -scale;
+    for (int k = 0; k < count; ++k)
+      enters = enters || (left_out[index(k)] != 0 && whole.motion[3 * k] < -scale);
+    if (enters) continue;
+    left_out[index(without)] = 1;
+    solution = whole;
+    return true;
+  }
+  return false;
+}
+
+// The sweeps load redundant contacts in their order, the first ones up to their cones. Among the
+// forces that do the same, those of least norm: of the normal forces, and then of friction, each
+// square over its cone (so that what many could hold is shared as their cones). Kept where they
+// obey the laws.
+void ConstraintSet::balance(const Reduced& reduced, ContactSolution& solution) const {
+  const double load = solution.force.reshaped(3, solution.force.size() / 3).row(0).sum();
+  const double nothing = kNothing * reduced.problem.b.lpNorm<Eigen::Infinity>();
+  std::vector<int> normals, tangents;
+  std::vector<double> cones;
+  bool linked = false;  // friction changes with normal forces
+  for (std::size_t k = 0; k < reduced.problem.contacts.size(); ++k) {
+    const int row = static_cast<int>(3 * k);
+    const ContactProblem::Contact& c = reduced.problem.contacts[k];
+    if (!(solution.force[row] > kNothing * load)) continue;
+    normals.push_back(row);
+    if (c.friction == 0.0) continue;
+    if (c.slips || solution.motion.segment<2>(row + 1).norm() > nothing) {
+      linked = true;
+      continue;
+    }
+    tangents.insert(tangents.end(), {row + 1, row + 2});
+    cones.insert(cones.end(), 2, c.friction);
+  }
+  Eigen::CompleteOrthogonalDecomposition<MatrixXd> solver;
+  solver.setThreshold(kGeneralRank);
+  VectorXd force = solution.force;
+  if (!linked && normals.size() > 1) {
+    const MatrixXd effects = reduced.problem.w(Eigen::all, normals);
+    solver.compute(effects);
+    const VectorXd wanted = effects * force(normals);
+    const VectorXd shared = solver.solve(wanted);
+    if (shared.minCoeff() > kNothing * load) force(normals) = shared;
+  }
+  if (!tangents.empty()) {
+    for (std::size_t k = 0; k < tangents.size(); ++k) cones[k] *= force[tangents[k] / 3 * 3];
+    const Eigen::Map<const VectorXd> cone(cones.data(), static_cast<Index>(cones.size()));
+    MatrixXd effects = reduced.problem.w(Eigen::all, tangents);
+    const VectorXd wanted = effects * force(tangents);
+    const VectorXd root = cone.cwiseSqrt();
+    effects *= root.asDiagonal();
+    solver.compute(effects);
+    const VectorXd friction = root.cwiseProduct(solver.solve(wanted));
+    for (Index k = 0; k < friction.size(); k += 2)
+      if (friction.segment<2>(k).norm() > kWithin * cone[k]) return;
+    force(tangents) = friction;
+  }
+  solution.force = force;
+}
+
+void ConstraintSet::choose_modes(const State& state, const VectorXd& effort,
+                                 std::span<const ExternalWrench> external,
+                                 std::span<const int> touching) {
+  look(state);
+  std::vector<Vec3d> slips;
+  slips.reserve(touching.size());
+  for (const int i : touching) slips.push_back(slip(i));
+  for (int i = 0; i < count(); ++i)
+    if (kind(i) == Kind::contact) set_mode(i, ContactMode::apart);
+  if (touching.empty()) return;
+  Reduced reduced;
+  {
+    const AllRows rows(*this, touching);
+    dynamics_.forward(state, effort, workspace_, external);
+    reduced = reduce(touching, dynamics_.right_side());
+  }
+  for (std::size_t k = 0; k < touching.size(); ++k) {
+    ContactProblem::Contact& contact = reduced.problem.contacts[k];
+    at(touching[k]).give = reduced.problem.w(static_cast<Index>(3 * k), static_cast<Index>(3 * k));
+    const double speed = norm(slips[k]);
+    const double change = reduced.problem.b.segment<3>(static_cast<Index>(3 * k)).norm();
+    contact.slips = speed > std::max(kSlowSlip, kSlowTime * change);
+    if (contact.slips) contact.direction = {slips[k].x / speed, slips[k].y / speed};
+  }
+  ContactSolution solution = solve(reduced.problem);
+  refuse_unsolved(solution, touching);
+  balance(reduced, solution);
+  const double nothing = kNothing * reduced.problem.b.lpNorm<Eigen::Infinity>();
+  std::vector<std::uint8_t> left_out(touching.size(), 0), within(touching.size(), 0);
+  const int rounds = 3 * static_cast<int>(touching.size()) + 1;
+  for (int round = 0; round < rounds; ++round) {
+    double load = 0.0;
+    for (std::size_t k = 0; k < touching.size(); ++k)
+      load += solution.force[static_cast<Index>(3 * k)];
+    for (std::size_t k = 0; k < touching.size(); ++k) {
+      const auto row = static_cast<Index>(3 * k);
+      const int i = touching[k];
+      const double mu = at(i).contact.friction;
+      const Eigen::Vector2d moves = solution.motion.segment<2>(row + 1);
+      const Eigen::Vector2d friction = solution.force.segment<2>(row + 1);
+      const double cone = mu * solution.force[row];
+      if (left_out[k] != 0 || !(solution.force[row] > kNothing * load)) {
+        set_mode(i, solution.motion[row] > nothing ? ContactMode::apart : ContactMode::carried);
+      } else if (reduced.problem.contacts[k].slips || mu == 0.0) {
+        const double speed = norm(slips[k]);
+        set_mode(i, ContactMode::sliding,
+                 speed > kSlowSlip ? (1.0 / speed) * slips[k] : Vec3d::zero());
+      } else if (moves.norm() > nothing && friction.norm() > (1.0 - 1e-6) * cone) {
+        const Eigen::Vector2d along = moves / moves.norm();
+        set_mode(i, ContactMode::sliding, {along.x(), along.y(), 0.0});
+      } else if (within[k] != 0) {
+        Eigen::Vector2d share = -friction / cone;
+        if (share.norm() > kWithin) share *= kWithin * kWithin / share.norm();
+        set_mode(i, ContactMode::sliding, {share.x(), share.y(), 0.0});
+      } else {
+        set_mode(i, ContactMode::sticking);
+      }
+    }
+    // Where contacts are redundant, forces of least norm may break laws that others keep.
+    dynamics_.forward(state, effort, workspace_, external);
+    int pulls = -1, leaves = -1;
+    double most_pull = kNothing * load, most_over = kNothing * load;
+    for (std::size_t k = 0; k < touching.size(); ++k) {
+      if (!closed(touching[k])) continue;
+      const ContactForce force = contact_force(touching[k]);
+      if (-force.normal > most_pull) {
+        most_pull = -force.normal;
+        pulls = static_cast<int>(k);
+      }
+      const double over = norm(force.friction) - at(touching[k]).contact.friction * force.normal;
+      if (mode(touching[k]) == ContactMode::sticking && over > most_over) {
+        most_over = over;
+        leaves = static_cast<int>(k);
+      }
+    }
+    if (pulls < 0 && leaves < 0) return;
+    if (pulls >= 0) {
+      std::fill(within.begin(), within.end(), 0);
+      if (!carry(reduced, pulls, solution, left_out)) left_out[index(pulls)] = 1;
+      balance(reduced, solution);
+    } else {
+      within[index(leaves)] = 1;
+    }
+  }
+}
+
+}  // namespace catena

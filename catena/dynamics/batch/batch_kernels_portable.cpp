@@ -1,0 +1,8 @@
+// The sweeps for packs for every processor (on x86-64: two states, SSE2).
+#define CATENA_BATCH_KERNELS portable_batch_kernels
+#if defined(__x86_64__)
+#define CATENA_ISA_NAME "sse2"
+#else
+#define CATENA_ISA_NAME "generic"
+#endif
+#include "catena/dynamics/batch/batch_kernels.inc"

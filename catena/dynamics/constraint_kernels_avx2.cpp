@@ -1,3 +1,0 @@
-// The sweeps of constraints for AVX2 and FMA: compiled with those flags and CATENA_ISA=avx2.
-#define CATENA_CONSTRAINT_KERNELS avx2_constraint_kernels
-#include "catena/dynamics/constraint_kernels.inc"

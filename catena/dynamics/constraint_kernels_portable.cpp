@@ -1,3 +1,0 @@
-// The sweeps of constraints for every processor.
-#define CATENA_CONSTRAINT_KERNELS portable_constraint_kernels
-#include "catena/dynamics/constraint_kernels.inc"

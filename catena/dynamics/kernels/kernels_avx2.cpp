@@ -1,0 +1,7 @@
+// The sweeps for AVX2 and FMA: compiled with those flags and CATENA_ISA=avx2.
+#define CATENA_KERNELS avx2_kernels
+#define CATENA_MASS_KERNEL avx2_mass_matrix
+#define CATENA_INVERSE_MASS_KERNEL avx2_inverse_mass_matrix
+#define CATENA_SOLVE_KERNEL avx2_solve
+#define CATENA_ISA_NAME "avx2"
+#include "catena/dynamics/kernels/kernels.inc"

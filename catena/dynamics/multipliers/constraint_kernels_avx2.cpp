@@ -1,0 +1,3 @@
+// The sweeps of constraints for AVX2 and FMA: compiled with those flags and CATENA_ISA=avx2.
+#define CATENA_CONSTRAINT_KERNELS avx2_constraint_kernels
+#include "catena/dynamics/multipliers/constraint_kernels.inc"

@@ -1,0 +1,3 @@
+// The sweeps of constraints for every processor.
+#define CATENA_CONSTRAINT_KERNELS portable_constraint_kernels
+#include "catena/dynamics/multipliers/constraint_kernels.inc"

@@ -1,0 +1,358 @@
+#include "catena/io/models/yaml_things.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "catena/io/models/yaml_keys.h"
+
+namespace catena::yaml {
+namespace {
+
+const std::vector<std::string>& shape_names() {  // in the order of Visual::Shape
+  static const std::vector<std::string> kNames{"box", "cylinder", "sphere", "capsule", "mesh"};
+  return kNames;
+}
+
+const std::vector<std::string>& cut_names() {  // in the order of Cut
+  static const std::vector<std::string> kNames{"automatic", "always", "never"};
+  return kNames;
+}
+
+// Calls read(node) for the value of a key, if it is there. The key is put before its messages.
+template <class Read>
+bool with(Values& values, const Node& map, const char* key, Read read) {
+  const Entry* entry = map.find(key);
+  if (entry == nullptr) return false;
+  const Values::Within within(values, key);
+  read(*entry->value);
+  return true;
+}
+
+void number(Values& values, const Node& map, const char* key, double& result,
+            Range range = Range::finite) {
+  with(values, map, key, [&](const Node& node) { values.number(node, result, range); });
+}
+
+void text(Values& values, const Node& map, const char* key, std::string& result) {
+  with(values, map, key, [&](const Node& node) { values.text(node, result); });
+}
+
+void vector(Values& values, const Node& map, const char* key, Vec3d& result) {
+  with(values, map, key, [&](const Node& node) { values.vector(node, result); });
+}
+
+void pose(Values& values, const Node& map, const char* key, Transformd& result) {
+  with(values, map, key, [&](const Node& node) { values.pose(node, result); });
+}
+
+// The map itself is right, and has no unknown key.
+bool opened(Values& values, const Node& node, const char* kind) {
+  const std::vector<std::string>& keys = keys_of(kind);
+  std::string needs = "a map with";
+  for (std::size_t i = 0; i < keys.size() && i < 3; ++i) needs += (i > 0 ? ", " : " ") + keys[i];
+  if (!values.map(node, needs + (keys.size() > 3 ? ", ..." : ""))) return false;
+  // What another word may have been meant for.
+  if (std::string_view(kind) == "body")
+    values.unknown_keys(node, keys, {"mass", "inertia"});
+  else if (std::string_view(kind) == "rod")
+    values.unknown_keys(node, keys, {"length"});
+  else
+    values.unknown_keys(node, keys);
+  return true;
+}
+
+void require(Values& values, const Node& map, std::initializer_list<const char*> keys) {
+  for (const char* key : keys)
+    if (map.find(key) == nullptr) values.error(map.line, std::string("needs '") + key + ":'");
+}
+
+void read_visual(Values& values, const Node& node, Visual& visual) {
+  if (!opened(values, node, "visual")) return;
+  require(values, node, {"shape"});
+  bool known = false;
+  with(values, node, "shape", [&](const Node& value) {
+    std::size_t index = 0;
+    known = values.choice(value, shape_names(), index);
+    if (known) visual.shape = static_cast<Visual::Shape>(index);
+  });
+  text(values, node, "name", visual.name);
+  pose(values, node, "pose", visual.pose);
+  vector(values, node, "size", visual.size);
+  number(values, node, "radius", visual.radius);
+  number(values, node, "length", visual.length);
+  text(values, node, "mesh", visual.mesh);
+  with(values, node, "colour", [&](const Node& value) {
+    if (value.is_list() && value.entries.size() == 3)
+      values.numbers(value, std::span(visual.colour).first(3));
+    else
+      values.numbers(value, visual.colour);
+  });
+  if (!known) return;
+  switch (visual.shape) {
+    case Visual::Shape::box:
+      return require(values, node, {"size"});
+    case Visual::Shape::sphere:
+      return require(values, node, {"radius"});
+    case Visual::Shape::cylinder:
+    case Visual::Shape::capsule:
+      return require(values, node, {"radius", "length"});
+    case Visual::Shape::mesh:
+      return require(values, node, {"mesh"});
+  }
+}
+
+void read_friction(Values& values, const Node& node, Friction& friction) {
+  if (node.is_scalar()) {
+    values.number(node, friction.sliding);
+    return;
+  }
+  if (!opened(values, node, "friction")) return;
+  number(values, node, "sliding", friction.sliding);
+  number(values, node, "breakaway", friction.breakaway);
+  number(values, node, "stribeck_velocity", friction.stribeck_velocity);
+  number(values, node, "transition_velocity", friction.transition_velocity);
+}
+
+// The keys of a freedom that the map has; it may have others.
+void read_freedom(Values& values, const Node& node, FreedomSettings& freedom) {
+  with(values, node, "limits", [&](const Node& value) {
+    std::array<double, 2> limits{};
+    if (!values.numbers(value, limits, Range::infinite_allowed)) return;
+    freedom.lower = limits[0];
+    freedom.upper = limits[1];
+  });
+  number(values, node, "velocity_limit", freedom.velocity_limit, Range::infinite_allowed);
+  number(values, node, "effort_limit", freedom.effort_limit, Range::infinite_allowed);
+  number(values, node, "damping", freedom.damping);
+  number(values, node, "stiffness", freedom.stiffness);
+  number(values, node, "rest", freedom.rest);
+  with(values, node, "friction",
+       [&](const Node& value) { read_friction(values, value, freedom.friction); });
+}
+
+// Keys of a freedom on the hinge itself hold for all of its freedoms.
+void read_freedoms(Values& values, const Node& node, Hinge& hinge) {
+  const std::size_t count = static_cast<std::size_t>(freedoms_of(hinge.type));
+  const std::vector<std::string>& keys = keys_of("freedom");
+  const bool common = std::any_of(
+      keys.begin(), keys.end(), [&](const std::string& key) { return node.find(key) != nullptr; });
+  if (common && count == 0) {
+    values.error(node.line, "a weld has no freedoms, so no limits, damping and the like");
+  } else if (common) {
+    const int before = values.errors();
+    if (hinge.freedoms.size() < count) hinge.freedoms.resize(count);
+    for (FreedomSettings& freedom : hinge.freedoms) {
+      read_freedom(values, node, freedom);
+      if (values.errors() > before) break;  // the others would say the same
+    }
+  }
+  with(values, node, "freedoms", [&](const Node& list) {
+    if (!values.list(list, "a list with one map for each freedom")) return;
+    if (list.entries.size() > count) {
+      values.error(list.line, std::to_string(list.entries.size()) + " maps, but a " +
+                                  std::string(to_string(hinge.type)) + " hinge has " +
+                                  std::to_string(count) + (count == 1 ? " freedom" : " freedoms"));
+      return;
+    }
+    if (hinge.freedoms.size() < list.entries.size()) hinge.freedoms.resize(list.entries.size());
+    for (std::size_t i = 0; i < list.entries.size(); ++i) {
+      const Values::Within within(values, std::to_string(i + 1));
+      if (opened(values, *list.entries[i].value, "freedom"))
+        read_freedom(values, *list.entries[i].value, hinge.freedoms[i]);
+    }
+  });
+  const bool quaternion = hinge.type == HingeType::spherical || hinge.type == HingeType::free;
+  for (std::size_t i = 0; quaternion && i < std::min<std::size_t>(3, hinge.freedoms.size()); ++i) {
+    const FreedomSettings& freedom = hinge.freedoms[i];
+    if (freedom.lower == -kInfinity && freedom.upper == kInfinity && freedom.stiffness == 0.0)
+      continue;
+    values.warning(node.line, "limits and stiffness have no effect on the rotations of a " +
+                                  std::string(to_string(hinge.type)) +
+                                  " hinge; a gimbal hinge has angles");
+    break;
+  }
+}
+
+void read_drive(Values& values, const Node& node, Hinge& hinge) {
+  if (node.is_scalar() && node.text == "none") {
+    hinge.drive.reset();
+    return;
+  }
+  if (!opened(values, node, "drive")) return;
+  if (!hinge.drive) hinge.drive.emplace();
+  DriveSettings& drive = *hinge.drive;
+  number(values, node, "rotor_inertia", drive.rotor_inertia);
+  number(values, node, "gear_ratio", drive.gear_ratio);
+  text(values, node, "carrier", drive.carrier);
+  with(values, node, "rotor_axis", [&](const Node& value) {
+    Vec3d axis;
+    if (values.axis(value, axis)) drive.rotor_axis = axis;
+  });
+  with(values, node, "armature_only",
+       [&](const Node& value) { values.boolean(value, drive.armature_only); });
+}
+
+void read_type(Values& values, const Node& node, Hinge& hinge) {
+  std::vector<std::string> names = hinge_type_names();
+  std::erase(names, std::string(to_string(HingeType::custom)));
+  if (node.is_scalar() && node.text == to_string(HingeType::custom)) {
+    values.error(node.line,
+                 "custom hinges are code, not data; make this one with MechanismBuilder");
+    return;
+  }
+  std::size_t index = 0;
+  if (values.choice(node, names, index)) hinge.type = *hinge_type_from(names[index]);
+}
+
+void read_axes(Values& values, const Node& node, Hinge& hinge) {
+  if (node.find("axis") != nullptr && node.find("axes") != nullptr) {
+    values.error(node.line, "axis and axes say the same; give one of them");
+    return;
+  }
+  with(values, node, "axis", [&](const Node& value) {
+    Vec3d axis;
+    if (values.axis(value, axis)) hinge.axes = {axis};
+  });
+  with(values, node, "axes", [&](const Node& list) {
+    if (!values.list(list, "a list of axes")) return;
+    std::vector<Vec3d> axes(list.entries.size());
+    bool right = true;
+    for (std::size_t i = 0; i < axes.size(); ++i)
+      right = values.axis(*list.entries[i].value, axes[i]) && right;
+    if (right) hinge.axes = std::move(axes);
+  });
+}
+
+void read_hinge_frames(Values& values, const Node& node, Hinge& hinge) {
+  if (const Entry* at = node.find("at")) {
+    if (node.find("frame_on_parent") != nullptr || node.find("frame_on_child") != nullptr) {
+      values.error(at->line,
+                   "'at' is the frame on the parent, with the child's own frame on the child; "
+                   "write frame_on_parent and frame_on_child instead");
+      return;
+    }
+    const Values::Within within(values, "at");
+    if (values.pose(*at->value, hinge.frame_on_parent)) hinge.frame_on_child = {};
+  }
+  pose(values, node, "frame_on_parent", hinge.frame_on_parent);
+  pose(values, node, "frame_on_child", hinge.frame_on_child);
+}
+
+void coordinates(Values& values, const Node& map, const char* key, std::vector<double>& result) {
+  with(values, map, key, [&](const Node& node) { values.number_or_list(node, result); });
+}
+
+template <class Ends>
+void read_ends(Values& values, const Node& node, Ends& thing) {
+  require(values, node, {"body_a", "body_b"});
+  text(values, node, "body_a", thing.body_a);
+  vector(values, node, "point_a", thing.point_a);
+  text(values, node, "body_b", thing.body_b);
+  vector(values, node, "point_b", thing.point_b);
+}
+
+}  // namespace
+
+void read_body(Values& values, const Node& node, BodySettings& body) {
+  if (node.is_null()) return;  // a body without mass: `tool_tip:`
+  if (!opened(values, node, "body")) return;
+  number(values, node, "mass", body.mass);
+  vector(values, node, "center_of_mass", body.center_of_mass);
+  with(values, node, "inertia", [&](const Node& value) { values.inertia(value, body.inertia); });
+  with(values, node, "inertia_axes",
+       [&](const Node& value) { values.rotation(value, body.inertia_axes); });
+  with(values, node, "visuals", [&](const Node& list) {
+    if (!values.list(list, "a list of shapes")) return;
+    body.visuals.clear();
+    for (const Entry& item : list.entries) {
+      const Values::Within within(values, std::to_string(body.visuals.size() + 1));
+      read_visual(values, *item.value, body.visuals.emplace_back());
+    }
+  });
+}
+
+void read_hinge(Values& values, const Node& node, Hinge& hinge) {
+  if (!opened(values, node, "hinge")) return;
+  with(values, node, "type", [&](const Node& value) { read_type(values, value, hinge); });
+  text(values, node, "parent", hinge.parent);
+  text(values, node, "child", hinge.child);
+  read_axes(values, node, hinge);
+  number(values, node, "pitch", hinge.pitch);
+  read_hinge_frames(values, node, hinge);
+  read_freedoms(values, node, hinge);
+  with(values, node, "drive", [&](const Node& value) { read_drive(values, value, hinge); });
+  with(values, node, "cut", [&](const Node& value) {
+    std::size_t index = 0;
+    if (values.choice(value, cut_names(), index)) hinge.cut = static_cast<Cut>(index);
+  });
+  with(values, node, "keeps_coordinates",
+       [&](const Node& value) { values.boolean(value, hinge.keeps_coordinates); });
+  coordinates(values, node, "locked_at", hinge.locked_at);
+  coordinates(values, node, "initial_position", hinge.initial_position);
+  coordinates(values, node, "initial_velocity", hinge.initial_velocity);
+}
+
+void read_frame(Values& values, const Node& node, Frame& frame) {
+  if (!opened(values, node, "frame")) return;
+  require(values, node, {"body"});
+  text(values, node, "body", frame.body);
+  pose(values, node, "pose", frame.pose);
+}
+
+void read_rod(Values& values, const Node& node, Rod& rod) {
+  if (!opened(values, node, "rod")) return;
+  require(values, node, {"length"});
+  read_ends(values, node, rod);
+  number(values, node, "length", rod.length);
+}
+
+void read_coupling(Values& values, const Node& node, Coupling& coupling) {
+  if (!opened(values, node, "coupling")) return;
+  const bool gear = node.find("follower") != nullptr || node.find("leader") != nullptr ||
+                    node.find("ratio") != nullptr || node.find("offset") != nullptr;
+  if (gear) {
+    if (node.find("terms") != nullptr || node.find("constant") != nullptr) {
+      values.error(node.line,
+                   "is either a gear (follower, leader, ratio, offset) or a sum (terms, "
+                   "constant), not both");
+      return;
+    }
+    require(values, node, {"follower", "leader", "ratio"});
+    std::string follower, leader;
+    double ratio = 1.0;
+    text(values, node, "follower", follower);
+    text(values, node, "leader", leader);
+    number(values, node, "ratio", ratio);
+    number(values, node, "offset", coupling.constant);
+    coupling.terms = {{std::move(follower), 0, 1.0}, {std::move(leader), 0, -ratio}};
+    return;
+  }
+  if (node.find("terms") == nullptr) {
+    values.error(node.line, "needs follower, leader and ratio (a gear), or terms");
+    return;
+  }
+  number(values, node, "constant", coupling.constant);
+  with(values, node, "terms", [&](const Node& list) {
+    if (!values.list(list, "a list of maps with hinge and coefficient")) return;
+    for (const Entry& item : list.entries) {
+      const Values::Within within(values, std::to_string(coupling.terms.size() + 1));
+      Coupling::Term& term = coupling.terms.emplace_back();
+      if (!opened(values, *item.value, "term")) continue;
+      require(values, *item.value, {"hinge", "coefficient"});
+      text(values, *item.value, "hinge", term.hinge);
+      with(values, *item.value, "freedom",
+           [&](const Node& value) { values.integer(value, term.freedom); });
+      number(values, *item.value, "coefficient", term.coefficient);
+    }
+  });
+}
+
+void read_spring(Values& values, const Node& node, SpringDamper& spring) {
+  if (!opened(values, node, "spring")) return;
+  read_ends(values, node, spring);
+  number(values, node, "stiffness", spring.stiffness);
+  number(values, node, "rest_length", spring.rest_length);
+  number(values, node, "damping", spring.damping);
+}
+
+}  // namespace catena::yaml

@@ -1,0 +1,17 @@
+// From maps of a YAML tree to the things of a description. Each function sets what the map names
+// and leaves the rest, so that the same function makes a thing and changes one.
+#pragma once
+
+#include "catena/io/models/yaml_values.h"
+#include "catena/model/description.h"
+
+namespace catena::yaml {
+
+void read_body(Values& values, const Node& node, BodySettings& body);
+void read_hinge(Values& values, const Node& node, Hinge& hinge);
+void read_frame(Values& values, const Node& node, Frame& frame);
+void read_rod(Values& values, const Node& node, Rod& rod);
+void read_coupling(Values& values, const Node& node, Coupling& coupling);
+void read_spring(Values& values, const Node& node, SpringDamper& spring);
+
+}  // namespace catena::yaml

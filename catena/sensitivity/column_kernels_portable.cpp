@@ -1,4 +1,0 @@
-// Columns and matrices for any processor.
-#define CATENA_KERNELS portable_column_kernels
-#define CATENA_ISA_NAME "sse2"
-#include "catena/sensitivity/column_kernels.inc"

@@ -1,0 +1,284 @@
+#include "catena/simulation/constraint_settings.h"
+
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "catena/simulation/equations.h"
+
+namespace catena {
+namespace {
+
+using yaml::Entry;
+using yaml::Values;
+using Json = nlohmann::ordered_json;
+
+const std::vector<std::string> kKinds{"attach", "lock", "contact", "servo"};
+const std::vector<std::string> kDirections{"down", "both", "up"};
+// The directions of a servo; w is an angular velocity.
+const std::vector<std::string> kServoRows{"x", "y", "z", "wx", "wy", "wz"};
+
+class Reader {
+ public:
+  Reader(Values& values, const yaml::Node& map, const Mechanism& mechanism)
+      : values_(values), map_(map), mechanism_(mechanism) {}
+
+  template <class F>
+  bool with(const char* key, F f) const {
+    const Entry* entry = map_.find(key);
+    if (entry == nullptr) return false;
+    const Values::Within within(values_, key);
+    f(*entry->value);
+    return true;
+  }
+  void number(const char* key, double& to) const {
+    with(key, [&](const yaml::Node& n) { values_.number(n, to); });
+  }
+  void vector(const char* key, Vec3d& to) const {
+    with(key, [&](const yaml::Node& n) { values_.vector(n, to); });
+  }
+  void boolean(const char* key, bool& to) const {
+    with(key, [&](const yaml::Node& n) { values_.boolean(n, to); });
+  }
+  void pose(const char* key, Transformd& to) const {
+    with(key, [&](const yaml::Node& n) { values_.pose(n, to); });
+  }
+  // A name that `find` knows; what it throws becomes a message.
+  template <class Find>
+  bool name(const char* key, int& to, Find find) const {
+    return with(key, [&](const yaml::Node& n) { one_name(n, to, find); });
+  }
+  template <class Find>
+  void one_name(const yaml::Node& n, int& to, Find find) const {
+    std::string text;
+    if (!values_.text(n, text)) return;
+    try {
+      to = find(text);
+    } catch (const Error& e) {
+      values_.error(n.line, e.what());
+    }
+  }
+  bool body(const char* key, int& to) const {
+    return name(key, to, [&](const std::string& text) { return mechanism_.body_index(text); });
+  }
+  void missing(const char* key) const {
+    values_.error(map_.line, std::string("'") + key + "' is missing");
+  }
+
+ private:
+  Values& values_;
+  const yaml::Node& map_;
+  const Mechanism& mechanism_;
+};
+
+std::string body_name(const Mechanism& m, int body) {
+  return body < 0 ? kWorld : m.bodies()[static_cast<std::size_t>(body)].name;
+}
+
+Json to_json(const Vec3d& v) { return Json::array({v.x, v.y, v.z}); }
+
+Json to_json(const Transformd& x) {
+  const Quaterniond q = to_quaternion(x.rotation);
+  return {{"xyz", to_json(x.translation)}, {"quaternion", Json::array({q.w, q.x, q.y, q.z})}};
+}
+
+}  // namespace
+
+void read_constraint(Values& values, const Entry& e, const Mechanism& m, const std::string& folder,
+                     std::vector<ConstraintSettings>& to) {
+  if (!values.map(*e.value, "a map with a type: attach, lock, contact or servo")) return;
+  const Reader read(values, *e.value, m);
+  std::size_t kind = 0;
+  if (!read.with("type", [&](const yaml::Node& n) { values.choice(n, kKinds, kind); })) {
+    read.missing("type");
+    return;
+  }
+  ConstraintSettings c;
+  c.kind = static_cast<ConstraintSettings::Kind>(kind);
+  switch (c.kind) {
+    case ConstraintSettings::Kind::attachment: {
+      static const std::vector<std::string> kKeys{
+          "type", "body_a", "body_b", "frame_a", "frame_b", "hinge", "axis", "as_it_is", "active"};
+      values.unknown_keys(*e.value, kKeys);
+      AttachmentSettings& s = c.attachment;
+      s.name = e.key;
+      if (!read.body("body_a", s.body_a)) read.missing("body_a");
+      if (!read.body("body_b", s.body_b)) read.missing("body_b");
+      read.pose("frame_a", s.frame_a);
+      read.pose("frame_b", s.frame_b);
+      read.with("hinge", [&](const yaml::Node& n) {
+        const std::vector<std::string> names = hinge_type_names();
+        std::size_t type = 0;
+        if (values.choice(n, names, type)) s.type = *hinge_type_from(names[type]);
+      });
+      read.with("axis", [&](const yaml::Node& n) { values.axis(n, s.axis); });
+      read.boolean("as_it_is", s.as_it_is);
+      break;
+    }
+    case ConstraintSettings::Kind::lock: {
+      static const std::vector<std::string> kKeys{"type", "freedom", "active"};
+      values.unknown_keys(*e.value, kKeys);
+      c.lock.name = e.key;
+      if (!read.name("freedom", c.lock.freedom,
+                     [&](const std::string& text) { return freedom_index(m, text); }))
+        read.missing("freedom");
+      break;
+    }
+    case ConstraintSettings::Kind::contact: {
+      static const std::vector<std::string> kKeys{"type",         "body",       "point",
+                                                  "radius",       "plane_body", "plane_point",
+                                                  "plane_normal", "friction",   "restitution"};
+      values.unknown_keys(*e.value, kKeys);
+      ContactSettings& s = c.contact;
+      s.name = e.key;
+      if (!read.body("body", s.body)) read.missing("body");
+      read.vector("point", s.center);
+      read.number("radius", s.radius);
+      read.body("plane_body", s.plane_body);
+      read.vector("plane_point", s.plane_point);
+      read.with("plane_normal", [&](const yaml::Node& n) { values.axis(n, s.plane_normal); });
+      read.number("friction", s.friction);
+      read.number("restitution", s.restitution);
+      break;
+    }
+    case ConstraintSettings::Kind::servo: {
+      static const std::vector<std::string> kKeys{"type",      "body",   "point",          "motion",
+                                                  "actuators", "active", "least_condition"};
+      values.unknown_keys(*e.value, kKeys);
+      ServoSettings& s = c.servo;
+      s.name = e.key;
+      c.active = true;
+      if (!read.body("body", s.body)) read.missing("body");
+      read.vector("point", s.point);
+      read.number("least_condition", s.least_condition);
+      const bool moves = read.with("motion", [&](const yaml::Node& n) {
+        if (!values.map(n, "a map from x, y, z, wx, wy, wz to functions of time")) return;
+        values.unknown_keys(n, kServoRows);
+        for (std::size_t i = 0; i < kServoRows.size(); ++i) {
+          const Entry* motion = n.find(kServoRows[i]);
+          if (motion == nullptr) continue;
+          ServoSettings::Row row;
+          row.direction[static_cast<int>(i % 3)] = 1.0;
+          row.angular = i >= 3;
+          s.rows.push_back(row);
+          c.motions.push_back(read_signal(values, *motion->value, folder));
+        }
+      });
+      if (!moves) read.missing("motion");
+      read.with("actuators", [&](const yaml::Node& n) {
+        if (!values.list(n, "a list of freedoms")) return;
+        for (const Entry& item : n.entries)
+          read.one_name(*item.value, s.actuators.emplace_back(-1),
+                        [&](const std::string& text) { return freedom_index(m, text); });
+      });
+      break;
+    }
+  }
+  read.boolean("active", c.active);
+  to.push_back(std::move(c));
+}
+
+void read_switch(Values& values, const Entry& e, const std::string& folder,
+                 std::vector<SwitchSettings>& to) {
+  static const std::vector<std::string> kKeys{"at", "when", "direction", "activate", "release"};
+  SwitchSettings s;
+  s.name = e.key;
+  if (!values.map(*e.value, "a map with at or when, activate, release")) return;
+  values.unknown_keys(*e.value, kKeys);
+  const auto with = [&](const char* key, auto f) {
+    if (const Entry* entry = e.value->find(key)) {
+      const Values::Within within(values, key);
+      f(*entry->value);
+    }
+  };
+  with("at", [&](const yaml::Node& n) { values.number(n, s.time); });
+  with("when", [&](const yaml::Node& n) { s.when = read_signal(values, n, folder); });
+  with("direction", [&](const yaml::Node& n) {
+    std::size_t index = 0;
+    if (values.choice(n, kDirections, index)) s.direction = static_cast<int>(index) - 1;
+  });
+  for (const auto& [key, list] :
+       {std::pair{"activate", &s.activate}, std::pair{"release", &s.release}})
+    with(key, [&, list = list](const yaml::Node& n) {
+      if (!n.is_list()) {
+        values.text(n, list->emplace_back());
+        return;
+      }
+      for (const Entry& item : n.entries) values.text(*item.value, list->emplace_back());
+    });
+  to.push_back(std::move(s));
+}
+
+Json constraints_json(const ActionSettings& actions, const Mechanism& m) {
+  Json result = Json::object();
+  for (const ConstraintSettings& c : actions.constraints) {
+    Json one{{"type", kKinds[static_cast<std::size_t>(c.kind)]}};
+    switch (c.kind) {
+      case ConstraintSettings::Kind::attachment: {
+        const AttachmentSettings& s = c.attachment;
+        one["body_a"] = body_name(m, s.body_a);
+        one["body_b"] = body_name(m, s.body_b);
+        one["frame_a"] = to_json(s.frame_a);
+        one["frame_b"] = to_json(s.frame_b);
+        one["hinge"] = to_string(s.type);
+        one["axis"] = to_json(s.axis);
+        one["as_it_is"] = s.as_it_is;
+        break;
+      }
+      case ConstraintSettings::Kind::lock:
+        one["freedom"] = m.velocity_names()[static_cast<std::size_t>(c.lock.freedom)];
+        break;
+      case ConstraintSettings::Kind::contact: {
+        const ContactSettings& s = c.contact;
+        one["body"] = body_name(m, s.body);
+        one["point"] = to_json(s.center);
+        one["radius"] = s.radius;
+        one["plane_body"] = body_name(m, s.plane_body);
+        one["plane_point"] = to_json(s.plane_point);
+        one["plane_normal"] = to_json(s.plane_normal);
+        one["friction"] = s.friction;
+        one["restitution"] = s.restitution;
+        break;
+      }
+      case ConstraintSettings::Kind::servo: {
+        const ServoSettings& s = c.servo;
+        one["body"] = body_name(m, s.body);
+        one["point"] = to_json(s.point);
+        Json motion = Json::object();
+        for (std::size_t r = 0; r < s.rows.size() && r < c.motions.size(); ++r)
+          for (std::size_t i = 0; i < 3; ++i)
+            if (s.rows[r].direction[static_cast<int>(i)] == 1.0)
+              motion[kServoRows[i + (s.rows[r].angular ? 3 : 0)]] = signal_json(c.motions[r]);
+        one["motion"] = motion;
+        Json actuators = Json::array();
+        for (const int f : s.actuators)
+          actuators.push_back(m.velocity_names()[static_cast<std::size_t>(f)]);
+        if (!actuators.empty()) one["actuators"] = actuators;
+        one["least_condition"] = s.least_condition;
+        break;
+      }
+    }
+    if (c.kind != ConstraintSettings::Kind::contact) one["active"] = c.active;
+    result[c.name()] = std::move(one);
+  }
+  return result;
+}
+
+Json switches_json(const ActionSettings& actions) {
+  Json result = Json::object();
+  for (const SwitchSettings& s : actions.switches) {
+    if (s.when.function) continue;
+    Json one = Json::object();
+    if (std::isfinite(s.time))
+      one["at"] = s.time;
+    else
+      one["when"] = signal_json(s.when);
+    one["direction"] = kDirections[static_cast<std::size_t>(s.direction + 1)];
+    if (!s.activate.empty()) one["activate"] = s.activate;
+    if (!s.release.empty()) one["release"] = s.release;
+    result[s.name] = std::move(one);
+  }
+  return result;
+}
+
+}  // namespace catena

@@ -1,0 +1,73 @@
+// What a user does not say about a simulation.
+#include <algorithm>
+#include <cmath>
+
+#include "catena/base/text.h"
+#include "catena/simulation/signals/expression.h"
+#include "catena/simulation/simulate.h"
+
+namespace catena {
+namespace {
+
+// Rows of a run whose user did not say how many.
+constexpr double kRows = 1000.0;
+constexpr double kCheckpoints = 10.0;
+
+// 1, 2 or 5 times a power of ten, at most x.
+double round_down(double x) {
+  const double power = std::pow(10.0, std::floor(std::log10(x)));
+  for (const double digit : {5.0, 2.0})
+    if (digit * power <= x * (1.0 + 1e-12)) return digit * power;
+  return power;
+}
+
+// Whether anything acts that is no constant.
+bool driven(const ActionSettings& actions) {
+  const auto varies = [](const SignalSettings& signal) {
+    if (signal.expression.empty()) return true;
+    try {
+      return !Expression(signal.expression).constant();
+    } catch (const Error&) {  // of the state
+      return true;
+    }
+  };
+  return std::any_of(actions.inputs.begin(), actions.inputs.end(),
+                     [&](const InputSettings& s) { return varies(s.signal); }) ||
+         std::any_of(actions.motions.begin(), actions.motions.end(),
+                     [&](const MotionSettings& s) { return varies(s.signal); }) ||
+         std::any_of(actions.controllers.begin(), actions.controllers.end(),
+                     [&](const ControllerSettings& s) { return varies(s.target); });
+}
+
+}  // namespace
+
+SimulationSettings completed(SimulationSettings settings) {
+  if (!(settings.duration > 0.0) || !std::isfinite(settings.duration))
+    throw Error("the duration is " + number(settings.duration) + " s; it must be positive");
+  for (const auto& [value, what] : {std::pair{settings.output_interval, "output"},
+                                    std::pair{settings.checkpoint_interval, "checkpoint"}})
+    if (!(value >= 0.0))
+      throw Error("the " + std::string(what) + " interval is " + number(value) +
+                  " s; it must be positive (0: a sensible one)");
+  if (settings.output_interval == 0.0)
+    settings.output_interval = round_down(settings.duration / kRows);
+  if (settings.checkpoint_interval == 0.0)
+    settings.checkpoint_interval = settings.duration / kCheckpoints;
+  // What acts by itself must be seen: error control does not look between the stages of a step.
+  if (!std::isfinite(settings.integrator.maximum_step) && driven(settings.actions))
+    settings.integrator.maximum_step = settings.output_interval;
+  // The differential-algebraic form and the momenta of the midpoint rule have all coordinates and
+  // multipliers.
+  const Method method = settings.integrator.method;
+  if (method == Method::ida || method == Method::midpoint)
+    settings.actions.loops = LoopRoute::multipliers;
+  if (method == Method::ida) settings.actions.hold_by_multipliers = true;
+  if (method == Method::midpoint && !settings.actions.constraints.empty())
+    throw Error(
+        "method 'midpoint' cannot keep a motion on constraints that are switched; use dop853, "
+        "arkode, bdf or ida, or rk4, euler, ab2, ab3, ab4, am4 with a step");
+  check(settings.integrator);
+  return settings;
+}
+
+}  // namespace catena

@@ -1,0 +1,417 @@
+#include "catena/simulation/nonsmooth/events.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace catena {
+namespace {
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+// A least distance between two looks is looked at if it may be below zero within this fraction of
+// the fall towards it.
+constexpr double kGuess = 0.1;
+// Two looks at a function tell what it does between them if its rates there amount to no more than
+// so many times what it is there: else it may turn round in between. So often looks go closer in
+// one step.
+constexpr double kTurns = 1.5;
+constexpr int kCloserLooks = 40;
+// Roots are found to this many units of rounding of the time.
+constexpr double kTimeResolution = 4.0 * std::numeric_limits<double>::epsilon();
+constexpr int kMostIterations = 200;
+// A freedom that leaves its limit is found again when it is this far behind it; in loops, where
+// others may carry it, rounding moves it more, unless it leaves with a speed of its own.
+constexpr double kJustLeft = 1e-13;
+constexpr double kCarried = 1e-10;
+constexpr double kOwnSpeed = 1e-7;
+// Forces below this fraction of the largest one are rounding.
+constexpr double kForceRounding = 1e-11;
+
+}  // namespace
+
+EventWatch::EventWatch(Equations& equations, Contacts& contacts, Switching& switching,
+                       const ActionSettings& actions)
+    : equations_(equations), contacts_(contacts), switching_(switching), settings_(actions.events) {
+  for (const EventSettings& event : settings_) {
+    if (event.name.empty()) throw Error("an event needs a name");
+    functions_.emplace_back(event.signal, equations.mechanism(), "event '" + event.name + "'",
+                            false);
+  }
+  function_value_.resize(functions_.size());
+  coordinate_rate_.resize(index(equations.mechanism().coordinates()));
+  switch_argument_.resize(index(equations.switches()));
+}
+
+void EventWatch::add(Watch::Kind kind, int which, int sign) {
+  watches_.push_back({kind, which, sign});
+}
+
+void EventWatch::start(double t, const Eigen::VectorXd& y) {
+  using Kind = Watch::Kind;
+  watches_.clear();
+  all_armed_ = false;
+  needs_forces_ = false;
+  const auto& modes = equations_.modes();
+  for (std::size_t s = 0; s < contacts_.stops().size(); ++s) {
+    const Contacts::Stop& stop = contacts_.stops()[s];
+    if (modes[index(stop.freedom)].stop != 0) {
+      add(Kind::push, stop.freedom);
+      needs_forces_ = true;
+    } else if (modes[index(stop.freedom)].friction != FreedomMode::Friction::stuck) {
+      if (std::isfinite(stop.lower)) add(Kind::lower, static_cast<int>(s));
+      if (std::isfinite(stop.upper)) add(Kind::upper, static_cast<int>(s));
+    }
+  }
+  for (std::size_t i = 0; i < modes.size(); ++i) {
+    if (modes[i].stop != 0) continue;
+    if (modes[i].friction == FreedomMode::Friction::sliding) add(Kind::slide, static_cast<int>(i));
+    if (modes[i].friction == FreedomMode::Friction::stuck) {
+      add(Kind::stick, static_cast<int>(i));
+      needs_forces_ = true;
+    }
+  }
+  switch_side_ = equations_.switch_sides();
+  for (int k = 0; k < equations_.switches(); ++k) add(Kind::jump, k);
+  for (std::size_t k = 0; k < functions_.size(); ++k)
+    add(Kind::function, static_cast<int>(k), -settings_[k].direction);
+  equations_.look(t, y);
+  switching_.start(t);
+  for (int k = 0; k < switching_.watches(); ++k) add(Kind::switching, k);
+  needs_forces_ = needs_forces_ || switching_.needs_forces();
+  before_.assign(watches_.size(), 0.0);
+  after_ = rate_before_ = slope_before_ = bend_before_ = before_;
+  if (watches_.empty()) return;
+  follows_ = true;
+  evaluate(t, y);
+  follows_ = std::any_of(watches_.begin(), watches_.end(),
+                         [](const Watch& watch) { return !std::isnan(watch.slope); });
+  // What has just changed, or rests on its limit, is at its zero: it counts as off it, so that it
+  // is found again also if it comes back before anybody looks.
+  const bool closed = !equations_.mechanism().loops().empty();
+  for (Watch& watch : watches_) {
+    double off = 0.0;
+    switch (watch.kind) {
+      case Kind::lower:
+      case Kind::upper:
+        if (contacts_.stops()[index(watch.which)].outside == (watch.kind == Kind::lower ? -1 : 1))
+          continue;
+        off = closed && !(watch.rate > kOwnSpeed) ? kCarried : kJustLeft;
+        break;
+      case Kind::slide:
+        off = closed ? kCarried : kJustLeft;
+        break;
+      case Kind::jump:
+        off = kJustLeft;
+        break;
+      case Kind::push:
+      case Kind::stick:
+        off = kForceRounding * std::max(equations_.reaction().lpNorm<Eigen::Infinity>(),
+                                        equations_.applied_effort().lpNorm<Eigen::Infinity>()) +
+              std::numeric_limits<double>::min();
+        break;
+      case Kind::function:
+      case Kind::switching:
+        continue;
+    }
+    if (watch.value > off) continue;
+    watch.offset = off - watch.value;
+    watch.value = off;
+  }
+  arm();
+}
+
+void EventWatch::evaluate(double t, const Eigen::VectorXd& y) {
+  if (needs_forces_)
+    equations_.evaluate(t, y);
+  else
+    equations_.look(t, y);
+  now_ = t;
+  if (!switch_argument_.empty()) equations_.switch_arguments(t, switch_argument_);
+  for (std::size_t k = 0; k < functions_.size(); ++k)
+    function_value_[k] = functions_[k].guard(t, equations_.state());
+  const State& state = equations_.state();
+  if (follows_) {
+    const auto coordinates = equations_.mechanism().coordinate_of_freedom();
+    for (std::size_t i = 0; i < coordinates.size(); ++i)
+      if (coordinates[i] >= 0)
+        coordinate_rate_[index(coordinates[i])] = state.v[static_cast<Eigen::Index>(i)];
+  }
+  for (Watch& watch : watches_) {
+    if (follows_) find_slope(watch);
+    if (watch.kind == Watch::Kind::lower || watch.kind == Watch::Kind::upper) {
+      const Contacts::Stop& stop = contacts_.stops()[index(watch.which)];
+      const bool lower = watch.kind == Watch::Kind::lower;
+      const double q = state.q[stop.coordinate], v = state.v[stop.freedom];
+      watch.value = (lower ? q - stop.lower : stop.upper - q) + watch.offset;
+      watch.rate = lower ? v : -v;
+    } else {
+      watch.value = plain_value(watch) + watch.offset;
+      watch.rate = std::numeric_limits<double>::infinity();
+    }
+  }
+}
+
+void EventWatch::find_slope(Watch& watch) const {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  Jet jet{0.0, kUnknown, kUnknown};
+  if (watch.kind == Watch::Kind::switching)
+    jet = switching_.slope(watch.which, now_, coordinate_rate_);
+  else if (watch.kind == Watch::Kind::function &&
+           settings_[index(watch.which)].action == EventSettings::Action::stop)
+    jet = functions_[index(watch.which)].guard_jet(now_, equations_.state(), coordinate_rate_);
+  watch.slope = std::abs(jet.rate);
+  watch.bend = std::abs(jet.acceleration);
+}
+
+bool EventWatch::hides(double time) const {
+  for (std::size_t k = 0; k < watches_.size(); ++k) {
+    const Watch& watch = watches_[k];
+    const double most = 0.5 * time * (slope_before_[k] + watch.slope) +
+                        time * time / 12.0 * (bend_before_[k] + watch.bend);
+    if (most > kTurns * (std::abs(before_[k]) + std::abs(watch.value))) return true;
+  }
+  return false;
+}
+
+double EventWatch::plain_value(const Watch& watch) const {
+  const State& state = equations_.state();
+  switch (watch.kind) {
+    case Watch::Kind::lower:  // in evaluate()
+    case Watch::Kind::upper:
+      return 0.0;
+    case Watch::Kind::push:
+      return -equations_.modes()[index(watch.which)].stop * equations_.reaction()[watch.which];
+    case Watch::Kind::slide:
+      return equations_.modes()[index(watch.which)].direction * state.v[watch.which];
+    case Watch::Kind::stick:
+      return breakaway_level(
+                 equations_.mechanism().freedom_settings()[index(watch.which)].friction) -
+             std::abs(equations_.reaction()[watch.which]);
+    case Watch::Kind::jump:
+      return switch_side_[index(watch.which)] != 0 ? switch_argument_[index(watch.which)]
+                                                   : -switch_argument_[index(watch.which)];
+    case Watch::Kind::function:
+      return watch.sign == 0 ? 0.0 : watch.sign * function_value_[index(watch.which)];
+    case Watch::Kind::switching:
+      return switching_.value(watch.which, now_);
+  }
+  return 0.0;
+}
+
+void EventWatch::arm() {
+  if (all_armed_) return;
+  all_armed_ = true;
+  for (Watch& watch : watches_) {
+    if (watch.kind == Watch::Kind::function && watch.sign == 0 &&
+        function_value_[index(watch.which)] != 0.0) {
+      watch.sign = function_value_[index(watch.which)] > 0.0 ? 1 : -1;
+      watch.value = plain_value(watch);
+    }
+    // Off its zero by itself, and by more than rounding.
+    if (watch.offset > 0.0 && watch.value > 2.0 * watch.offset) {
+      watch.value -= watch.offset;
+      watch.offset = 0.0;
+    }
+    watch.armed = watch.armed || watch.value > 0.0;
+    all_armed_ = all_armed_ && watch.armed && watch.offset == 0.0;
+    if (!(watch.value > 0.0)) continue;
+    const int beyond = watch.kind == Watch::Kind::lower   ? -1
+                       : watch.kind == Watch::Kind::upper ? 1
+                                                          : 0;
+    if (beyond != 0 && contacts_.stops()[index(watch.which)].outside == beyond)
+      contacts_.came_inside(watch.which);
+  }
+}
+
+std::optional<double> EventWatch::first_event(Integrator& integrator) {
+  if (watches_.empty()) return std::nullopt;
+  const double from = integrator.previous_time();
+  const double to = integrator.time();
+  double low = from;
+  for (std::size_t k = 0; k < watches_.size(); ++k) {
+    before_[k] = watches_[k].value;
+    rate_before_[k] = watches_[k].rate;
+    slope_before_[k] = watches_[k].slope;
+    bend_before_[k] = watches_[k].bend;
+  }
+  evaluate(to, integrator.state());
+  bool far = true;
+  for (std::size_t k = 0; k < watches_.size(); ++k)
+    far = far && std::min(before_[k], watches_[k].value) >
+                     (to - from) * (std::abs(rate_before_[k]) + std::abs(watches_[k].rate));
+  if (far) {
+    arm();
+    switching_.mark();
+    return std::nullopt;
+  }
+  bool dipped = false;  // since the last sample
+  int closer = kCloserLooks;
+  double width = to - from;  // of a look that was close enough
+  const double shortest = kTimeResolution * std::max(std::abs(from), std::abs(to));
+  for (int sample = 1; sample <= kSamples;) {
+    const double next = sample == kSamples ? to : from + (to - from) * sample / kSamples;
+    double high = std::min(next, low + 2.0 * width);
+    integrator.interpolate(high, y_);
+    evaluate(high, y_);
+    for (; follows_ && closer > 0 && 0.5 * (high - low) > shortest && hides(high - low); --closer) {
+      high = low + 0.5 * (high - low);
+      integrator.interpolate(high, y_);
+      evaluate(high, y_);
+    }
+    width = std::max(high - low, shortest);
+    std::optional<double> nearest;
+    for (std::size_t k = 0; !dipped && k < watches_.size(); ++k)
+      if (const auto at =
+              dip(low, high, {before_[k], watches_[k].value}, {rate_before_[k], watches_[k].rate});
+          at && (!nearest || *at < *nearest))
+        nearest = at;
+    dipped = nearest.has_value();
+    if (nearest) {
+      high = *nearest;
+      integrator.interpolate(high, y_);
+      evaluate(high, y_);
+    } else if (high == next) {
+      ++sample;
+    }
+    std::optional<double> first;
+    for (std::size_t k = 0; k < watches_.size(); ++k) after_[k] = watches_[k].value;
+    for (std::size_t k = 0; k < watches_.size(); ++k) {
+      if (!watches_[k].armed || after_[k] > 0.0) continue;
+      double root = locate(integrator, k, low, high, before_[k], after_[k]);
+      if (watches_[k].offset > 0.0) root = without_offset(integrator, k, from, root);
+      if (!first || root < *first) first = root;
+    }
+    if (first) return first;
+    arm();
+    switching_.mark();
+    for (std::size_t k = 0; k < watches_.size(); ++k) {
+      before_[k] = watches_[k].value;
+      rate_before_[k] = watches_[k].rate;
+      slope_before_[k] = watches_[k].slope;
+      bend_before_[k] = watches_[k].bend;
+    }
+    low = high;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> EventWatch::dip(double low, double high, const double (&value)[2],
+                                      const double (&rate)[2]) {
+  if (!(rate[0] < 0.0 && rate[1] > 0.0 && value[0] > 0.0 && value[1] > 0.0) ||
+      !std::isfinite(rate[1]))
+    return std::nullopt;
+  // Where the rate would be zero if it were linear; the cubic through both ends there.
+  const double part = rate[0] / (rate[0] - rate[1]);
+  const double width = high - low;
+  const double a = part * part * (3.0 - 2.0 * part);
+  const double least = (1.0 - a) * value[0] + a * value[1] +
+                       width * part * (1.0 - part) * ((1.0 - part) * rate[0] - part * rate[1]);
+  // It is only a guess, off by a part of how far the value falls.
+  if (least > kGuess * (std::min(value[0], value[1]) - least)) return std::nullopt;
+  const double at = low + part * width;
+  if (!(at > low && at < high)) return std::nullopt;
+  return at;
+}
+
+// Illinois' variant of the false position, with bisection where that is slow.
+double EventWatch::locate(Integrator& integrator, std::size_t which, double low, double high,
+                          double at_low, double at_high) {
+  if (!(at_low > 0.0)) return high;  // armed just there
+  double width = high - low;
+  int side = 0;
+  for (int k = 0; k < kMostIterations; ++k) {
+    if (high - low <= kTimeResolution * std::max(std::abs(low), std::abs(high))) break;
+    double middle = (at_low * high - at_high * low) / (at_low - at_high);
+    const bool slow = k % 4 == 3 && high - low > 0.25 * width;
+    if (k % 4 == 3) width = high - low;
+    if (slow || !(middle > low && middle < high)) middle = low + 0.5 * (high - low);
+    if (!(middle > low && middle < high)) break;
+    integrator.interpolate(middle, y_);
+    evaluate(middle, y_);
+    const double g = watches_[which].value;
+    if (g > 0.0) {
+      low = middle;
+      at_low = g;
+      if (side == 1) at_high *= 0.5;
+      side = 1;
+    } else {
+      high = middle;
+      at_high = g;
+      if (g == 0.0) break;
+      if (side == -1) at_low *= 0.5;
+      side = -1;
+    }
+  }
+  return high;
+}
+
+// A freedom that left its limit and is back before anybody looked was found behind it, by the
+// offset: that fall would give it more speed than it left with. Goes back to where it returned,
+// from where it was farthest away: its bounce may be much shorter than the fall.
+double EventWatch::without_offset(Integrator& integrator, std::size_t which, double low,
+                                  double high) {
+  Watch& watch = watches_[which];
+  if (watch.kind != Watch::Kind::lower && watch.kind != Watch::Kind::upper) return high;
+  const auto look = [&](double t) {
+    integrator.interpolate(t, y_);
+    evaluate(t, y_);
+  };
+  const double offset = watch.offset;
+  watch.offset = 0.0;
+  look(low);
+  if (watch.value > 0.0 && !(watch.rate > 0.0))  // on its way back
+    return locate(integrator, which, low, high, watch.value, -offset);
+  watch.offset = std::max(0.0, -watch.value);  // it returns to where it was
+  double top = low;
+  for (int sample = 0; sample < kSamples && !(watch.rate > 0.0); ++sample) {
+    top = low + (high - low) * sample / kSamples;
+    look(top);
+  }
+  if (watch.rate > 0.0) {
+    double far = high;
+    for (int k = 0; k < kMostIterations; ++k) {
+      const double middle = top + 0.5 * (far - top);
+      if (!(middle > top && middle < far)) break;
+      look(middle);
+      (watch.rate > 0.0 ? top : far) = middle;
+    }
+    look(top);
+    if (watch.value > 0.0)
+      return locate(integrator, which, top, high, watch.value, watch.offset - offset);
+  }
+  watch.offset = offset;
+  return high;
+}
+
+EventWatch::Hits EventWatch::hits(double t, const Eigen::VectorXd& y) {
+  Hits hits;
+  evaluate(t, y);
+  for (const Watch& watch : watches_) {
+    if (!watch.armed || watch.value > 0.0) continue;
+    switch (watch.kind) {
+      case Watch::Kind::lower:
+      case Watch::Kind::upper:
+        hits.impacts.push_back(contacts_.stops()[index(watch.which)].freedom);
+        break;
+      case Watch::Kind::slide:
+        hits.ended.push_back(watch.which);
+        break;
+      case Watch::Kind::push:
+      case Watch::Kind::stick:
+        hits.released.push_back(watch.which);
+        break;
+      case Watch::Kind::jump:
+        hits.switches.push_back(watch.which);
+        break;
+      case Watch::Kind::function:
+        hits.functions.push_back(watch.which);
+        break;
+      case Watch::Kind::switching:
+        hits.switching.push_back(watch.which);
+        break;
+    }
+  }
+  return hits;
+}
+
+}  // namespace catena
