@@ -24,6 +24,41 @@ if(CATENA_EIGEN_ALIGNMENT EQUAL 16 AND CMAKE_SIZEOF_VOID_P EQUAL 8)
   list(APPEND CATENA_EIGEN_DEFINITIONS EIGEN_MALLOC_ALREADY_ALIGNED=1)
 endif()
 
+# A build of minutes (docs: CONTRIBUTING.md, "Build time"): the standard library and Eigen are parsed once
+# (precompiled headers), the sources of a room are compiled a few at a time (unity builds), and only kernels
+# get -O3 (CATENA_KERNEL_OPTIMIZATION, beside their other options).
+set(CATENA_TEST_OPTIMIZATION $<$<CONFIG:Release>:-O1>)
+include(CatenaPrecompiled)
+set(CATENA_KERNEL_OPTIMIZATION $<$<CONFIG:Release>:-O3>)
+
+# catena_compile_cheaply(<target> <library|program|test> [BATCH n]): what of this suits a target.
+function(catena_compile_cheaply target kind)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "BATCH" "")
+  catena_precompiled(${target} ${kind})
+  if(CATENA_UNITY)
+    if(NOT arg_BATCH)
+      set(arg_BATCH 5)
+    endif()
+    # Types of anonymous namespaces as members: GCC warns where they do not stand in the main file.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${arg_BATCH})
+  endif()
+endfunction()
+
+# catena_kernels(<x.cpp> ... [ISA name] [OPTIONS option ...]): sources with -O3 and options of their own, compiled
+# one by one. An instruction set brings its flags and its namespace (catena/spatial/scalar.h).
+function(catena_kernels)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "ISA" "OPTIONS")
+  set(avx2_flags -mavx2 -mfma)
+  set(avx512_flags -mavx512f -mavx2 -mfma)
+  set_source_files_properties(${arg_UNPARSED_ARGUMENTS} PROPERTIES
+    COMPILE_OPTIONS "${CATENA_KERNEL_OPTIMIZATION};${${arg_ISA}_flags};${arg_OPTIONS}"
+    SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
+  if(arg_ISA)
+    set_source_files_properties(${arg_UNPARSED_ARGUMENTS} PROPERTIES COMPILE_DEFINITIONS CATENA_ISA=${arg_ISA})
+  endif()
+endfunction()
+
 # Targets of the named packages, which must exist.
 function(_catena_package_targets result)
   set(targets)
@@ -82,6 +117,7 @@ function(catena_room name)
     add_library(catena_${name} ${room_SOURCES} ${room_PRIVATE_HEADERS})
     target_compile_options(catena_${name} PRIVATE ${CATENA_WARNINGS})
     target_link_libraries(catena_${name} PRIVATE ${private_links})
+    catena_compile_cheaply(catena_${name} library)
     set_target_properties(catena_${name} PROPERTIES
       VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
       INSTALL_RPATH "$ORIGIN")
@@ -118,7 +154,8 @@ function(catena_room name)
     target_link_libraries(catena_${name}_test PRIVATE catena_${name} ${test_depends} ${private_links}
       ${room_TEST_LINK} GTest::gmock GTest::gtest_main)
     # Tests are short to run and long to optimize.
-    target_compile_options(catena_${name}_test PRIVATE ${CATENA_WARNINGS} $<$<CONFIG:Release>:-O1>)
+    target_compile_options(catena_${name}_test PRIVATE ${CATENA_WARNINGS} ${CATENA_TEST_OPTIMIZATION})
+    catena_compile_cheaply(catena_${name}_test test BATCH 3)
     # For tests that read models/ and the like.
     target_compile_definitions(catena_${name}_test PRIVATE CATENA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     gtest_discover_tests(catena_${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 120
@@ -160,5 +197,6 @@ function(catena_app name)
   target_include_directories(catena_app_${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_options(catena_app_${name} PRIVATE ${CATENA_WARNINGS})
   target_compile_definitions(catena_app_${name} PRIVATE CATENA_VERSION="${PROJECT_VERSION}")
+  catena_compile_cheaply(catena_app_${name} program)
   install(TARGETS catena_app_${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/dynamics/forward.h"
 
@@ -13,11 +14,6 @@ namespace {
 
 constexpr int kShownRows = 60;  // of a table, unless all are asked for
 constexpr int kDeepestIndent = 30;
-
-template <class T>
-auto& at(T&& container, int i) {
-  return container[static_cast<std::size_t>(i)];
-}
 
 std::string counted(int n, const std::string& what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");

@@ -18,6 +18,9 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
 // The shortest decimal that reads back as the same double.
 std::string number(double value);
 
+// With so many significant digits, as %g writes it.
+std::string short_number(double value, int digits = 3);
+
 // "a, b and c".
 std::string listed(std::span<const std::string> words);
 

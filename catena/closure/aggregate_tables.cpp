@@ -4,16 +4,12 @@
 #include <cmath>
 #include <vector>
 
+#include "catena/base/index.h"
 #include "catena/closure/pair.h"
 #include "catena/model/hinge_kinematics.h"
 
 namespace catena {
 namespace {
-
-template <class T>
-auto& at(T&& container, int i) {
-  return container[static_cast<std::size_t>(i)];
-}
 
 Vec3d axis_of(const Hinge& hinge, std::size_t i, const Vec3d& otherwise) {
   return i < hinge.axes.size() ? normalized(hinge.axes[i]) : otherwise;

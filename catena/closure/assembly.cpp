@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <numeric>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/chart.h"
 #include "catena/closure/mobility.h"
@@ -15,11 +16,6 @@ namespace {
 
 // A residual that is nothing but rounding.
 constexpr double kExact = 1e-14;
-
-template <class T>
-auto& at(T&& container, int i) {
-  return container[static_cast<std::size_t>(i)];
-}
 
 // A loop's equations as functions of some of its columns.
 PositionSolver solver_of(const LoopClosure& loop, const std::vector<int>& free, bool keep_limits,
@@ -53,12 +49,6 @@ std::vector<int> free_columns(const LoopClosure& loop, const std::vector<std::ui
   for (int k = 0; k < loop.freedoms(); ++k)
     if (fixed.empty() || at(fixed, loop.freedom(k)) == 0) free.push_back(k);
   return free;
-}
-
-std::string short_number(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", x);
-  return text;
 }
 
 std::vector<int> freedoms_of(const LoopClosure& loop, const std::vector<int>& columns) {
@@ -244,8 +234,8 @@ std::vector<std::string> outside_limits(const Mechanism& mechanism, const Eigen:
     const double x = q[coordinate];
     if (x < own.lower - kBeyond || x > own.upper + kBeyond)
       outside.push_back("'" + at(mechanism.position_names(), coordinate) + "' at " +
-                        short_number(x) + " (limits " + short_number(own.lower) + " to " +
-                        short_number(own.upper) + ")");
+                        short_number(x, 4) + " (limits " + short_number(own.lower, 4) + " to " +
+                        short_number(own.upper, 4) + ")");
   }
   return outside;
 }

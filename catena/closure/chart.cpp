@@ -8,6 +8,7 @@
 #include <Eigen/QR>
 #include <Eigen/SVD>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
 #include "catena/closure/chart_rows.h"
@@ -20,11 +21,6 @@ namespace {
 // Below this the position is singular at the rank that the loop has elsewhere: the accelerations
 // would have no digits.
 constexpr double kSingular = 1e-12;
-
-template <class T>
-auto& at(T&& container, int i) {
-  return container[static_cast<std::size_t>(i)];
-}
 
 // The first `count` pivots of a column-pivoted QR, smallest pivot over largest in `quality`.
 std::vector<int> pivot_columns(const Eigen::MatrixXd& m, int count, double& quality) {

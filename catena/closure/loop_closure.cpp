@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/pair.h"
 #include "catena/closure/rows.h"
@@ -13,18 +14,7 @@
 namespace catena {
 namespace {
 
-template <class T>
-auto& at(T&& container, int i) {
-  return container[static_cast<std::size_t>(i)];
-}
-
 // Three digits: enough to see where to look.
-std::string short_number(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", x);
-  return text;
-}
-
 // The shortest rotation vector that turns a into b, unit vectors both.
 Vec3d turn_between(const Vec3d& a, const Vec3d& b) {
   const Vec3d c = cross(a, b);

@@ -6,6 +6,7 @@
 
 #include <Eigen/QR>
 
+#include "catena/base/text.h"
 #include "catena/closure/assembly.h"
 #include "catena/model/configuration.h"
 
@@ -114,17 +115,11 @@ bool moves_within_rounding(const LoopClosure& loop, const Eigen::VectorXd& q, in
   return true;
 }
 
-std::string short_number(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2g", x);
-  return text;
-}
-
 std::string nearly_redundant_text(const LoopMobility& loop) {
   return std::to_string(loop.nearly_redundant) +
          (loop.nearly_redundant == 1 ? " constraint is" : " constraints are") +
-         " nearly redundant: off by " + short_number(loop.off) +
-         " rad or lengths of the loop (below " + short_number(kRankThreshold) +
+         " nearly redundant: off by " + short_number(loop.off, 2) +
+         " rad or lengths of the loop (below " + short_number(kRankThreshold, 2) +
          " it would be taken for rounding). If parallel axes and equal lengths are meant, write "
          "them with more digits; the mobility is then " +
          std::to_string(loop.mobility + loop.nearly_redundant) + ", not " +
@@ -176,7 +171,7 @@ LoopMobility analyse_loop(const Mechanism& mechanism, const LoopPlace& place,
     result.trouble = name + ": a shaky position: " + std::to_string(result.instantaneous) +
                      " freedoms instantaneously, but all closed positions found around it are "
                      "within " +
-                     short_number(ranks.farthest) +
+                     short_number(ranks.farthest, 2) +
                      " of it, so it cannot move; change the geometry, or start elsewhere";
     warnings.push_back(result.trouble);
     return result;  // what is redundant around it is not known either

@@ -5,18 +5,15 @@
 
 #include <Eigen/QR>
 
+#include "catena/base/index.h"
+
 namespace catena {
 namespace {
 
 // The residual that Newton's method reaches in double precision, with two digits to spare.
-constexpr double kExact = 1e-14;
+constexpr double kFullyClosed = 1e-14;
 // Newton's method takes over below this.
 constexpr double kNear = 1e-5;
-
-template <class T>
-auto& at(T&& container, int i) {
-  return container[static_cast<std::size_t>(i)];
-}
 
 }  // namespace
 
@@ -84,7 +81,7 @@ void PositionSolver::levenberg_marquardt(Eigen::VectorXd& q, ClosureEquations& e
   constexpr double kStart = 1e-2, kLeast = 1e-10, kMost = 1e8;
   constexpr double kLongestStep = 0.5;  // unit steps: keeps to the branch of the guess
   double damping = kStart;
-  for (int step = 0; step < kSteps && e.residual.norm() > kExact && damping < kMost; ++step) {
+  for (int step = 0; step < kSteps && e.residual.norm() > kFullyClosed && damping < kMost; ++step) {
     // min |a s + r|² + damping |s|², by QR: the normal equations would lose half the digits.
     Eigen::VectorXd s = step_within(q, e.jacobian, [&](const Eigen::MatrixXd& a) {
       const Eigen::Index n = a.cols();

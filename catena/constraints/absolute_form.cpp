@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/kinematics.h"
 
 namespace catena {
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 std::string free_name(const std::string& body) { return "free " + body; }
 

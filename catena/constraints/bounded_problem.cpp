@@ -12,9 +12,8 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // A motion below this fraction of the terms that it is the sum of is rounding.
-constexpr double kRounding = 256.0 * std::numeric_limits<double>::epsilon();
+constexpr double kSpeedRounding = 256.0 * std::numeric_limits<double>::epsilon();
 // A freedom whose own answer falls to this fraction while others are held moves with them.
 constexpr double kDependent = 1e-10;
 
@@ -52,7 +51,7 @@ class Solver {
     const double u = motion_[i];
     const double scale =
         std::abs(p_.b[i]) + p_.w.row(i).cwiseAbs().dot(push_.cwiseAbs().transpose());
-    if (std::abs(u) <= kRounding * scale) return 0.0;
+    if (std::abs(u) <= kSpeedRounding * scale) return 0.0;
     if (u > 0.0 && push_[i] <= p_.least[i]) return 0.0;
     if (u < 0.0 && push_[i] >= p_.most[i]) return 0.0;
     return std::abs(u);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/pair.h"
 #include "catena/closure/rows.h"
@@ -12,21 +13,12 @@
 namespace catena {
 namespace {
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
 NodeFrame on_node(const Mechanism& m, int body, const Transformd& frame, const std::string& what) {
   if (body < -1 || body >= static_cast<int>(m.bodies().size()))
     throw NumericalError(what + ": there is no body " + std::to_string(body));
   if (body < 0) return {-1, frame};
   const BodyPlace& place = m.bodies()[index(body)];
   return {place.node, place.X_node_body * frame};
-}
-
-Transformd pose_of(const Workspace& w, int node) {
-  return node < 0 ? Transformd::identity() : w.node(node).pose;
-}
-Twistd twist_of(const Workspace& w, int node) {
-  return node < 0 ? Twistd::zero() : w.node(node).twist;
 }
 
 // A chain's own compliance has lost rank when this is left of a pivot (a squared sine); the same

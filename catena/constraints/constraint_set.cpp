@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/loop_closure.h"
 #include "catena/closure/pair.h"
@@ -10,8 +11,6 @@
 
 namespace catena {
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 NodeFrame on_node(const Mechanism& m, int body, const Transformd& frame) {
   if (body < 0) return {-1, frame};
@@ -22,10 +21,6 @@ NodeFrame on_node(const Mechanism& m, int body, const Transformd& frame) {
 void check_body(const Mechanism& m, int body, const std::string& what) {
   if (body < -1 || body >= static_cast<int>(m.bodies().size()))
     throw NumericalError(what + ": there is no body " + std::to_string(body));
-}
-
-Transformd pose_of(const Workspace& w, int node) {
-  return node < 0 ? Transformd::identity() : w.node(node).pose;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <Eigen/QR>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/constraints/constraint_set.h"
 #include "catena/dynamics/kinematics.h"
@@ -16,8 +17,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
 // A row whose squared sine against the other constraints is below this follows from them.
 constexpr double kFollows = 1e-9;
 // Forces and accelerations below this fraction of the sum of normal forces, or of the largest
@@ -25,13 +24,6 @@ constexpr double kFollows = 1e-9;
 constexpr double kNothing = 1e-9;
 // The friction of a contact that others keep from slipping is at least so little short of its cone.
 constexpr double kWithin = 1.0 - 1e-9;
-
-Transformd pose_of(const Workspace& w, int node) {
-  return node < 0 ? Transformd::identity() : w.node(node).pose;
-}
-Twistd twist_of(const Workspace& w, int node) {
-  return node < 0 ? Twistd::zero() : w.node(node).twist;
-}
 
 }  // namespace
 

@@ -3,14 +3,13 @@
 #include <cmath>
 #include <cstdio>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/pair.h"
 #include "catena/constraints/constraint_set.h"
 
 namespace catena {
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 // An entry of the null space below this is rounding: its columns have length one. Below so many
 // times what the redundant rows are off by, it is the rounding of the file's numbers.

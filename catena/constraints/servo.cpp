@@ -2,12 +2,11 @@
 
 #include <cmath>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 
 namespace catena {
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 const BodyPlace& body_of(const ServoSettings& s, const Mechanism& m) {
   return m.bodies()[index(s.body)];

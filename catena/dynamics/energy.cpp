@@ -2,14 +2,13 @@
 
 #include <cmath>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/dynamics/loads.h"
 #include "catena/model/configuration.h"
 
 namespace catena {
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 // The motion of a frame in the outermost of three, from its motion in the middle one.
 FrameMotion operator*(const FrameMotion& outer, const FrameMotion& inner) {

@@ -33,12 +33,6 @@ HingeMatrix map_of(const Workspace& w, int n) {
 Twistd acceleration_of(const Mechanism& mechanism, const Workspace& w, int node) {
   return node < 0 ? Twistd{Vec3d::zero(), -mechanism.gravity()} : w.node(node).acceleration;
 }
-Twistd twist_of(const Workspace& w, int node) {
-  return node < 0 ? Twistd::zero() : w.node(node).twist;
-}
-Transformd pose_of(const Workspace& w, int node) {
-  return node < 0 ? Transformd::identity() : w.node(node).pose;
-}
 
 }  // namespace
 

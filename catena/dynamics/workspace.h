@@ -120,4 +120,12 @@ class Workspace {
   std::unique_ptr<MultiplierDynamics> multiplier_dynamics_;
 };
 
+// Pose and twist of a node as the last kinematics left them; node −1 is the ground.
+inline Transformd pose_of(const Workspace& w, int node) {
+  return node < 0 ? Transformd::identity() : w.node(node).pose;
+}
+inline Twistd twist_of(const Workspace& w, int node) {
+  return node < 0 ? Twistd::zero() : w.node(node).twist;
+}
+
 }  // namespace catena

@@ -12,6 +12,7 @@
 
 #include <Eigen/Eigenvalues>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/model/configuration.h"
 #include "catena/model/hinge_kinematics.h"
@@ -26,11 +27,6 @@ constexpr double kRelativeInertia = 1e-13;
 using MotionMap = Eigen::Matrix<double, 6, Eigen::Dynamic, 0, 6, kMaxFreedoms>;
 using Square = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMaxFreedoms, kMaxFreedoms>;
 using Column = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMaxFreedoms, 1>;
-
-template <class T>
-auto& at(T&& container, int i) {
-  return container[static_cast<std::size_t>(i)];
-}
 
 // An inertia, and the sum of the moments of inertia that were added to make it (without regard to
 // cancellation): the measure of its rounding.

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/model/builder.h"
 #include "catena/model/configuration.h"
@@ -17,11 +18,6 @@
 
 namespace catena {
 namespace {
-
-template <class T>
-auto& at(T& container, int i) {
-  return container[static_cast<std::size_t>(i)];
-}
 
 void store(const Vec3d& v, double* to) {
   for (int i = 0; i < 3; ++i) to[i] = v[i];

@@ -6,15 +6,11 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "catena/base/index.h"
 #include "catena/model/union_find.h"
 
 namespace catena {
 namespace {
-
-template <class T>
-auto& at(T& container, int i) {
-  return container[static_cast<std::size_t>(i)];
-}
 
 int size_of(const auto& container) { return static_cast<int>(container.size()); }
 

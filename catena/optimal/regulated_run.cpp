@@ -6,6 +6,7 @@
 #include <memory>
 #include <numbers>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/model/builder.h"
 #include "catena/model/configuration.h"
@@ -20,8 +21,6 @@ using Eigen::VectorXd;
 // A motion that is so many times as far off as is allowed has departed; to follow it to its end may
 // take for ever.
 constexpr double kDeparted = 1e4;
-
-std::size_t index(Index i) { return static_cast<std::size_t>(i); }
 
 // Efforts of the actuators at a time and state. What was asked last is kept: every actuator and
 // every column asks for the same.

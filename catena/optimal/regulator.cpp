@@ -9,6 +9,7 @@
 #include <Eigen/Dense>
 #include <fmt/format.h>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
 #include "catena/closure/chart.h"
@@ -48,8 +49,6 @@ constexpr int kMostBatches = 5000;
 constexpr double kRest = 1e-7;
 // Charts that are tried for the whole motion are those of so many of its samples.
 constexpr int kCharts = 16;
-
-std::size_t index(Index i) { return static_cast<std::size_t>(i); }
 
 // One of the two interpretations of a name: a freedom that the caller can act on.
 std::vector<int> actuators_of(const Mechanism& m, const RegulatorSettings& settings,

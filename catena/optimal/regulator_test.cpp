@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "catena/base/error.h"
+#include "catena/base/index.h"
 #include "catena/model/builder.h"
 #include "catena/optimal/regulated_run.h"
 #include "catena/optimal/testing/test_support.h"
@@ -28,8 +29,6 @@ using test::motion_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 constexpr double kPi = std::numbers::pi;
-
-std::size_t index(Index i) { return static_cast<std::size_t>(i); }
 
 // A block of this mass that slides without friction: m v̇ = effort.
 Mechanism block(double mass) {

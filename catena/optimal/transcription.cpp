@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/kinematics.h"
 #include "catena/optimal/resolve.h"
 
@@ -16,7 +17,6 @@ using Eigen::VectorXd;
 
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 // Bounds are looked at in about so many points between two knots.
 constexpr int kBoundPoints = 8;
@@ -73,7 +73,7 @@ void Transcription::make_terms() {
     Term t;
     t.quantity = r.quantity;
     t.freedom = freedom_index(m, r.freedom);
-    t.coordinate = m.coordinate_of_freedom()[at(t.freedom)];
+    t.coordinate = m.coordinate_of_freedom()[index(t.freedom)];
     t.weight = r.weight;
     if (signal_given(r.reference))
       t.reference.emplace(r.reference, m, "reference of '" + r.freedom + "'", true);
@@ -85,7 +85,7 @@ void Transcription::make_terms() {
     t.weight = r.weight;
     const int freedom = freedom_index(m, r.freedom);
     for (int c = 0; c < controls_->size(); ++c)
-      if (controls_->controls()[at(c)].freedom == freedom) t.control = c;
+      if (controls_->controls()[index(c)].freedom == freedom) t.control = c;
     cost_of_term_.push_back(cost("rate of " + r.freedom));
     terms_.push_back(std::move(t));
   }
@@ -100,7 +100,7 @@ void Transcription::make_terms() {
     Final x;
     x.quantity = f.quantity;
     x.freedom = freedom;
-    x.coordinate = m.coordinate_of_freedom()[at(freedom)];
+    x.coordinate = m.coordinate_of_freedom()[index(freedom)];
     x.target = f.target;
     x.weight = f.weight;
     x.name = fmt::format("final {} of {}", word(f.quantity), f.freedom);
@@ -154,7 +154,7 @@ void Transcription::make_rows() {
     Final x;
     x.quantity = f.quantity;
     x.freedom = freedom;
-    x.coordinate = m.coordinate_of_freedom()[at(freedom)];
+    x.coordinate = m.coordinate_of_freedom()[index(freedom)];
     x.name = fmt::format("final {} of '{}'", word(f.quantity), f.freedom);
     cost_of_final_.push_back(-1);
     finals_.push_back(x);
@@ -168,10 +168,11 @@ void Transcription::make_rows() {
     const int freedom = freedom_index(m, b.freedom);
     int own = -1;
     for (int c = 0; c < controls_->size(); ++c)
-      if (controls_->controls()[at(c)].freedom == freedom) own = c;
+      if (controls_->controls()[index(c)].freedom == freedom) own = c;
     // The coefficients of a step or a polygon are its extremes.
     if (own >= 0 && b.quantity == MotionQuantity::effort &&
-        !controls_->controls()[at(own)].motion && controls_->controls()[at(own)].degree <= 1) {
+        !controls_->controls()[index(own)].motion &&
+        controls_->controls()[index(own)].degree <= 1) {
       const int first = controls_->first_parameter(own);
       for (int k = first; k < first + controls_->free_coefficients(own); ++k) {
         lower_[k] = std::max(lower_[k], b.lower);
@@ -180,7 +181,7 @@ void Transcription::make_rows() {
       continue;
     }
     paths_.push_back(
-        {b.quantity, freedom, m.coordinate_of_freedom()[at(freedom)], b.lower, b.upper});
+        {b.quantity, freedom, m.coordinate_of_freedom()[index(freedom)], b.lower, b.upper});
   }
   if (!paths_.empty()) {
     const int spans = static_cast<int>(controls_->knots().size()) - 1;
@@ -208,7 +209,7 @@ void Transcription::make_rows() {
                                  }));
         path_rows_.push_back(given ? -1 : static_cast<int>(rows_.size()));
         if (!given)
-          add({-1, path.quantity, path.freedom, path.coordinate, places[at(p)]}, path.lower,
+          add({-1, path.quantity, path.freedom, path.coordinate, places[index(p)]}, path.lower,
               path.upper);
       }
   }
@@ -217,10 +218,10 @@ void Transcription::make_rows() {
 }
 
 std::string Transcription::constraint_name(int i, double duration) const {
-  const Row& r = rows_[at(i)];
-  if (r.final >= 0) return finals_[at(r.final)].name;
+  const Row& r = rows_[index(i)];
+  if (r.final >= 0) return finals_[index(r.final)].name;
   return fmt::format("{} of '{}' at {:.3g} s", word(r.quantity),
-                     problem_.mechanism->velocity_names()[at(r.freedom)], r.u * duration);
+                     problem_.mechanism->velocity_names()[index(r.freedom)], r.u * duration);
 }
 
 double Transcription::violation(const VectorXd& x, const VectorXd& c, int* worst) const {
@@ -292,8 +293,8 @@ double Transcription::residual(Term& term, const MotionPoint& p, RowVectorXd* g)
     return r;
   }
   if (term.control >= 0) {
-    const ControlValue& c = p.controls[at(term.control)];
-    const int order = controls_->controls()[at(term.control)].motion ? 3 : 1;
+    const ControlValue& c = p.controls[index(term.control)];
+    const int order = controls_->controls()[index(term.control)].motion ? 3 : 1;
     if (g != nullptr) {
       g->setZero();
       for (int k = 0; k < c.count; ++k) (*g)[c.first + k] = c.by_parameter[order][k];
@@ -355,52 +356,53 @@ bool Transcription::evaluate(const VectorXd& x, Want want, Evaluation& out) {
   }
   RowVectorXd g(columns);
   RowVectorXd* const wanted = derivatives ? &g : nullptr;
-  int index = 0;
+  int visit = 0;
   std::size_t next_path = 0;
   int first_path_row = 0;
-  while (first_path_row < constraints() && rows_[at(first_path_row)].final >= 0) ++first_path_row;
+  while (first_path_row < constraints() && rows_[index(first_path_row)].final >= 0)
+    ++first_path_row;
   try {
-    rollout_->run(duration_now, x.head(controls_->parameters()), derivatives,
-                  [&](const MotionPoint& p) {
-                    if (p.weight > 0.0)
-                      for (std::size_t i = 0; i < terms_.size(); ++i) {
-                        Term& term = terms_[i];
-                        const double r = residual(term, p, wanted);
-                        const double root = std::sqrt(term.weight * p.weight);
-                        out.parts[cost_of_term_[i]] += 0.5 * root * root * r * r;
-                        if (!derivatives) continue;
-                        g[columns - 1] +=
-                            0.5 * r / duration_now;  // the weight is proportional to the duration
-                        residuals[count] = root * r;
-                        rows.row(count++) = root * g.head(n);
-                      }
-                    if (next_path < path_points_.size() && path_points_[next_path] == index) {
-                      for (std::size_t k = 0; k < paths_.size(); ++k) {
-                        const int i = path_rows_[next_path * paths_.size() + k];
-                        if (i < 0) continue;
-                        out.constraints[i] = value(paths_[k], p);
-                        if (!derivatives) continue;
-                        row(paths_[k].quantity, paths_[k].freedom, *p.columns, g);
-                        out.jacobian.row(i) = g.head(n);
-                      }
-                      ++next_path;
-                    }
-                    ++index;
-                    if (!p.last) return;
-                    for (std::size_t i = 0; i < finals_.size(); ++i) {
-                      const Final& f = finals_[i];
-                      if (f.weight == 0.0) continue;
-                      const double off = final_value(f, p, wanted) - f.target;
-                      out.parts[cost_of_final_[i]] += f.weight * off * off;
-                      if (!derivatives) continue;
-                      residuals[count] = std::sqrt(2.0 * f.weight) * off;
-                      rows.row(count++) = std::sqrt(2.0 * f.weight) * g.head(n);
-                    }
-                    for (int i = 0; i < first_path_row; ++i) {
-                      out.constraints[i] = final_value(finals_[at(rows_[at(i)].final)], p, wanted);
-                      if (derivatives) out.jacobian.row(i) = g.head(n);
-                    }
-                  });
+    rollout_->run(
+        duration_now, x.head(controls_->parameters()), derivatives, [&](const MotionPoint& p) {
+          if (p.weight > 0.0)
+            for (std::size_t i = 0; i < terms_.size(); ++i) {
+              Term& term = terms_[i];
+              const double r = residual(term, p, wanted);
+              const double root = std::sqrt(term.weight * p.weight);
+              out.parts[cost_of_term_[i]] += 0.5 * root * root * r * r;
+              if (!derivatives) continue;
+              g[columns - 1] +=
+                  0.5 * r / duration_now;  // the weight is proportional to the duration
+              residuals[count] = root * r;
+              rows.row(count++) = root * g.head(n);
+            }
+          if (next_path < path_points_.size() && path_points_[next_path] == visit) {
+            for (std::size_t k = 0; k < paths_.size(); ++k) {
+              const int i = path_rows_[next_path * paths_.size() + k];
+              if (i < 0) continue;
+              out.constraints[i] = value(paths_[k], p);
+              if (!derivatives) continue;
+              row(paths_[k].quantity, paths_[k].freedom, *p.columns, g);
+              out.jacobian.row(i) = g.head(n);
+            }
+            ++next_path;
+          }
+          ++visit;
+          if (!p.last) return;
+          for (std::size_t i = 0; i < finals_.size(); ++i) {
+            const Final& f = finals_[i];
+            if (f.weight == 0.0) continue;
+            const double off = final_value(f, p, wanted) - f.target;
+            out.parts[cost_of_final_[i]] += f.weight * off * off;
+            if (!derivatives) continue;
+            residuals[count] = std::sqrt(2.0 * f.weight) * off;
+            rows.row(count++) = std::sqrt(2.0 * f.weight) * g.head(n);
+          }
+          for (int i = 0; i < first_path_row; ++i) {
+            out.constraints[i] = final_value(finals_[index(rows_[index(i)].final)], p, wanted);
+            if (derivatives) out.jacobian.row(i) = g.head(n);
+          }
+        });
   } catch (const NumericalError& e) {
     failure_ = e.what();
     return false;

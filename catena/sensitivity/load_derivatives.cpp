@@ -8,15 +8,6 @@
 namespace catena {
 namespace {
 
-// The freedoms that move a node, from the node inward.
-template <class F>
-void each_inboard(const Mechanism& mechanism, int node, F f) {
-  for (int n = node; n >= 0; n = mechanism.nodes()[static_cast<std::size_t>(n)].parent) {
-    const Node& own = mechanism.nodes()[static_cast<std::size_t>(n)];
-    for (int k = own.v_index; k < own.v_index + own.freedoms; ++k) f(k);
-  }
-}
-
 // A point of a body about the reference point of its tree.
 struct PointMotion {
   int node = -1;

@@ -20,6 +20,15 @@
 
 namespace catena {
 
+// The freedoms that move a node, from the node inward.
+template <class F>
+void each_inboard(const Mechanism& mechanism, int node, F f) {
+  for (int n = node; n >= 0; n = mechanism.nodes()[static_cast<std::size_t>(n)].parent) {
+    const Node& own = mechanism.nodes()[static_cast<std::size_t>(n)];
+    for (int k = own.v_index; k < own.v_index + own.freedoms; ++k) f(k);
+  }
+}
+
 // The slope of friction_force().
 double friction_slope(const Friction& friction, double v);
 

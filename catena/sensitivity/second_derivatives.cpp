@@ -16,8 +16,8 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr int kDirections = 4;
-using Number = Dual<double, kDirections>;
+constexpr int kSecondDirections = 4;
+using SecondNumber = Dual<double, kSecondDirections>;
 
 // Columns in dual numbers.
 struct DualColumns {
@@ -27,9 +27,9 @@ struct DualColumns {
     table.stride = plain.stride;
     const std::size_t length = static_cast<std::size_t>(plain.stride);
     numbers.resize(45 * length);
-    Number* next = numbers.data();
+    SecondNumber* next = numbers.data();
     const auto take = [&](std::size_t rows) {
-      Number* start = next;
+      SecondNumber* start = next;
       next += rows * length;
       return start;
     };
@@ -61,21 +61,21 @@ struct DualColumns {
     a.resize(v.size());
     external.resize(6 * m.nodes().size());
   }
-  Scratch<Number> scratch() {
-    Scratch<Number> s;
+  Scratch<SecondNumber> scratch() {
+    Scratch<SecondNumber> s;
     s.nodes = scratch_nodes.data();
     s.general = scratch_general.data();
     s.sine = sine.data();
     s.cosine = cosine.data();
     return s;
   }
-  DerivativeTable<Number> table;
-  std::vector<Number> numbers, sine, cosine, q, v, a, external;
-  std::vector<ColumnNode<Number>> nodes;
-  std::vector<GeneralColumns<Number>> general;
-  std::vector<RotorColumn<Number>> rotors;
-  std::vector<NodeScratch<Number>> scratch_nodes;
-  std::vector<GeneralScratch<Number>> scratch_general;
+  DerivativeTable<SecondNumber> table;
+  std::vector<SecondNumber> numbers, sine, cosine, q, v, a, external;
+  std::vector<ColumnNode<SecondNumber>> nodes;
+  std::vector<GeneralColumns<SecondNumber>> general;
+  std::vector<RotorColumn<SecondNumber>> rotors;
+  std::vector<NodeScratch<SecondNumber>> scratch_nodes;
+  std::vector<GeneralScratch<SecondNumber>> scratch_general;
 };
 
 // Entries of the three matrices along direction d of the dual numbers.
@@ -83,14 +83,14 @@ struct Three {
   MatrixXd by_q, by_v, mass;
 };
 void read_matrices(const SweepModel& model, const MatrixPattern& pattern,
-                   const DerivativeTable<Number>& c, std::vector<Three>& out) {
+                   const DerivativeTable<SecondNumber>& c, std::vector<Three>& out) {
   const int n = pattern.size, stride = c.stride;
   for (Three& t : out) {
     t.by_q.setZero(n, n);
     t.by_v.setZero(n, n);
     t.mass.setZero(n, n);
   }
-  const auto add = [&](MatrixXd Three::*part, int row, int column, const Number& x) {
+  const auto add = [&](MatrixXd Three::*part, int row, int column, const SecondNumber& x) {
     for (std::size_t d = 0; d < out.size(); ++d) (out[d].*part)(row, column) += x.derivative[d];
   };
   for (int k = 0; k < n; ++k)
@@ -99,13 +99,13 @@ void read_matrices(const SweepModel& model, const MatrixPattern& pattern,
       if (segment.kind == RowSegment::Kind::none) continue;
       for (int r = segment.first; r < segment.first + segment.count; ++r) {
         if (segment.kind == RowSegment::Kind::inboard) {
-          const Twist<Number> twist = get_twist(c.twist, stride, r);
+          const Twist<SecondNumber> twist = get_twist(c.twist, stride, r);
           add(&Three::by_q, r, k, dot(get_wrench(c.by_q, stride, k), twist));
           add(&Three::by_v, r, k, dot(get_wrench(c.by_v, stride, k), twist));
           add(&Three::mass, r, k, dot(get_wrench(c.momentum, stride, k), twist));
         } else {
-          const Wrench<Number> momentum = get_wrench(c.momentum, stride, r);
-          const Vec3<Number> turning = get_vec3(c.turning, stride, r);
+          const Wrench<SecondNumber> momentum = get_wrench(c.momentum, stride, r);
+          const Vec3<SecondNumber> turning = get_vec3(c.turning, stride, r);
           add(&Three::by_q, r, k,
               dot(momentum, get_twist(c.second, stride, k)) +
                   dot(turning, get_vec3(c.rate, stride, k)));
@@ -119,26 +119,26 @@ void read_matrices(const SweepModel& model, const MatrixPattern& pattern,
   for (int node_index = 0; node_index < model.node_count; ++node_index) {
     const Node& node = model.nodes[node_index];
     if (node.freedoms == 1 && !varies(node)) continue;
-    const GeneralColumns<Number>& g = c.general[model.general_index[node_index]];
+    const GeneralColumns<SecondNumber>& g = c.general[model.general_index[node_index]];
     for (int l = 0; l < node.freedoms; ++l)
       for (int m = 0; m < node.freedoms; ++m)
         add(&Three::by_q, node.v_index + m, node.v_index + l, g.own[l][m]);
   }
   for (int d = 0; d < c.drive_count; ++d) {
     const DriveTerm& drive = c.drives[d];
-    const RotorColumn<Number>& rotor = c.rotors[d];
+    const RotorColumn<SecondNumber>& rotor = c.rotors[d];
     for (int i = drive.carrier; i >= 0; i = model.nodes[i].parent)
       for (int k = model.nodes[i].v_index; k < model.nodes[i].v_index + model.nodes[i].freedoms;
            ++k) {
         const int h = drive.freedom;
-        const Vec3<Number> twist = get_vec3(c.twist, stride, k);
+        const Vec3<SecondNumber> twist = get_vec3(c.twist, stride, k);
         add(&Three::by_q, h, k,
             dot(rotor.axis, get_vec3(c.second, stride, k)) +
                 dot(rotor.turned, get_vec3(c.rate, stride, k)));
-        const Number turned = dot(rotor.turned, twist);
+        const SecondNumber turned = dot(rotor.turned, twist);
         add(&Three::by_v, h, k, dot(rotor.axis, get_vec3(c.drift, stride, k)) + turned);
         add(&Three::by_v, k, h, turned);
-        const Number entry = dot(rotor.axis, twist);
+        const SecondNumber entry = dot(rotor.axis, twist);
         add(&Three::mass, h, k, entry);
         add(&Three::mass, k, h, entry);
       }
@@ -217,19 +217,19 @@ InverseSecondDerivatives inverse_second_derivatives(const Mechanism& m, const St
   }
   DualColumns dual(w);
   const PreparedInput in = prepare(m, state, nullptr, external, w.dynamics());
-  const Scratch<Number> scratch = dual.scratch();
+  const Scratch<SecondNumber> scratch = dual.scratch();
   const SweepModel& model = w.dynamics().tree_model();
   for (std::size_t i = 0; i < dual.external.size(); ++i)
-    dual.external[i] = Number(in.external != nullptr ? in.external[i] : 0.0);
+    dual.external[i] = SecondNumber(in.external != nullptr ? in.external[i] : 0.0);
   std::vector<Three> found;
   // Directions 0 to n − 1 are positions, the rest velocities.
-  for (Index first = 0; first < 2 * n; first += kDirections) {
-    for (std::size_t i = 0; i < dual.q.size(); ++i) dual.q[i] = Number(in.q[i]);
+  for (Index first = 0; first < 2 * n; first += kSecondDirections) {
+    for (std::size_t i = 0; i < dual.q.size(); ++i) dual.q[i] = SecondNumber(in.q[i]);
     for (std::size_t i = 0; i < dual.v.size(); ++i) {
-      dual.v[i] = Number(state.v[static_cast<Index>(i)]);
-      dual.a[i] = Number(acceleration[static_cast<Index>(i)]);
+      dual.v[i] = SecondNumber(state.v[static_cast<Index>(i)]);
+      dual.a[i] = SecondNumber(acceleration[static_cast<Index>(i)]);
     }
-    const Index count = std::min<Index>(kDirections, 2 * n - first);
+    const Index count = std::min<Index>(kSecondDirections, 2 * n - first);
     for (Index d = 0; d < count; ++d) {
       const Index k = first + d;
       if (k >= n) {
@@ -247,7 +247,7 @@ InverseSecondDerivatives inverse_second_derivatives(const Mechanism& m, const St
       }
     }
     for (std::size_t i = 0; i < dual.q.size(); ++i) {
-      const SinCos<Number> sc = sincos(dual.q[i]);
+      const SinCos<SecondNumber> sc = sincos(dual.q[i]);
       dual.sine[i] = sc.sin;
       dual.cosine[i] = sc.cos;
     }
@@ -260,9 +260,9 @@ InverseSecondDerivatives inverse_second_derivatives(const Mechanism& m, const St
         place_prismatic(node, dual.q[static_cast<std::size_t>(node.q_index)],
                         scratch.nodes[i].to_parent);
     }
-    column_sweeps<Number>(model, dual.q.data(), dual.v.data(), dual.a.data(),
-                          in.external != nullptr ? dual.external.data() : nullptr, true, scratch,
-                          dual.table);
+    column_sweeps<SecondNumber>(model, dual.q.data(), dual.v.data(), dual.a.data(),
+                                in.external != nullptr ? dual.external.data() : nullptr, true,
+                                scratch, dual.table);
     found.resize(static_cast<std::size_t>(count));
     read_matrices(model, w.tree_pattern(), dual.table, found);
     for (Index d = 0; d < count; ++d) {

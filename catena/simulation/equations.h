@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "catena/base/index.h"
 #include "catena/constraints/constraint_set.h"
 #include "catena/dynamics/forward.h"
 #include "catena/dynamics/impulses.h"
@@ -191,7 +192,6 @@ class Equations final : public Ode {
     std::vector<Signal> motions;
   };
 
-  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
   void add_elements(const ActionSettings& actions);
   void smooth_loops();
   void find_if_floating(const ActionSettings& actions);

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/mobility.h"
 #include "catena/model/configuration.h"
@@ -39,8 +40,6 @@ constexpr double kShorten = 0.25;
 constexpr int kMostFreedomsToLookAt = 300;
 // The first number of a checkpoint.
 constexpr double kCheckpointFormat = 3.0;
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 // By freedom.
 std::vector<std::uint8_t> prescribed_freedoms(const Mechanism& mechanism,

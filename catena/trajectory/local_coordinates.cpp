@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
 #include "catena/closure/chart_rows.h"
@@ -15,8 +16,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 constexpr int kMostIterations = 25;
 constexpr double kSettled = 1e-14;  // as in simulation/coordinates/closed_coordinates.cpp

@@ -8,6 +8,7 @@
 #include <Eigen/SVD>
 
 #include "catena/base/error.h"
+#include "catena/base/index.h"
 #include "catena/closure/loop_closure.h"
 #include "catena/closure/pair.h"
 #include "catena/dynamics/energy.h"
@@ -25,8 +26,6 @@ namespace {
 using Request = const QuantityRequest&;
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 // Newton's method has converged, or never will.
 constexpr double kConverged = 1e-14;

@@ -29,14 +29,13 @@ namespace {
 
 using Request = const QuantityRequest&;
 using Matrix = Eigen::MatrixXd;
+using Shape = Quantity::Shape;
 
 // Makes freedoms of a closed mechanism independent.
 void pin(Request r, const std::vector<std::uint8_t>& pinned, Workspace& w) {
   if (!r.mechanism.loops().empty())
     w.set_chart(choose_chart(r.mechanism, r.input.state.q, {.pinned = pinned}), true);
 }
-
-Matrix scalar(double value) { return Matrix::Constant(1, 1, value); }
 
 Matrix column(const Vec3d& a) { return to_eigen(a); }
 
@@ -263,7 +262,6 @@ const std::vector<std::string> kTwist{"angular.x", "angular.y", "angular.z",
                                       "linear.x",  "linear.y",  "linear.z"};
 
 const std::vector<Quantity>& table() {
-  using Shape = Quantity::Shape;
   using Of = Quantity::Of;
   static const std::vector<Quantity> kRows{
       {"guess_cost", "where the search begins", Shape::scalar, {}, Of::problem, guess_cost},

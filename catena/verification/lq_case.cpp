@@ -18,7 +18,7 @@ Eigen::MatrixXd entry(const std::vector<T>& all, std::size_t k) {
   return all[k];
 }
 
-const std::vector<LqQuantity>& table() {
+const std::vector<LqQuantity>& lq_table() {
   static const std::vector<LqQuantity> kTable{
       {"lq_cost", "the optimal cost", false,
        [](const LqSolution& s, std::size_t) -> Eigen::MatrixXd {
@@ -53,10 +53,10 @@ void read_part(Values& values, const yaml::Node& map, const char* key, To& to) {
 
 }  // namespace
 
-std::span<const LqQuantity> lq_quantities() { return table(); }
+std::span<const LqQuantity> lq_quantities() { return lq_table(); }
 
 const LqQuantity* find_lq_quantity(const std::string& name) {
-  for (const LqQuantity& quantity : table())
+  for (const LqQuantity& quantity : lq_table())
     if (quantity.name == name) return &quantity;
   return nullptr;
 }

@@ -11,8 +11,6 @@ namespace {
 using Request = const QuantityRequest&;
 using Matrix = Eigen::MatrixXd;
 
-Matrix scalar(double value) { return Matrix::Constant(1, 1, value); }
-
 // A problem is solved once for all quantities of it.
 const OptimalMotion& solved(const std::string& path) {
   static std::map<std::string, OptimalMotion> known;

@@ -44,6 +44,9 @@ struct Quantity {
   bool of_guess = false;  // of the state as it was given, loops open
 };
 
+// A number as the 1 x 1 matrix that quantities come in.
+inline Eigen::MatrixXd scalar(double value) { return Eigen::MatrixXd::Constant(1, 1, value); }
+
 std::span<const Quantity> quantities();
 const Quantity* find_quantity(const std::string& name);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
 #include "catena/closure/loop_closure.h"
@@ -15,8 +16,6 @@
 
 namespace catena {
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 // More refinement than this would not gain digits: what is left is rounding of the sweeps.
 constexpr int kMostRefinements = 2;
@@ -48,12 +47,6 @@ void store_inertia(const SpatialInertiad& inertia, Node& node) {
   for (int i = 0; i < 6; ++i) node.inertia[i] = values[i];
 }
 
-Twistd twist_of(const Workspace& w, int node) {
-  return node < 0 ? Twistd::zero() : w.node(node).twist;
-}
-Transformd pose_of(const Workspace& w, int node) {
-  return node < 0 ? Transformd::identity() : w.node(node).pose;
-}
 
 }  // namespace
 

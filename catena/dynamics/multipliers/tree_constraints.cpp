@@ -5,12 +5,11 @@
 #include <limits>
 
 #include "catena/base/cpu.h"
+#include "catena/base/index.h"
 #include "catena/dynamics/operators/influence.h"
 
 namespace catena {
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 // Rows that are longer than this fraction of what the first nodes alone would make them are no
 // rounding, however long the chain.

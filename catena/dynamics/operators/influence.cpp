@@ -2,19 +2,13 @@
 
 #include <algorithm>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/kernels/aggregate_block.h"
 #include "catena/dynamics/kernels/hinge_block.h"
 #include "catena/spatial/eigen.h"
 
 namespace catena {
-namespace {
-
-template <class T>
-auto& at(T& container, int i) {
-  return container[static_cast<std::size_t>(i)];
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::vector<int> node_parents(const Mechanism& mechanism) {
   std::vector<int> parents;

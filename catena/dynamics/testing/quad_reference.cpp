@@ -2,12 +2,11 @@
 
 #include <stdexcept>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/testing/quad_algebra.h"
 
 namespace catena::reference {
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 template <class Real>
 V3<Real> values(const V3<Series<Real>>& a) {

@@ -11,7 +11,6 @@ namespace {
 using xml::Element;
 using xml::Vocabulary;
 
-constexpr const char* kFormat = "SDF";
 constexpr double kDensityOfWater = 1000.0;  // kg/m³, what SDF assumes
 
 const Vocabulary kLinkWords{{"pose", "inertial", "gravity", "enable_wind", "self_collide",
@@ -45,7 +44,7 @@ class BodyReader {
 
   Body read() {
     const Element& e = link_.element;
-    check_words(e, kLinkWords, kFormat, report_);
+    check_words(e, kLinkWords, kSdf, report_);
     body_.name = link_.name;
     body_.source = e.source();
     read_inertial(e.child("inertial"));
@@ -63,7 +62,7 @@ class BodyReader {
                                              "', have 1 kg and 1 kg m² as SDF says");
       return;
     }
-    check_words(inertial, kInertialWords, kFormat, report_);
+    check_words(inertial, kInertialWords, kSdf, report_);
     if (bool_of(inertial, "auto", false, report_)) {
       read_automatic(inertial);
       return;
@@ -77,7 +76,7 @@ class BodyReader {
       report_.error(mass.source(),
                     mass.description() + ": mass " + number(body_.mass) + " must not be negative");
     const Element inertia = inertial.child("inertia");
-    if (inertia) check_words(inertia, kInertiaWords, kFormat, report_);
+    if (inertia) check_words(inertia, kInertiaWords, kSdf, report_);
     const auto entry = [&](const char* tag, double otherwise) {
       return text_number(inertia.child(tag), otherwise, report_);
     };
@@ -182,7 +181,7 @@ class BodyReader {
   }
 
   void read_visual(const Element& element) {
-    check_words(element, kVisualWords, kFormat, report_);
+    check_words(element, kVisualWords, kSdf, report_);
     Visual visual;
     if (const char* name = element.attribute("name")) visual.name = name;
     visual.pose = pose_in_link(element);
@@ -195,7 +194,7 @@ class BodyReader {
                        element.description() + " has no <geometry>; nothing is drawn for it");
       return;
     }
-    check_words(geometry, kGeometryWords, kFormat, report_);
+    check_words(geometry, kGeometryWords, kSdf, report_);
     const Element shape = geometry.child();
     if (!shape) return;
     const auto value = [&](const char* tag) {

@@ -10,7 +10,7 @@
 namespace catena {
 namespace {
 
-std::string escaped(const std::string& text) {
+std::string xml_attribute(const std::string& text) {
   std::string result;
   for (const char c : text) {
     if (c == '&')
@@ -36,7 +36,7 @@ std::string tagged(const std::string& tag, const Vec3d& v) {
 std::string pose(const Transformd& x, const std::string& relative_to = "") {
   const Quaterniond q = to_quaternion(x.rotation);
   std::string text = "<pose rotation_format='quat_xyzw'";
-  if (!relative_to.empty()) text += " relative_to='" + escaped(relative_to) + "'";
+  if (!relative_to.empty()) text += " relative_to='" + xml_attribute(relative_to) + "'";
   text += ">";
   for (const double value : {x.translation.x, x.translation.y, x.translation.z, q.x, q.y, q.z})
     text += number(value) + " ";
@@ -50,7 +50,8 @@ std::string geometry(const Visual& visual) {
     case Visual::Shape::sphere:
       return tagged("sphere", tagged("radius", visual.radius));
     case Visual::Shape::mesh:
-      return tagged("mesh", tagged("uri", escaped(visual.mesh)) + tagged("scale", visual.size));
+      return tagged("mesh",
+                    tagged("uri", xml_attribute(visual.mesh)) + tagged("scale", visual.size));
     default:
       return tagged(visual.shape == Visual::Shape::cylinder ? "cylinder" : "capsule",
                     tagged("radius", visual.radius) + tagged("length", visual.length));
@@ -77,7 +78,7 @@ class Translator {
     std::stable_sort(items.begin(), items.end(),
                      [](const Item& a, const Item& b) { return a.line < b.line; });
     // 1.6: as in URDF, a joint may have the name of a link.
-    std::string all = "<sdf version='1.6'><model name='" + escaped(d_.name) + "'>";
+    std::string all = "<sdf version='1.6'><model name='" + xml_attribute(d_.name) + "'>";
     int line = 1;
     for (const Item& item : items) {
       for (; line < item.line; ++line) all += '\n';
@@ -88,7 +89,7 @@ class Translator {
 
  private:
   std::string link(const Body& body) {
-    std::string text = "<link name='" + escaped(body.name) + "'>";
+    std::string text = "<link name='" + xml_attribute(body.name) + "'>";
     if (const auto found = places_.find(body.name); found != places_.end()) {
       const Hinge& hinge = *found->second;
       text += pose(hinge.frame_on_parent, hinge.parent == kWorld ? "" : hinge.parent);
@@ -102,7 +103,7 @@ class Translator {
     for (const Visual& visual : body.visuals) {
       std::string colour;
       for (const double part : visual.colour) colour += (colour.empty() ? "" : " ") + number(part);
-      text += "<visual name='" + escaped(visual.name) + "'>" + pose(visual.pose) +
+      text += "<visual name='" + xml_attribute(visual.name) + "'>" + pose(visual.pose) +
               tagged("geometry", geometry(visual)) + tagged("material", tagged("diffuse", colour)) +
               "</visual>";
     }
@@ -126,19 +127,20 @@ class Translator {
     std::string before, parent = hinge.parent;
     if (places_.at(hinge.child) != &hinge) {  // closes a loop
       parent = hinge.name + "__on_parent";
-      before = "<frame name='" + escaped(parent) + "' attached_to='" + escaped(hinge.parent) +
-               "'>" +
+      before = "<frame name='" + xml_attribute(parent) + "' attached_to='" +
+               xml_attribute(hinge.parent) + "'>" +
                pose(hinge.frame_on_parent, hinge.parent == kWorld ? "__model__" : hinge.parent) +
                "</frame>";
     }
-    std::string text = before + "<joint name='" + escaped(hinge.name) + "' type='" + type + "'>" +
-                       tagged("parent", escaped(parent)) + tagged("child", escaped(hinge.child));
+    std::string text = before + "<joint name='" + xml_attribute(hinge.name) + "' type='" + type +
+                       "'>" + tagged("parent", xml_attribute(parent)) +
+                       tagged("child", xml_attribute(hinge.child));
     if (!hinge.axes.empty()) {
       std::string axis = tagged("xyz", hinge.axes[0]);
       if (!hinge.freedoms.empty()) axis += freedom(hinge.freedoms[0]);
       if (const auto found = mimic_of_.find(hinge.name); found != mimic_of_.end()) {
         const Coupling& mimic = *found->second;
-        axis += "<mimic joint='" + escaped(mimic.terms[1].hinge) + "'>" +
+        axis += "<mimic joint='" + xml_attribute(mimic.terms[1].hinge) + "'>" +
                 tagged("multiplier", -mimic.terms[1].coefficient) +
                 tagged("offset", mimic.constant) + "</mimic>";
       }

@@ -15,7 +15,6 @@ using xml::Element;
 using xml::Infinite;
 using xml::Vocabulary;
 
-constexpr const char* kFormat = "SDF";
 constexpr double kShortestAxis = 1e-9;
 // Limits of this size are the format's old way to say that there is none.
 constexpr double kNoLimit = 1e16;
@@ -163,7 +162,7 @@ class JointReader {
 
   void read_joint(const SdfThing& joint) {
     const Element& e = joint.element;
-    check_words(e, kJointWords, kFormat, report_);
+    check_words(e, kJointWords, kSdf, report_);
     Hinge hinge;
     hinge.name = joint.name;
     hinge.source = e.source();
@@ -280,7 +279,7 @@ class JointReader {
         hinge.freedoms.push_back({});
         continue;
       }
-      check_words(axis, kAxisWords, kFormat, report_);
+      check_words(axis, kAxisWords, kSdf, report_);
       hinge.axes.push_back(read_axis(joint, axis));
       hinge.freedoms.push_back(read_freedom(axis, type == "continuous"));
       if (const Element initial = axis.child("initial_position")) {
@@ -298,7 +297,7 @@ class JointReader {
     if (!xyz)
       report_.doubtful(axis.source(), axis.description() + " has no <xyz>; 0 0 1 is meant then");
     else
-      check_words(xyz, kXyzWords, kFormat, report_);
+      check_words(xyz, kXyzWords, kSdf, report_);
     Vec3d direction = text_vector(xyz, Vec3d::unit_z(), report_);
     if (norm(direction) < kShortestAxis) {
       report_.error(xyz.source(), xyz.description() +
@@ -322,7 +321,7 @@ class JointReader {
   FreedomSettings read_freedom(const Element& axis, bool continuous) {
     FreedomSettings freedom;
     if (const Element limit = axis.child("limit")) {
-      check_words(limit, kLimitWords, kFormat, report_);
+      check_words(limit, kLimitWords, kSdf, report_);
       const auto bound = [&](const char* tag, double otherwise) {
         const double value = text_number(limit.child(tag), otherwise, report_, Infinite::allowed);
         return std::abs(value) >= kNoLimit ? std::copysign(kInfinity, value) : value;
@@ -343,7 +342,7 @@ class JointReader {
       freedom.velocity_limit = velocity < 0.0 ? kInfinity : velocity;
     }
     if (const Element dynamics = axis.child("dynamics")) {
-      check_words(dynamics, kDynamicsWords, kFormat, report_);
+      check_words(dynamics, kDynamicsWords, kSdf, report_);
       const auto coefficient = [&](const char* tag) {
         const Element e = dynamics.child(tag);
         const double value = text_number(e, 0.0, report_);
@@ -363,7 +362,7 @@ class JointReader {
   // follower = multiplier · (leader − reference) + offset.
   void read_mimic(const Mimic& mimic) {
     const Element& e = mimic.element;
-    check_words(e, kMimicWords, kFormat, report_);
+    check_words(e, kMimicWords, kSdf, report_);
     const char* leader_name = e.attribute("joint");
     if (!leader_name) {
       report_.error(e.source(), e.description() + " has no attribute 'joint'");

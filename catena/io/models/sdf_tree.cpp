@@ -16,7 +16,6 @@ namespace {
 using xml::Element;
 using xml::Vocabulary;
 
-constexpr const char* kFormat = "SDF";
 constexpr const char* kModelFrame = "__model__";
 constexpr int kOldestVersion = 4;     // SDF 1.4
 constexpr int kNewestVersion = 12;    // SDF 1.12
@@ -145,7 +144,7 @@ void SdfTree::declare_contents(const Element& element, SdfScope& scope, Model* m
       const std::string local_name = name_of(e, report_);
       const int id = new_frame(e, kind, local_name);
       declare(scope, local_name, id, kind, e);
-      if (frame) check_words(e, kFrameWords, kFormat, report_);
+      if (frame) check_words(e, kFrameWords, kSdf, report_);
       std::vector<SdfThing>& list = link ? links : joint ? joints : frames;
       if (link) {
         graph.set_body(id, static_cast<int>(links.size()));
@@ -162,7 +161,7 @@ void SdfTree::declare_contents(const Element& element, SdfScope& scope, Model* m
 
 void SdfTree::declare_model(const Element& element, SdfScope& outer, const Element& include,
                             int version, Model* around) {
-  check_words(element, kModelWords, kFormat, report_);
+  check_words(element, kModelWords, kSdf, report_);
   const Element new_name = include.child("name");
   const std::string local_name = new_name ? new_name.text() : name_of(element, report_);
   const bool merged = bool_of(include, "merge", false, report_);
@@ -255,7 +254,7 @@ Element SdfTree::open_file(const std::string& path, const Element& include) {
 }
 
 void SdfTree::open_include(const Element& include, SdfScope& outer, Model* around) {
-  check_words(include, kIncludeWords, kFormat, report_);
+  check_words(include, kIncludeWords, kSdf, report_);
   if (const Element changes = include.child("experimental:params"))
     report_.doubtful(changes.source(),
                      "<experimental:params> is ignored; the included model is "
@@ -331,7 +330,7 @@ int SdfTree::find(const SdfScope& scope, const std::string& wanted, const Elemen
 
 Transformd SdfTree::read_pose(const Element& pose) {
   if (!pose) return {};
-  check_words(pose, kPoseWords, kFormat, report_);
+  check_words(pose, kPoseWords, kSdf, report_);
   const std::string text = pose.text();
   if (text.empty()) return {};
   const std::string format = text_or(pose.attribute("rotation_format"), "euler_rpy");
@@ -435,7 +434,7 @@ bool SdfTree::read(xml::File file) {
   std::error_code failure;
   open_files_.push_back(std::filesystem::weakly_canonical(file.name(), failure).string());
   files_.push_back(std::move(file));
-  check_words(sdf, kSdfWords, kFormat, report_);
+  check_words(sdf, kSdfWords, kSdf, report_);
 
   SdfScope& top = *new_scope();
   top.version = version_of(sdf);
@@ -443,7 +442,7 @@ bool SdfTree::read(xml::File file) {
   world = sdf.child("world");
   Element contents = sdf;
   if (world) {
-    check_words(world, kWorldWords, kFormat, report_);
+    check_words(world, kWorldWords, kSdf, report_);
     top.is_world = true;
     name = text_or(world.attribute("name"), "world");
     contents = world;

@@ -15,6 +15,9 @@
 
 namespace catena {
 
+// The format's name in messages.
+inline constexpr const char* kSdf = "SDF";
+
 enum class SdfKind { link, joint, frame, model };
 
 // A model (or the world, or the whole file): names in it are unique.

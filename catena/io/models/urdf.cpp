@@ -16,7 +16,7 @@ using xml::Element;
 using xml::Infinite;
 using xml::Vocabulary;
 
-constexpr const char* kFormat = "URDF";
+constexpr const char* kUrdf = "URDF";
 // An axis shorter than this is a mistake, not a direction.
 constexpr double kShortestAxis = 1e-9;
 
@@ -71,7 +71,7 @@ class UrdfReader {
                                         ">, but a URDF file has <robot name=\"...\">");
       return;
     }
-    check_words(robot, kRobotWords, kFormat, report_);
+    check_words(robot, kRobotWords, kUrdf, report_);
     if (const char* name = robot.attribute("name")) d_.name = name;
     read_materials(robot);
     for (Element e = robot.child("link"); e; e = e.next("link")) read_link(e);
@@ -115,7 +115,7 @@ class UrdfReader {
       if (const auto rgba = read_colour(color, report)) materials_.emplace(name, *rgba);
     };
     for (Element m = robot.child("material"); m; m = m.next("material")) {
-      check_words(m, kMaterialWords, kFormat, report_);
+      check_words(m, kMaterialWords, kUrdf, report_);
       define(m, report_);
     }
     xml::Report told_later;  // by the visual
@@ -139,14 +139,14 @@ class UrdfReader {
   Transformd read_origin(const Element& parent) {
     const Element origin = parent.child("origin");
     if (!origin) return {};
-    check_words(origin, kOriginWords, kFormat, report_);
+    check_words(origin, kOriginWords, kUrdf, report_);
     const Vec3d xyz = vector_of(origin, "xyz", {}, report_);
     const Vec3d rpy = vector_of(origin, "rpy", {}, report_);
     return {Rotationd::from_rpy(rpy.x, rpy.y, rpy.z), xyz};
   }
 
   void read_link(const Element& link) {
-    check_words(link, kLinkWords, kFormat, report_);
+    check_words(link, kLinkWords, kUrdf, report_);
     Body body;
     body.name = name_of(link, report_);
     if (body.name.empty()) return;
@@ -168,13 +168,13 @@ class UrdfReader {
   }
 
   void read_inertial(const Element& inertial, Body& body) {
-    check_words(inertial, kInertialWords, kFormat, report_);
+    check_words(inertial, kInertialWords, kUrdf, report_);
     const Transformd origin = read_origin(inertial);
     body.center_of_mass = origin.translation;
     body.inertia_axes = origin.rotation;
     const Element mass = inertial.child("mass");
     if (mass) {
-      check_words(mass, {{}, {}, {"value"}, {}}, kFormat, report_);
+      check_words(mass, {{}, {}, {"value"}, {}}, kUrdf, report_);
       body.mass = number_of(mass, "value", {}, report_);
       if (body.mass < 0.0)
         report_.error(mass.source(),
@@ -184,7 +184,7 @@ class UrdfReader {
     }
     const Element inertia = inertial.child("inertia");
     if (inertia) {
-      check_words(inertia, {{}, {}, {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"}, {}}, kFormat,
+      check_words(inertia, {{}, {}, {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"}, {}}, kUrdf,
                   report_);
       const auto entry = [&](const char* name) { return number_of(inertia, name, {}, report_); };
       body.inertia = {entry("ixx"), entry("ixy"), entry("ixz"),
@@ -196,12 +196,12 @@ class UrdfReader {
   }
 
   void read_visual(const Element& element, Body& body) {
-    check_words(element, kVisualWords, kFormat, report_);
+    check_words(element, kVisualWords, kUrdf, report_);
     Visual visual;
     if (const char* name = element.attribute("name")) visual.name = name;
     visual.pose = read_origin(element);
     if (const Element material = element.child("material")) {
-      check_words(material, kMaterialWords, kFormat, report_);
+      check_words(material, kMaterialWords, kUrdf, report_);
       const char* name = material.attribute("name");
       if (const Element color = material.child("color")) {
         if (const auto rgba = read_colour(color, report_)) visual.colour = *rgba;
@@ -218,7 +218,7 @@ class UrdfReader {
                        element.description() + " has no <geometry>; nothing is drawn for it");
       return;
     }
-    check_words(geometry, kGeometryWords, kFormat, report_);
+    check_words(geometry, kGeometryWords, kUrdf, report_);
     const Element shape = geometry.child();
     if (!shape) {
       report_.doubtful(geometry.source(), geometry.description() + " is empty");
@@ -271,7 +271,7 @@ class UrdfReader {
   }
 
   void read_joint(const Element& joint) {
-    check_words(joint, kJointWords, kFormat, report_);
+    check_words(joint, kJointWords, kUrdf, report_);
     Hinge hinge;
     hinge.name = name_of(joint, report_);
     hinge.source = joint.source();
@@ -334,7 +334,7 @@ class UrdfReader {
     FreedomSettings freedom;
     read_limit(joint, type == "continuous", freedom);
     if (const Element dynamics = joint.child("dynamics")) {
-      check_words(dynamics, kDynamicsWords, kFormat, report_);
+      check_words(dynamics, kDynamicsWords, kUrdf, report_);
       const auto coefficient = [&](const char* name) {
         const double value = number_of(dynamics, name, 0.0, report_);
         if (value < 0.0)
@@ -352,7 +352,7 @@ class UrdfReader {
     const Vec3d x{1.0, 0.0, 0.0};  // the format's default
     const Element axis = joint.child("axis");
     if (!axis) return x;
-    check_words(axis, {{}, {}, {"xyz"}, {}}, kFormat, report_);
+    check_words(axis, {{}, {}, {"xyz"}, {}}, kUrdf, report_);
     const Vec3d xyz = vector_of(axis, "xyz", x, report_);
     if (norm(xyz) < kShortestAxis) {
       report_.error(axis.source(), axis.description() +
@@ -372,7 +372,7 @@ class UrdfReader {
                                              "as unlimited");
       return;
     }
-    check_words(limit, kLimitWords, kFormat, report_);
+    check_words(limit, kLimitWords, kUrdf, report_);
     if (!continuous) {
       freedom.lower = number_of(limit, "lower", 0.0, report_, Infinite::allowed);
       freedom.upper = number_of(limit, "upper", 0.0, report_, Infinite::allowed);
@@ -398,7 +398,7 @@ class UrdfReader {
   }
 
   void read_mimic(const Element& mimic) {
-    check_words(mimic, kMimicWords, kFormat, report_);
+    check_words(mimic, kMimicWords, kUrdf, report_);
     const std::string follower =
         mimic.parent().attribute("name") ? mimic.parent().attribute("name") : "";
     const char* leader = mimic.attribute("joint");

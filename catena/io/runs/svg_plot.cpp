@@ -29,7 +29,7 @@ struct Range {
   bool empty() const { return low > high; }
 };
 
-std::string escaped(const std::string& text) {
+std::string xml_text(const std::string& text) {
   std::string out;
   for (const char c : text) {
     if (c == '<')
@@ -61,7 +61,7 @@ std::string tick_text(double tick, double step) {
 }
 
 std::string text_at(double x, double y, const std::string& text, const std::string& more) {
-  return "<text x=\"" + place(x) + "\" y=\"" + place(y) + "\"" + more + ">" + escaped(text) +
+  return "<text x=\"" + place(x) + "\" y=\"" + place(y) + "\"" + more + ">" + xml_text(text) +
          "</text>\n";
 }
 
@@ -71,9 +71,10 @@ std::string line(double x1, double y1, double x2, double y2, const std::string& 
 }
 
 // One frame: the curves of one unit.
-class Frame {
+class PlotFrame {
  public:
-  Frame(const SvgPlot& plot, const Range& times, std::vector<const SvgCurve*> curves, double top)
+  PlotFrame(const SvgPlot& plot, const Range& times, std::vector<const SvgCurve*> curves,
+            double top)
       : plot_(plot), times_(times), curves_(std::move(curves)), top_(top) {
     for (const SvgCurve* curve : curves_)
       for (const double value : curve->values) values_.add(value);
@@ -225,7 +226,7 @@ std::string svg_plot(const SvgPlot& plot) {
   if (!plot.title.empty())
     out += text_at(kLeft, 24.0, plot.title, " font-size=\"15\" font-weight=\"600\"");
   for (std::size_t i = 0; i < frames.size(); ++i)
-    out += Frame(plot, times, frames[i], header + kTop + pitch * static_cast<double>(i))
+    out += PlotFrame(plot, times, frames[i], header + kTop + pitch * static_cast<double>(i))
                .text(i + 1 == frames.size());
   return out + "</svg>\n";
 }

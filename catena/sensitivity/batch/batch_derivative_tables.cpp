@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "catena/base/index.h"
 #include "catena/sensitivity/workspace.h"
 
 namespace catena {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 template <class T>
 int size_of(const std::vector<T>& x) {
   return static_cast<int>(x.size());
@@ -21,8 +21,8 @@ BatchDerivativeTables::BatchDerivativeTables(const Mechanism& mechanism,
   model.batch = &batch;
   model.pattern = pattern;
   make_paths(mechanism);
-  law_of_.assign(at(pattern.size), -1);
-  for (int i = 0; i < batch.law_count; ++i) law_of_[at(batch.laws[i].v_index)] = i;
+  law_of_.assign(index(pattern.size), -1);
+  for (int i = 0; i < batch.law_count; ++i) law_of_[index(batch.laws[i].v_index)] = i;
   make_drives(mechanism);
   find_free_roots(mechanism);
   make_stretches();
@@ -49,8 +49,8 @@ BatchDerivativeTables::BatchDerivativeTables(const Mechanism& mechanism,
 }
 
 std::span<const int> BatchDerivativeTables::path_of(int freedom) const {
-  const int first = first_path_[at(freedom)];
-  return {path_.data() + first, at(first_path_[at(freedom) + 1] - first)};
+  const int first = first_path_[index(freedom)];
+  return {path_.data() + first, index(first_path_[index(freedom) + 1] - first)};
 }
 
 // How many freedoms two paths share; they come first in both.
@@ -61,10 +61,10 @@ int BatchDerivativeTables::shared(int a, int b) const {
 
 void BatchDerivativeTables::make_paths(const Mechanism& mechanism) {
   const MatrixPattern& pattern = model.pattern;
-  node_of_.resize(at(pattern.size));
+  node_of_.resize(index(pattern.size));
   for (std::size_t i = 0; i < mechanism.nodes().size(); ++i)
     for (int k = 0; k < mechanism.nodes()[i].freedoms; ++k)
-      node_of_[at(mechanism.nodes()[i].v_index + k)] = static_cast<int>(i);
+      node_of_[index(mechanism.nodes()[i].v_index + k)] = static_cast<int>(i);
   for (int k = 0; k < pattern.size; ++k) {
     first_path_.push_back(size_of(path_));
     path_.insert(path_.end(), pattern.inboard + pattern.first_inboard[k],
@@ -87,10 +87,10 @@ void BatchDerivativeTables::make_drives(const Mechanism& mechanism) {
   for (int k = 0; k < model.pattern.size; ++k) {
     first_rotor_.push_back(size_of(rotors_));
     for (int d = 0; d < size_of(drives_); ++d) {
-      bool concerned = drives_[at(d)].freedom == k;
-      for (int i = drives_[at(d)].carrier; i >= 0 && !concerned;
-           i = mechanism.nodes()[at(i)].parent)
-        concerned = i == node_of_[at(k)];
+      bool concerned = drives_[index(d)].freedom == k;
+      for (int i = drives_[index(d)].carrier; i >= 0 && !concerned;
+           i = mechanism.nodes()[index(i)].parent)
+        concerned = i == node_of_[index(k)];
       if (concerned) rotors_.push_back(d);
     }
   }
@@ -98,7 +98,7 @@ void BatchDerivativeTables::make_drives(const Mechanism& mechanism) {
 }
 
 void BatchDerivativeTables::find_free_roots(const Mechanism& mechanism) {
-  known_.assign(at(model.pattern.size), KnownColumns::none);
+  known_.assign(index(model.pattern.size), KnownColumns::none);
   for (std::size_t i = 0; i < mechanism.nodes().size(); ++i) {
     const Node& node = mechanism.nodes()[i];
     if (node.hinge != NodeHinge::free || node.parent >= 0 || node.reversed) continue;
@@ -106,24 +106,24 @@ void BatchDerivativeTables::find_free_roots(const Mechanism& mechanism) {
     if (std::any_of(own, own + node.freedoms, [](int law) { return law >= 0; })) continue;
     free_roots_.push_back({static_cast<int>(i), node.v_index});
     for (int k = 0; k < 6; ++k)
-      known_[at(node.v_index + k)] = k < 3 ? KnownColumns::by_q : KnownColumns::both;
+      known_[index(node.v_index + k)] = k < 3 ? KnownColumns::by_q : KnownColumns::both;
   }
 }
 
 void BatchDerivativeTables::make_stretches() {
-  std::vector<int> next(at(model.pattern.size));  // freedoms right outboard of each
+  std::vector<int> next(index(model.pattern.size));  // freedoms right outboard of each
   for (int k = 0; k < model.pattern.size; ++k)
     if (const std::span<const int> path = path_of(k); path.size() > 1)
-      ++next[at(path[path.size() - 2])];
-  std::vector<int> stretch_at(at(model.pattern.size), -1);  // that ends with the freedom
+      ++next[index(path[path.size() - 2])];
+  std::vector<int> stretch_at(index(model.pattern.size), -1);  // that ends with the freedom
   for (int k = 0; k < model.pattern.size; ++k) {
     const std::span<const int> path = path_of(k);
     const int inner = path.size() > 1 ? path[path.size() - 2] : -1;
-    const int before = inner >= 0 && next[at(inner)] == 1 ? stretch_at[at(inner)] : -1;
-    const bool goes_on = before >= 0 && stretches_[at(before)].rows < 3;
+    const int before = inner >= 0 && next[index(inner)] == 1 ? stretch_at[index(inner)] : -1;
+    const bool goes_on = before >= 0 && stretches_[index(before)].rows < 3;
     if (!goes_on) stretches_.push_back({.row = {k, k, k}});
-    stretch_at[at(k)] = goes_on ? before : size_of(stretches_) - 1;
-    Stretch& stretch = stretches_[at(stretch_at[at(k)])];
+    stretch_at[index(k)] = goes_on ? before : size_of(stretches_) - 1;
+    Stretch& stretch = stretches_[index(stretch_at[index(k)])];
     for (int i = stretch.rows; i < 3; ++i) stretch.row[i] = k;
     ++stretch.rows;
   }
@@ -151,7 +151,7 @@ void BatchDerivativeTables::make_groups() {
     group.first_column = size_of(columns_);
     for (int k = 0; k < group.count; ++k) {
       const int freedom = group.first + k;
-      const KnownColumns known = known_[at(freedom)];
+      const KnownColumns known = known_[index(freedom)];
       if (known == KnownColumns::none) columns_.push_back({k, freedom});
       if (known != KnownColumns::both) columns_.push_back({group.count + k, n + freedom});
     }
@@ -189,8 +189,8 @@ void BatchDerivativeTables::make_blocks(ColumnGroup& group, const std::vector<in
   group.first_outward = size_of(blocks_);
   for (RowBlock block : stretches) {
     const int last = block.row[block.rows - 1];
-    block.first = first_path_[at(last)];
-    block.count = first_path_[at(last) + 1] - block.first;
+    block.first = first_path_[index(last)];
+    block.count = first_path_[index(last) + 1] - block.first;
     blocks_.push_back(block);
   }
   // Rows of other limbs: what their paths share with the group's.
@@ -199,7 +199,7 @@ void BatchDerivativeTables::make_blocks(ColumnGroup& group, const std::vector<in
     if (std::binary_search(rows.begin(), rows.end(), r)) continue;
     const int count = shared(r, group.first);
     if (blocks_.size() == others || blocks_.back().rows == 3 || blocks_.back().count != count)
-      blocks_.push_back({.row = {r, r, r}, .first = first_path_[at(r)], .count = count});
+      blocks_.push_back({.row = {r, r, r}, .first = first_path_[index(r)], .count = count});
     RowBlock& block = blocks_.back();
     for (int i = block.rows; i < 3; ++i) block.row[i] = r;
     ++block.rows;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "catena/base/index.h"
 #include "catena/sensitivity/kernels/columns.h"
 
 namespace catena {
@@ -9,16 +10,12 @@ namespace {
 
 using Eigen::VectorXd;
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 Twistd twist_of(const Transformd& frame, const Vec3d& turn, const Vec3d& slide) {
   return Ad(frame, Twistd{turn, slide});
 }
 
 // The wrench of a force at a place.
 Wrenchd force_at(const Vec3d& place, const Vec3d& force) { return {cross(place, force), force}; }
-
-constexpr int kInertial = 10;
 
 // Adds factor · d/dI of X · I Y: by mass, mass · centre, and the inertia's xx, xy, xz, yy, yz, zz.
 void add_by_inertia(const Twistd& x, const Twistd& y, double factor, double* to) {
@@ -76,7 +73,7 @@ bool rides_on_the_frame(const Hinge& hinge) {
 }  // namespace
 
 void ParameterAdjoint::add_inertial(int parameter, int body, const SpatialInertiad& change) {
-  const BodyPlace& place = m_.bodies()[at(body)];
+  const BodyPlace& place = m_.bodies()[index(body)];
   if (place.node < 0) return;
   inertial_.push_back(
       {parameter, inertial_place(place.node), shift_to_parent(place.X_node_body, change)});
@@ -99,7 +96,7 @@ void ParameterAdjoint::add_gravity(int parameter, int component) {
 }
 
 int ParameterAdjoint::carrier(const Side& side) const {
-  return side.outer ? side.node : m_.nodes()[at(side.node)].parent;
+  return side.outer ? side.node : m_.nodes()[index(side.node)].parent;
 }
 
 void ParameterAdjoint::add_side(int parameter, int node, bool outer, const Twistd& twist,
@@ -118,7 +115,7 @@ void ParameterAdjoint::add_side(int parameter, int node, bool outer, const Twist
 // Those that welds other than this one connect with body `from`; the last entry is the world.
 std::vector<std::uint8_t> ParameterAdjoint::bodies_beyond(int weld, int from) const {
   std::vector<std::uint8_t> reached(m_.bodies().size() + 1, 0);
-  const auto place = [&](int body) { return body < 0 ? reached.size() - 1 : at(body); };
+  const auto place = [&](int body) { return body < 0 ? reached.size() - 1 : index(body); };
   reached[place(from)] = 1;
   for (bool more = true; more;) {
     more = false;
@@ -135,10 +132,10 @@ std::vector<std::uint8_t> ParameterAdjoint::bodies_beyond(int weld, int from) co
 }
 
 bool ParameterAdjoint::add_weld(const GeometrySeed& seed) {
-  const HingePlace& place = m_.hinges()[at(seed.hinge)];
-  const Hinge& hinge = m_.description().hinges[at(seed.hinge)];
+  const HingePlace& place = m_.hinges()[index(seed.hinge)];
+  const Hinge& hinge = m_.description().hinges[index(seed.hinge)];
   const auto frame_of = [&](int body) {
-    return body < 0 ? Transformd{} : m_.bodies()[at(body)].X_node_body;
+    return body < 0 ? Transformd{} : m_.bodies()[index(body)].X_node_body;
   };
   const Transformd parent = frame_of(place.parent_body), child = frame_of(place.child_body);
   Vec3d e = Vec3d::zero();
@@ -159,24 +156,24 @@ bool ParameterAdjoint::add_weld(const GeometrySeed& seed) {
     return false;
   }
   // What is beyond it, seen from the hinge that the bodies hang on.
-  const int node = m_.bodies()[at(std::max(place.parent_body, place.child_body))].node;
+  const int node = m_.bodies()[index(std::max(place.parent_body, place.child_body))].node;
   int root = -1;
   if (node >= 0) {
-    const HingePlace& inboard = m_.hinges()[at(m_.nodes()[at(node)].hinge_index)];
+    const HingePlace& inboard = m_.hinges()[index(m_.nodes()[index(node)].hinge_index)];
     root = inboard.reversed ? inboard.parent_body : inboard.child_body;
   }
   const std::vector<std::uint8_t> held = bodies_beyond(seed.hinge, root);
-  const auto is_held = [&](int body) { return (body < 0 ? held.back() : held[at(body)]) != 0; };
+  const auto is_held = [&](int body) { return (body < 0 ? held.back() : held[index(body)]) != 0; };
   if (is_held(place.parent_body) == is_held(place.child_body)) return false;
   const bool outward = is_held(place.parent_body);
   if (!outward) twist = -1.0 * twist;
   const std::vector<std::uint8_t> moved =
       bodies_beyond(seed.hinge, outward ? place.child_body : place.parent_body);
-  const auto is_moved = [&](int body) { return body >= 0 && moved[at(body)] != 0; };
+  const auto is_moved = [&](int body) { return body >= 0 && moved[index(body)] != 0; };
   for (const SpringPlace& spring : m_.springs())
     if (is_moved(spring.a.body) || is_moved(spring.b.body)) return false;
   for (const DrivePlace& drive : m_.drives()) {
-    const Hinge& of = m_.description().hinges[at(drive.hinge)];
+    const Hinge& of = m_.description().hinges[index(drive.hinge)];
     const std::string& carrier = of.drive->carrier.empty() ? of.parent : of.drive->carrier;
     if (carrier != kWorld && is_moved(m_.body_index(carrier))) return false;
   }
@@ -195,15 +192,15 @@ bool ParameterAdjoint::add_weld(const GeometrySeed& seed) {
 bool ParameterAdjoint::add_geometry(const GeometrySeed& seed) {
   if (seed.kind == GeometryKind::coefficient || seed.kind == GeometryKind::constant)
     return false;  // of loops
-  const HingePlace& place = m_.hinges()[at(seed.hinge)];
+  const HingePlace& place = m_.hinges()[index(seed.hinge)];
   if (place.role == HingePlace::Role::weld) return add_weld(seed);
   if (place.role != HingePlace::Role::tree || place.node < 0) return false;
-  const Hinge& hinge = m_.description().hinges[at(seed.hinge)];
+  const Hinge& hinge = m_.description().hinges[index(seed.hinge)];
   const auto put = [&](bool on_parent, const Twistd& twist, int screw = -1) {
     // Against the author's direction the parent is outboard, and moves the other way.
     const bool outer = on_parent == place.reversed;
     const int body = on_parent ? place.parent_body : place.child_body;
-    const Transformd frame = body < 0 ? Transformd{} : m_.bodies()[at(body)].X_node_body;
+    const Transformd frame = body < 0 ? Transformd{} : m_.bodies()[index(body)].X_node_body;
     add_side(seed.parameter, place.node, outer, (place.reversed ? -1.0 : 1.0) * Ad(frame, twist),
              screw);
   };
@@ -241,7 +238,7 @@ std::vector<Twistd> ParameterAdjoint::spread(const Mechanism& m, const VectorXd&
   std::vector<Twistd> lambda(m.nodes().size());
   for (std::size_t n = 0; n < lambda.size(); ++n) {
     const Node& node = m.nodes()[n];
-    lambda[n] = node.parent < 0 ? Twistd::zero() : lambda[at(node.parent)];
+    lambda[n] = node.parent < 0 ? Twistd::zero() : lambda[index(node.parent)];
     for (int k = node.v_index; k < node.v_index + node.freedoms; ++k)
       lambda[n] += x[k] * get_twist(c.twist, c.stride, k);
   }
@@ -261,7 +258,7 @@ std::vector<ParameterAdjoint::SpringEnds> ParameterAdjoint::spring_ends(
     const ColumnNode<double>& node = c.nodes[p.node];
     const Vec3d r = node.pose * p.point;
     const auto of = [&](const Twistd& t) { return t.linear + cross(t.angular, r); };
-    return End{p.node, r, r + node.reference, of(node.twist), of(lambda[at(p.node)])};
+    return End{p.node, r, r + node.reference, of(node.twist), of(lambda[index(p.node)])};
   };
   for (const SpringPlace& spring : m_.springs()) {
     const End a = end_of(spring.a), b = end_of(spring.b);
@@ -290,8 +287,8 @@ std::vector<ParameterAdjoint::SpringEnds> ParameterAdjoint::spring_ends(
       Wrenchd by_shift =
           force_at(end.place, by_gap + cross(by_rate, motion.angular)) + cross_star(motion, swing);
       by_shift.moment += cross(force, end.swept);
-      sums[at(end.node)].by_shift += -sign * by_shift;
-      sums[at(end.node)].by_speed += -sign * swing;
+      sums[index(end.node)].by_shift += -sign * by_shift;
+      sums[index(end.node)].by_speed += -sign * swing;
     };
     put(a, -1.0);
     put(b, 1.0);
@@ -299,8 +296,8 @@ std::vector<ParameterAdjoint::SpringEnds> ParameterAdjoint::spring_ends(
   for (std::size_t n = sums.size(); n-- > 0;) {
     const int parent = m_.nodes()[n].parent;
     if (parent < 0) continue;
-    sums[at(parent)].by_shift += sums[n].by_shift;
-    sums[at(parent)].by_speed += sums[n].by_speed;
+    sums[index(parent)].by_shift += sums[n].by_shift;
+    sums[index(parent)].by_speed += sums[n].by_speed;
   }
   return sums;
 }
@@ -310,7 +307,7 @@ ParameterAdjoint::SideMotion ParameterAdjoint::motion_of(
     const SensitivityWorkspace& w, const Transfer& transfer,
     const std::vector<SpringEnds>& springs) const {
   const DerivativeTable<double>& c = w.columns();
-  const Node& node = m_.nodes()[at(side.node)];
+  const Node& node = m_.nodes()[index(side.node)];
   const int on = carrier(side);
   SideMotion motion;
   motion.transfer = transfer;
@@ -318,17 +315,17 @@ ParameterAdjoint::SideMotion ParameterAdjoint::motion_of(
   if (on >= 0) {
     motion.twist = c.nodes[on].twist;
     motion.acceleration = c.nodes[on].acceleration;
-    motion.lambda = lambda[at(on)];
+    motion.lambda = lambda[index(on)];
   } else {
     motion.acceleration.linear = -m_.description().gravity;
   }
-  if (!springs.empty()) motion.springs = springs[at(side.node)];
+  if (!springs.empty()) motion.springs = springs[index(side.node)];
   if (c.drive_count == 0) return motion;
   // The rotor goes with the frame on the author's parent, which the parameters of that side turn:
   // it stands outboard of them, or (reversed) inboard.
-  const HingePlace& place = m_.hinges()[at(node.hinge_index)];
+  const HingePlace& place = m_.hinges()[index(node.hinge_index)];
   if (side.outer != place.reversed ||
-      !rides_on_the_frame(m_.description().hinges[at(node.hinge_index)]))
+      !rides_on_the_frame(m_.description().hinges[index(node.hinge_index)]))
     return motion;
   for (int d = 0; d < c.drive_count; ++d) {
     const int freedom = c.drives[d].freedom;
@@ -348,7 +345,7 @@ void ParameterAdjoint::add(const State& state, const VectorXd& x, const std::vec
   for (const InertialNode& n : nodes_) {
     const ColumnNode<double>& node = c.nodes[n.node];
     const Twistd v = Ad_inverse(node.pose, node.twist);
-    const Twistd l = Ad_inverse(node.pose, lambda[at(n.node)]);
+    const Twistd l = Ad_inverse(node.pose, lambda[index(n.node)]);
     add_by_inertia(l, Ad_inverse(node.pose, node.acceleration), 1.0, sums.data() + n.place);
     add_by_inertia(ad(v, l), v, -1.0, sums.data() + n.place);
   }
@@ -362,7 +359,7 @@ void ParameterAdjoint::add(const State& state, const VectorXd& x, const std::vec
   std::vector<Transfer> transfer(m_.nodes().size());
   for (int d = 0; d < c.drive_count; ++d) {
     if (c.drives[d].carrier < 0) continue;
-    Transfer& to = transfer[at(c.drives[d].carrier)];
+    Transfer& to = transfer[index(c.drives[d].carrier)];
     to.p.moment += x[c.drives[d].freedom] * c.rotors[d].axis;
     to.r += x[c.drives[d].freedom] * c.rotors[d].turned;
   }
@@ -370,7 +367,7 @@ void ParameterAdjoint::add(const State& state, const VectorXd& x, const std::vec
     const Node& node = m_.nodes()[n];
     Transfer& own = transfer[n];
     if (node.parent >= 0) {
-      Transfer& parent = transfer[at(node.parent)];
+      Transfer& parent = transfer[index(node.parent)];
       parent.p += own.p;
       parent.r += own.r;
       for (int k = node.v_index; k < node.v_index + node.freedoms; ++k) {
@@ -402,12 +399,12 @@ void ParameterAdjoint::add(const State& state, const VectorXd& x, const std::vec
   const bool plain = c.drive_count == 0 && springs.empty();
   for (const Side& side : sides_) {
     const int on = carrier(side);
-    const Transfer& here = transfer[at(side.node)];
+    const Transfer& here = transfer[index(side.node)];
     Wrenchd own;
     if (plain && on >= 0)
       own = Ad_star(c.nodes[on].pose,
                     by_shift(here.p, here.r, c.nodes[side.node].force, c.nodes[on].twist,
-                             c.nodes[on].acceleration, lambda[at(on)]));
+                             c.nodes[on].acceleration, lambda[index(on)]));
     else
       own = Ad_star(frame_of(side), shift_of(motion_of(side, state, x, lambda, w, here, springs)));
     double* to = sums.data() + side.place;
@@ -417,14 +414,14 @@ void ParameterAdjoint::add(const State& state, const VectorXd& x, const std::vec
     }
   }
   for (const Geometry& g : screws_) {
-    const Side& side = sides_[at(g.side)];
+    const Side& side = sides_[index(g.side)];
     const SideMotion motion =
-        motion_of(side, state, x, lambda, w, transfer[at(side.node)], springs);
+        motion_of(side, state, x, lambda, w, transfer[index(side.node)], springs);
     const Twistd twist = Ad(frame_of(side), g.twist);
     const Wrenchd& p = motion.transfer.p;
     const Wrenchd by_speed = Wrenchd{motion.transfer.r, Vec3d::zero()} -
                              2.0 * cross_star(motion.twist, p) + motion.springs.by_speed;
-    const double q = state.q[m_.coordinate_of_freedom()[at(g.freedom)]];
+    const double q = state.q[m_.coordinate_of_freedom()[index(g.freedom)]];
     sums[g.parameter] +=
         q * dot(shift_of(motion), twist) + state.v[g.freedom] * dot(by_speed, twist) +
         w.acceleration[g.freedom] * dot(p, twist) + x[g.freedom] * dot(motion.force, twist);
@@ -436,7 +433,7 @@ VectorXd ParameterAdjoint::gradient(const VectorXd& sums) const {
   for (const Inertial& i : inertial_) g[i.parameter] += contract(sums.data() + i.place, i.change);
   for (const Gravity& i : gravity_) g[i.parameter] += sums[gravity_place_ + i.component];
   for (const Geometry& i : geometry_) {
-    const double* f = sums.data() + sides_[at(i.side)].place;
+    const double* f = sums.data() + sides_[index(i.side)].place;
     g[i.parameter] += dot(Wrenchd{{f[0], f[1], f[2]}, {f[3], f[4], f[5]}}, i.twist);
   }
   return g;

@@ -33,6 +33,9 @@
 
 namespace catena {
 
+// Inertial parameters of a body: mass, mass · centre (3), inertia (6).
+inline constexpr int kInertial = 10;
+
 class ParameterAdjoint {
  public:
   // The mechanism must outlive it. `parameters`: how many there are, others included.

@@ -3,7 +3,9 @@
 #include <cmath>
 
 #include "catena/sensitivity/kernels/columns.h"
+#include "catena/sensitivity/load_derivatives.h"
 #include "catena/sensitivity/parameters.h"
+#include "catena/sensitivity/parameters/parameter_adjoint.h"
 
 namespace catena {
 namespace {
@@ -12,21 +14,11 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr int kInertial = 10;
-
 SymMat3d unit_entry(int i) {
   SymMat3d s = SymMat3d::zero();
   double* const at[6] = {&s.xx, &s.xy, &s.xz, &s.yy, &s.yz, &s.zz};
   *at[i] = 1.0;
   return s;
-}
-
-template <class F>
-void each_inboard(const Mechanism& m, int node, F f) {
-  for (int n = node; n >= 0; n = m.nodes()[static_cast<std::size_t>(n)].parent) {
-    const Node& own = m.nodes()[static_cast<std::size_t>(n)];
-    for (int k = own.v_index; k < own.v_index + own.freedoms; ++k) f(k);
-  }
 }
 
 // Adds to a column what a wrench (ground axes, about the reference point) that a node needs costs.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "catena/base/index.h"
 #include "catena/closure/assembly.h"
 #include "catena/constraints/constraint_set.h"
 #include "catena/model/configuration.h"
@@ -9,8 +10,6 @@
 
 namespace catena {
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 class TreeCoordinates final : public Coordinates {
  public:

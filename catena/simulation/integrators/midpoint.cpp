@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/dynamics/kinematics.h"
 #include "catena/dynamics/operators/operators.h"
@@ -21,8 +22,6 @@ constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
 constexpr double kClosureRounding = 1e-14;
 // What redundant rows of the loops, which are left out, may be open by behind a step.
 constexpr double kClosedAfter = 1e-11;
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 // Φ(x)ᵀ f = Σ (−ad xᵀ)^k f / (k+1)!
 Wrenchd phi_star(const Twistd& x, const Wrenchd& f) {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/base/index.h"
+
 namespace catena {
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 // A least distance between two looks is looked at if it may be below zero within this fraction of
 // the fall towards it.

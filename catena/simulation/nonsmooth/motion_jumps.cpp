@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/simulation/nonsmooth/stops_and_friction.h"
 
@@ -11,8 +12,6 @@ namespace {
 
 // Velocities of a prescribed motion that differ by less are the same.
 constexpr double kSameSpeed = 1e-9;
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/simulation/nonsmooth/stops_and_friction.h"
 
@@ -17,9 +18,6 @@ constexpr double kDeepest = 1e-6;
 constexpr double kHeldOff = 1e-8;
 constexpr double kHeldSpeed = 1e-6;
 
-constexpr double kNoBound = std::numeric_limits<double>::infinity();
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
@@ -54,7 +52,7 @@ void Contacts::move_back(std::span<const Candidate> at, const Eigen::MatrixXd& r
   for (std::size_t k = 0; k < at.size(); ++k)
     by_freedom[at[k].freedom] = off[static_cast<Eigen::Index>(k)];
   BoundedProblem problem = problem_of(at, response, by_freedom);
-  problem.least.setConstant(-kNoBound);
+  problem.least.setConstant(-kInfinity);
   Eigen::VectorXd back = solve(problem).push;
   for (Eigen::Index k = 0; k < back.size(); ++k) back[k] *= at[static_cast<std::size_t>(k)].sense();
   const Eigen::VectorXd way = response * back;
@@ -84,7 +82,7 @@ bool Contacts::hold(double t, Eigen::VectorXd& y) {
     off[static_cast<Eigen::Index>(k)] = beyond_limit(held[k], state);
   move_back(held, response, off, state, y);
   BoundedProblem problem = problem_of(held, response, state.v);
-  problem.least.setConstant(-kNoBound);
+  problem.least.setConstant(-kInfinity);
   push(held, response, solve(problem), Eigen::VectorXd::Zero(off.size()), state, y);
   equations_.look(t, y);
   return true;

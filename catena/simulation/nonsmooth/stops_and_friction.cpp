@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/chart.h"
 
@@ -29,9 +30,6 @@ constexpr double kForceRounding = 1e-10;
 constexpr double kCrowdTime = 1e-3;
 constexpr int kCrowd = 300;
 
-constexpr double kNoBound = std::numeric_limits<double>::infinity();
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 const char* side_name(int side) { return side < 0 ? "lower" : "upper"; }
 
@@ -176,7 +174,7 @@ BoundedProblem Contacts::problem_of(std::span<const Candidate> at, const Eigen::
   problem.w.resize(count, count);
   problem.b.resize(count);
   problem.least = Eigen::VectorXd::Zero(count);
-  problem.most = Eigen::VectorXd::Constant(count, kNoBound);
+  problem.most = Eigen::VectorXd::Constant(count, kInfinity);
   for (Eigen::Index r = 0; r < count; ++r) {
     const Candidate& row = at[static_cast<std::size_t>(r)];
     problem.b[r] = row.sense() * motion[row.freedom];
@@ -409,7 +407,7 @@ bool Contacts::end_slow_motion(std::span<const Candidate> at, const Eigen::Matri
     const FreedomMode& mode = equations_.modes()[index(c.freedom)];
     const double v = state.v[c.freedom];
     if (mode.held() || mode.direction * v < 0.0) {
-      problem.least[k] = -kNoBound;
+      problem.least[k] = -kInfinity;
       any = any || std::abs(v) > rounding;
       if (std::abs(v) > rounding) slowed_[index(c.freedom)] = 1;
     } else if (c.side == 0) {

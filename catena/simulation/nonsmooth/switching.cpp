@@ -6,14 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/model/configuration.h"
 #include "catena/simulation/nonsmooth/stops_and_friction.h"
 
 namespace catena {
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 // A contact touches when its gap is this small, in metres.
 constexpr double kTouching = 1e-10;

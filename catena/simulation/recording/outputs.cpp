@@ -5,13 +5,12 @@
 #include <limits>
 #include <set>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/dynamics/kinematics.h"
 
 namespace catena {
 namespace {
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 // Whether coordinate k of a hinge's own is an angle.
 bool is_angle(const Mechanism& m, const Node& node, int k) {

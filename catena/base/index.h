@@ -1,0 +1,18 @@
+// Subscripts. Our indices are int or Eigen::Index, with −1 for "none"; those of the standard containers are
+// std::size_t. The conversion between the two has its one home here.
+#pragma once
+
+#include <cstddef>
+
+namespace catena {
+
+// A subscript for a standard container; `i` must not be negative.
+constexpr std::size_t index(std::ptrdiff_t i) { return static_cast<std::size_t>(i); }
+
+// container[i].
+template <class Container>
+constexpr auto& at(Container&& container, std::ptrdiff_t i) {
+  return container[static_cast<std::size_t>(i)];
+}
+
+}  // namespace catena

@@ -1,0 +1,52 @@
+# Precompiled headers: what almost every file includes and none of us changes, the standard library and Eigen,
+# is parsed once for the library, once for programs and once for tests (position-independent code, optimization
+# and GoogleTest differ). None of our own headers is in it: a change of one must not rebuild everything.
+#
+# Headers are still complete on their own: `make lint` compiles each alone, without this.
+option(CATENA_PRECOMPILED_HEADERS "Parse the standard library and Eigen once" ON)
+
+# Compiler caches do not look through precompiled headers.
+if(CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CATENA_PRECOMPILED_HEADERS OFF)
+endif()
+
+set(CATENA_COMMON_HEADERS <algorithm> <array> <cmath> <cstdint> <functional> <limits> <map> <memory> <numeric>
+  <optional> <span> <string> <string_view> <utility> <variant> <vector> <Eigen/Core>)
+
+# The target that owns the precompiled header of a kind, made at its first use.
+function(_catena_precompiled_owner kind)
+  if(TARGET catena_precompiled_${kind})
+    return()
+  endif()
+  set(source ${PROJECT_BINARY_DIR}/precompiled/${kind}.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "// Owner of the precompiled header of kind ${kind}.\n")
+  set(headers ${CATENA_COMMON_HEADERS})
+  if(kind STREQUAL "library")
+    add_library(catena_precompiled_library OBJECT ${source})
+  else()
+    # An executable, for the flags of one; it is never linked.
+    add_executable(catena_precompiled_${kind} EXCLUDE_FROM_ALL ${source})
+  endif()
+  if(kind STREQUAL "test")
+    list(APPEND headers <gmock/gmock.h> <gtest/gtest.h>)
+    target_link_libraries(catena_precompiled_test PRIVATE GTest::gmock GTest::gtest)
+    target_compile_options(catena_precompiled_test PRIVATE ${CATENA_TEST_OPTIMIZATION})
+  endif()
+  catena_find_package(Eigen3 found REQUIRED)
+  target_link_libraries(catena_precompiled_${kind} PRIVATE ${catena_package_Eigen3_target})
+  target_compile_features(catena_precompiled_${kind} PRIVATE cxx_std_20)
+  target_compile_definitions(catena_precompiled_${kind} PRIVATE ${CATENA_EIGEN_DEFINITIONS})
+  target_compile_options(catena_precompiled_${kind} PRIVATE ${CATENA_WARNINGS})
+  target_precompile_headers(catena_precompiled_${kind} PRIVATE ${headers})
+endfunction()
+
+# catena_precompiled(<target> <library|program|test>)
+function(catena_precompiled target kind)
+  if(NOT CATENA_PRECOMPILED_HEADERS)
+    return()
+  endif()
+  _catena_precompiled_owner(${kind})
+  target_precompile_headers(${target} REUSE_FROM catena_precompiled_${kind})
+  # Eigen switches this warning off for its own headers, which a precompiled header forgets.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-ignored-attributes>)
+endfunction()
