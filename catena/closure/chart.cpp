@@ -4,10 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include <Eigen/LU>
-#include <Eigen/QR>
-#include <Eigen/SVD>
-
+#include "catena/base/dense.h"
 #include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
@@ -27,9 +24,9 @@ std::vector<int> pivot_columns(const Eigen::MatrixXd& m, int count, double& qual
   std::vector<int> columns;
   quality = 1.0;
   if (count == 0) return columns;  // Eigen's QR must not be empty
-  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(m);
-  for (int i = 0; i < count; ++i) columns.push_back(qr.colsPermutation().indices()[i]);
-  const Eigen::VectorXd pivots = qr.matrixQR().diagonal().cwiseAbs();
+  const PivotedQr qr(m);
+  for (int i = 0; i < count; ++i) columns.push_back(qr.pivot_column(i));
+  const Eigen::VectorXd pivots = qr.pivots();
   quality = pivots[0] > 0.0 && count <= pivots.size() ? pivots[count - 1] / pivots[0] : 0.0;
   return columns;
 }
@@ -42,7 +39,7 @@ Eigen::MatrixXd columns_of(const Eigen::MatrixXd& m, const std::vector<int>& col
 
 double singular_ratio(const Eigen::MatrixXd& m) {
   if (m.size() == 0) return 1.0;
-  const Eigen::VectorXd s = m.jacobiSvd().singularValues();
+  const Eigen::VectorXd s = singular_values(m);
   return s[0] > 0.0 ? s[s.size() - 1] / s[0] : 0.0;
 }
 
@@ -50,10 +47,10 @@ double singular_ratio(const Eigen::MatrixXd& m) {
 Eigen::MatrixXd allowed_velocities(const Eigen::MatrixXd& rows, int rank) {
   const Eigen::Index n = rows.cols(), count = n - rank;
   if (rank == 0) return Eigen::MatrixXd::Identity(n, n);
-  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(rows.transpose());
+  const PivotedQr qr(rows.transpose());
   Eigen::MatrixXd last = Eigen::MatrixXd::Zero(n, count);
   last.bottomRows(count).setIdentity();
-  return (qr.householderQ() * last).transpose();
+  return qr.q_times(last).transpose();
 }
 
 // Columns of the allowed velocities that determine all others best, those in `first` before all
@@ -144,14 +141,13 @@ LoopChart choose_loop_chart(const Mechanism& mechanism, const LoopClosure& loop,
   // The order of pivots that makes elimination without further pivoting stable here.
   std::vector<ChartRow> ordered;
   if (rank > 0) {
-    const Eigen::FullPivLU<Eigen::MatrixXd> lu(block);
+    const FullLu lu(block);
     for (int i = 0; i < rank; ++i) {
-      chart.order.push_back(at(dependent, lu.permutationQ().indices()[i]));
-      // permutationP().indices()[i] is where row i goes.
+      chart.order.push_back(at(dependent, lu.pivot_column(i)));
     }
     ordered.resize(static_cast<std::size_t>(rank));
     for (int i = 0; i < rank; ++i) {
-      const int place = lu.permutationP().indices()[i];
+      const int place = lu.place_of_row(i);
       at(ordered, place) = loop.row(at(picked_rows, i));
       at(ordered, place).place = place;
     }
@@ -178,7 +174,7 @@ LoopChart choose_loop_chart(const Mechanism& mechanism, const LoopClosure& loop,
       for (int k = 0; k < independents; ++k)
         y2(i, k) = y(at(picked_rows, i), at(chart.order, rank + k));
     }
-    const Eigen::MatrixXd x = rank > 0 ? Eigen::MatrixXd(-y1.fullPivLu().solve(y2)) : y2;
+    const Eigen::MatrixXd x = rank > 0 ? Eigen::MatrixXd(-FullLu(y1).solve(y2)) : y2;
     for (int i = 0; i < rank; ++i)
       for (int k = 0; k < independents; ++k) chart.map.push_back(x(i, k));
   }

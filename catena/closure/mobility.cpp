@@ -4,8 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include <Eigen/QR>
-
+#include "catena/base/dense.h"
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
 #include "catena/model/configuration.h"
@@ -23,10 +22,9 @@ constexpr int kMostFreedoms = 1500;
 // Of the closure's rows in unit steps, over the largest.
 Eigen::VectorXd pivots_at(const LoopClosure& loop, const Eigen::VectorXd& q) {
   if (loop.rows() == 0 || loop.freedoms() == 0) return {};
-  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(loop.velocity_rows(q) *
-                                                       loop.unit_steps(q).asDiagonal());
-  const Eigen::VectorXd pivots = qr.matrixQR().diagonal().cwiseAbs();
-  return qr.maxPivot() > 0.0 ? Eigen::VectorXd(pivots / qr.maxPivot()) : pivots;
+  const PivotedQr qr(loop.velocity_rows(q) * loop.unit_steps(q).asDiagonal());
+  const Eigen::VectorXd pivots = qr.pivots();
+  return qr.largest_pivot() > 0.0 ? Eigen::VectorXd(pivots / qr.largest_pivot()) : pivots;
 }
 
 int count_above(const Eigen::VectorXd& pivots, double threshold) {
@@ -95,13 +93,12 @@ bool moves_within_rounding(const LoopClosure& loop, const Eigen::VectorXd& q, in
   const auto rows_at = [&](const Eigen::VectorXd& at_q) {
     return Eigen::MatrixXd(loop.velocity_rows(at_q) * unit.asDiagonal());
   };
-  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(rows_at(q).transpose());
-  const Eigen::VectorXi picked = qr.colsPermutation().indices().head(rank);
-  const std::vector<int> kept(picked.begin(), picked.end());
+  const PivotedQr qr(rows_at(q).transpose());
+  std::vector<int> kept;
+  for (int k = 0; k < rank; ++k) kept.push_back(qr.pivot_column(k));
   if (rank == loop.freedoms()) return false;
   // The velocities that they allow.
-  const Eigen::MatrixXd basis =
-      Eigen::MatrixXd(qr.householderQ()).rightCols(loop.freedoms() - rank);
+  const Eigen::MatrixXd basis = qr.q().rightCols(loop.freedoms() - rank);
   for (Eigen::Index k = 0; k < basis.cols(); ++k) {
     Eigen::VectorXd there = loop.moved(q, kAside * unit.cwiseProduct(basis.col(k)));
     for (int step = 0; step < kSteps; ++step) {

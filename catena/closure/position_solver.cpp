@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/QR>
+#include "catena/base/dense.h"
 
 #include "catena/base/index.h"
 
@@ -19,10 +19,7 @@ constexpr double kNear = 1e-5;
 
 Eigen::VectorXd least_norm(const Eigen::MatrixXd& a, const Eigen::VectorXd& right,
                            double threshold) {
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver;
-  solver.setThreshold(threshold);
-  solver.compute(a);
-  return solver.solve(right);
+  return CompleteOrthogonal(a, threshold).solve(right);
 }
 
 PositionSolver::PositionSolver(const Mechanism& mechanism, Problem problem)
@@ -89,7 +86,7 @@ void PositionSolver::levenberg_marquardt(Eigen::VectorXd& q, ClosureEquations& e
       stacked << a, Eigen::MatrixXd::Identity(n, n) * std::sqrt(damping);
       Eigen::VectorXd right = Eigen::VectorXd::Zero(a.rows() + n);
       right.head(a.rows()) = -e.residual;
-      return Eigen::VectorXd(stacked.householderQr().solve(right));
+      return Qr(stacked).solve(right);
     });
     if (const double longest = s.lpNorm<Eigen::Infinity>(); longest > kLongestStep)
       s *= kLongestStep / longest;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include <Eigen/LU>
+#include "catena/base/dense.h"
 
 namespace catena {
 namespace {
@@ -74,7 +74,7 @@ class Solver {
     motion_ = p_.w * push_ + p_.b;
     if (own_.empty()) return;
     const VectorXd right = motion_(own_);
-    push_(own_) = -Eigen::MatrixXd(p_.w(own_, own_)).partialPivLu().solve(right);
+    push_(own_) = -Lu(p_.w(own_, own_)).solve(right);
     motion_ = p_.w * push_ + p_.b;
     motion_(own_).setZero();
   }
@@ -85,8 +85,7 @@ class Solver {
     while (pivots_++ < most_pivots) {
       VectorXd way = VectorXd::Zero(size_);
       way[j] = sense;
-      if (!own_.empty())
-        way(own_) = -Eigen::MatrixXd(p_.w(own_, own_)).partialPivLu().solve(p_.w(own_, j)) * sense;
+      if (!own_.empty()) way(own_) = -Lu(p_.w(own_, own_)).solve(p_.w(own_, j)) * sense;
       const double answer = sense * p_.w.row(j).dot(way);
       double step = answer > kDependent * p_.w(j, j) ? std::abs(motion_[j]) / answer : kInfinity;
       Index block = -1;

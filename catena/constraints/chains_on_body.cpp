@@ -187,8 +187,8 @@ bool ChainsOnBody::solve_by_blocks() {
   }
   factor_.compute(inner_);
   inner_inverse_.setIdentity();
-  factor_.solveInPlace(inner_inverse_);
-  factor_.solveInPlace(shared_right_);
+  factor_.solve_in_place(inner_inverse_);
+  factor_.solve_in_place(shared_right_);
   for (Contact& c : contacts_)
     if (constraints_.active(c.constraint))
       multipliers_.segment(constraints_.first_row(c.constraint), c.right.size()) =
@@ -280,15 +280,17 @@ void ChainsOnBody::forward(const State& state, const Eigen::VectorXd& effort, Ch
   const Matrix6d half = root.triangularView<Eigen::Lower>().solve(
       matrix_Ad(X_node_hub_.inverse()).transpose().eval());
   result.hub_compliance = half.transpose() * inner * half;
-  const Eigen::LLT<Matrix6d> inverse(inner);
-  bool held = inverse.info() != Eigen::Success;
+  const SmallCholesky inverse(inner);
+  bool held = !inverse.succeeded();
   for (int i = 0; i < 6 && !held; ++i)
-    held = !(inverse.matrixLLT()(i, i) * inverse.matrixLLT()(i, i) > kSingularChain);
+    held = !(inverse.pivot_root(i) * inverse.pivot_root(i) > kSingularChain);
   if (held) {
     result.effective_inertia.setConstant(std::numeric_limits<double>::infinity());
   } else {
     const Matrix6d back = root.transpose() * matrix_Ad(X_node_hub_);
-    result.effective_inertia = back.transpose() * inverse.solve(back);
+    SmallSquare solved = back;
+    inverse.solve_in_place(solved);
+    result.effective_inertia = back.transpose() * solved;
   }
 }
 

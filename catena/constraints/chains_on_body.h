@@ -25,8 +25,7 @@
 #include <string_view>
 #include <vector>
 
-#include <Eigen/Cholesky>
-
+#include "catena/base/dense.h"
 #include "catena/dynamics/forward.h"
 #include "catena/dynamics/multipliers/multiplier_dynamics.h"
 
@@ -108,7 +107,7 @@ class ChainsOnBody {
   Eigen::MatrixXd inner_, inner_inverse_;  // 1 + Σ U B⁻¹ Uᵀ
   Eigen::VectorXd shared_right_;
   Eigen::VectorXd right_, multipliers_, column_;
-  Eigen::LLT<Eigen::MatrixXd> factor_;
+  Cholesky factor_;
 };
 
 // Chains and contacts of a mechanism whose closed loops are such chains: every hinge that closes a

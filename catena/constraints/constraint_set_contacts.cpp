@@ -3,8 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include <Eigen/QR>
-
+#include "catena/base/dense.h"
 #include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/constraints/constraint_set.h"
@@ -192,11 +191,9 @@ ConstraintSet::Reduced ConstraintSet::reduce(std::span<const int> contacts,
     }
     solver.solve(r.own);
   } else {
-    Eigen::CompleteOrthogonalDecomposition<MatrixXd> solver;
-    solver.setThreshold(kGeneralRank);
-    solver.compute(block);
-    r.by_contacts = solver.solve(r.by_contacts).eval();
-    r.own = solver.solve(r.own).eval();
+    const CompleteOrthogonal solver(block, kGeneralRank);
+    r.by_contacts = solver.solve(r.by_contacts);
+    r.own = solver.solve(r.own);
   }
   r.miss = (block * r.own - wanted).lpNorm<Eigen::Infinity>();
   w -= between * r.by_contacts;
@@ -321,10 +318,8 @@ VectorXd ConstraintSet::turning_impulse(const ContactProblem& problem, const Vec
       alone.b = problem.b(own);
       MatrixXd answer(static_cast<Index>(rows.size()), 3);
       if (!rows.empty()) {
-        Eigen::CompleteOrthogonalDecomposition<MatrixXd> solver;
-        solver.setThreshold(kGeneralRank);
-        solver.compute(problem.w(rows, rows));
-        answer = -solver.solve(MatrixXd(problem.w(rows, own)));
+        const CompleteOrthogonal solver(problem.w(rows, rows), kGeneralRank);
+        answer = -solver.solve(problem.w(rows, own));
         alone.w += problem.w(own, rows) * answer;
       }
       const Eigen::Vector3d pushed = grown_impulse(alone, 0);
@@ -460,8 +455,7 @@ void ConstraintSet::balance(const Reduced& reduced, ContactSolution& solution) c
     tangents.insert(tangents.end(), {row + 1, row + 2});
     cones.insert(cones.end(), 2, c.friction);
   }
-  Eigen::CompleteOrthogonalDecomposition<MatrixXd> solver;
-  solver.setThreshold(kGeneralRank);
+  CompleteOrthogonal solver(kGeneralRank);
   VectorXd force = solution.force;
   if (!linked && normals.size() > 1) {
     const MatrixXd effects = reduced.problem.w(Eigen::all, normals);

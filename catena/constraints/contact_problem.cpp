@@ -4,8 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include <Eigen/LU>
-#include <Eigen/QR>
+#include "catena/base/dense.h"
 
 namespace catena {
 namespace {
@@ -96,8 +95,7 @@ class Solver {
   void stick() {
     std::vector<Index> rows;
     for (Index r = 0; r < 3 * count_; ++r) rows.push_back(r);
-    Eigen::CompleteOrthogonalDecomposition<MatrixXd> decomposition;
-    decomposition.setThreshold(kRank);
+    CompleteOrthogonal decomposition(kRank);
     while (!rows.empty()) {
       force_.setZero();
       decomposition.compute(p_.w(rows, rows));
@@ -192,8 +190,7 @@ class Solver {
   void newton() {
     VectorXd f;
     MatrixXd slope;
-    Eigen::CompleteOrthogonalDecomposition<MatrixXd> decomposition;
-    decomposition.setThreshold(kRank);
+    CompleteOrthogonal decomposition(kRank);
     double last = std::numeric_limits<double>::infinity();
     VectorXd best = force_;
     for (int k = 0; k < kNewtonSteps; ++k) {
@@ -262,7 +259,7 @@ Eigen::Vector3d grown_impulse(const ContactProblem& problem, int contact) {
       // Sticks, if friction can; else it slips on the way that it is pushed.
       const Eigen::Matrix2d tangents = w.bottomRightCorner<2, 2>();
       const Vector2d along = w.col(0).tail<2>();
-      if (tangents.fullPivLu().solve(along).norm() <= mu) return w.fullPivLu().solve(-start);
+      if (FullLu(tangents).solve(along).norm() <= mu) return FullLu(w).solve(-start);
       u.tail<2>() = 2.0 * kEnd * slip / along.norm() * along;
       continue;
     }

@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/Cholesky>
-#include <Eigen/QR>
-#include <Eigen/SVD>
-
+#include "catena/base/dense.h"
 #include "catena/closure/assembly.h"
 #include "catena/closure/rows.h"
 #include "catena/dynamics/inverse.h"
@@ -88,7 +85,7 @@ HingeForce split_force(const Wrenchd& wrench, const HingeMatrix& free_map) {
   f.effort = free_map.transpose() * x;
   const HingeSquare metric = free_map.transpose() * free_map;
   f.free_force = f.effort;
-  if (free_map.cols() > 0) metric.llt().solveInPlace(f.free_force);
+  if (free_map.cols() > 0) SmallCholesky(metric).solve_in_place(f.free_force);
   f.constraint_force = f.constraint_map.transpose() * x;
   return f;
 }
@@ -332,18 +329,16 @@ void InterbodyForces::add_closures(const State& state, const Eigen::VectorXd& op
     for (std::size_t k = 0; k < dropped.size(); ++k)
       basis(dropped[k], static_cast<Eigen::Index>(k)) = 1.0;
     if (rank > 0) {
-      const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> solver(y(Eigen::all, kept));
+      const PivotedQr solver(y(Eigen::all, kept));
       lambda(kept) = solver.solve(unit.cwiseProduct(own));
-      if (!dropped.empty())
-        basis(kept, Eigen::all) = -solver.solve(Eigen::MatrixXd(y(Eigen::all, dropped)));
+      if (!dropped.empty()) basis(kept, Eigen::all) = -solver.solve(y(Eigen::all, dropped));
     }
     if (!dropped.empty()) {
       // What is left of a row without the others: more than rounding in a file with few digits.
       const double off =
           (y * basis).cwiseAbs().maxCoeff() / std::max(1e-300, y.cwiseAbs().maxCoeff());
       unreached_ = std::max(unreached_, kRoundedParts * off);
-      basis =
-          basis.householderQr().householderQ() * Eigen::MatrixXd::Identity(a.rows, a.rows - rank);
+      basis = Qr(basis).q_columns(a.rows - rank);
       lambda -= basis * (basis.transpose() * lambda);
     }
     const std::vector<Wrenchd> wrenches = loop.wrenches_on_child(state.q, lambda);
@@ -520,10 +515,9 @@ InterbodyForces::OpenDirections InterbodyForces::open_directions(int h, ForceAxe
   const auto span_of = [&](const Eigen::Matrix3Xd& vectors) {
     std::vector<Vec3d> directions;
     if (count == 0) return directions;
-    const Eigen::JacobiSVD<Eigen::Matrix3Xd> svd(vectors, Eigen::ComputeFullU);
-    for (Eigen::Index k = 0; k < svd.singularValues().size(); ++k)
-      if (svd.singularValues()[k] > unreached_)
-        directions.push_back({svd.matrixU()(0, k), svd.matrixU()(1, k), svd.matrixU()(2, k)});
+    const Svd svd = full_svd(vectors);
+    for (Eigen::Index k = 0; k < svd.values.size(); ++k)
+      if (svd.values[k] > unreached_) directions.push_back({svd.u(0, k), svd.u(1, k), svd.u(2, k)});
     return directions;
   };
   return {span_of(moments), span_of(forces)};
@@ -555,12 +549,16 @@ ArmstrongForm armstrong_form(const Workspace& w, int n, const HingeMatrix& const
   const Vector6d z = to_eigen(w.node(n).force);
   const HingeMatrix ph = p * h, pq = p * q;
   const HingeSquare d = h.transpose() * ph;
-  const auto factor = d.llt();
+  const SmallCholesky factor(d);
   const HingeSquare coupling = h.transpose() * pq;  // P_PQ
   const Vector6d f = to_eigen(interbody_force_after_forward(w, n));
   const HingeVector innovation = h.transpose() * (f - z);
-  form.inertia = q.transpose() * pq - coupling.transpose() * factor.solve(coupling);
-  form.residual = q.transpose() * z + coupling.transpose() * factor.solve(innovation);
+  HingeSquare by_coupling = coupling;
+  HingeVector by_innovation = innovation;
+  factor.solve_in_place(by_coupling);
+  factor.solve_in_place(by_innovation);
+  form.inertia = q.transpose() * pq - coupling.transpose() * by_coupling;
+  form.residual = q.transpose() * z + coupling.transpose() * by_innovation;
   form.acceleration = q.transpose() * to_eigen(w.node(n).acceleration);
   form.constraint_force = q.transpose() * f;
   return form;

@@ -24,6 +24,7 @@
 
 #include <Eigen/Core>
 
+#include "catena/base/dense.h"
 #include "catena/closure/structure.h"
 #include "catena/dynamics/loads.h"
 #include "catena/spatial/eigen.h"
@@ -31,8 +32,8 @@
 namespace catena {
 
 using HingeMatrix = Eigen::Matrix<double, 6, Eigen::Dynamic, 0, 6, 6>;
-using HingeVector = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, 6, 1>;
-using HingeSquare = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, 6, 6>;
+using HingeVector = SmallVector;
+using HingeSquare = SmallSquare;
 
 enum class ForceAxes {
   hinge,  // of the hinge frame on the child

@@ -2,8 +2,7 @@
 
 #include <cmath>
 
-#include <Eigen/Cholesky>
-
+#include "catena/base/dense.h"
 #include "catena/base/text.h"
 #include "catena/closure/loop_closure.h"
 #include "catena/dynamics/embedding.h"
@@ -51,18 +50,12 @@ Eigen::Index lost_freedom(Eigen::MatrixXd m) {
 
 // m := L in place (lower triangle); false if a pivot is not positive, or lost in rounding.
 bool factor_in_place(Eigen::MatrixXd& m) {
-  const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> factor(m);
-  if (factor.info() != Eigen::Success) return false;
+  if (!cholesky_in_place(m)) return false;
   for (Eigen::Index j = 0; j < m.rows(); ++j) {
     const double pivot = m(j, j) * m(j, j);
     if (!(pivot > kLostPivot * (pivot + m.row(j).head(j).squaredNorm()))) return false;
   }
   return true;
-}
-
-void solve_factored(const Eigen::MatrixXd& l, Eigen::VectorXd& x) {
-  l.triangularView<Eigen::Lower>().solveInPlace(x);
-  l.triangularView<Eigen::Lower>().transpose().solveInPlace(x);
 }
 
 [[noreturn]] void throw_indefinite(const Mechanism& mechanism, const Workspace& w,
@@ -96,12 +89,12 @@ const Eigen::VectorXd& solve_dense(const Mechanism& mechanism, const State& stat
   if (!factor_in_place(w.mass_matrix))
     throw_indefinite(mechanism, w, mass_matrix(mechanism, state.q, w));
   if (!closed) {
-    solve_factored(w.mass_matrix, w.vector);
+    solve_by_cholesky(w.mass_matrix, w.vector);
     w.acceleration = w.vector;
     return w.acceleration;
   }
   Eigen::VectorXd own = independent_part(w.vector, w);
-  solve_factored(w.mass_matrix, own);
+  solve_by_cholesky(w.mass_matrix, own);
   w.vector(w.independent()) = own;
   w.expand(w.vector);
   w.acceleration += w.vector;
@@ -200,7 +193,7 @@ void hybrid_dense_closed(const Mechanism& mechanism, const State& state, const H
   const Eigen::VectorXd right = independent_part(applied - bias, w);
   Eigen::VectorXd own = independent_part(given, w);
   if (!free.empty()) {
-    const Eigen::LDLT<Eigen::MatrixXd> factor(Eigen::MatrixXd(m(free, free)));
+    const PivotedCholesky factor(m(free, free));
     const Eigen::VectorXd open = right(free) - m(free, driven) * own(driven);
     const Eigen::VectorXd found = factor.solve(open);
     own(free) = found;
@@ -236,7 +229,7 @@ void hybrid_dense(const Mechanism& mechanism, const State& state, const HybridIn
     mass_matrix(mechanism, state.q, w);
     throw_indefinite(mechanism, w, free_part(input, w.mass_matrix));
   }
-  solve_factored(w.mass_matrix, w.vector);
+  solve_by_cholesky(w.mass_matrix, w.vector);
   result.acceleration += w.vector;
   result.effort = inverse_dynamics(mechanism, state, result.acceleration, w, external);
   for (Eigen::Index i = 0; i < result.effort.size(); ++i)

@@ -1,7 +1,6 @@
 #include "catena/dynamics/impulses.h"
 
-#include <Eigen/Cholesky>
-
+#include "catena/base/dense.h"
 #include "catena/dynamics/embedding.h"
 #include "catena/dynamics/mass_matrix.h"
 #include "catena/dynamics/operators/operators.h"
@@ -52,7 +51,7 @@ void solve_dense(const Mechanism& mechanism, const State& state, const SweepInpu
   for (Eigen::Index i = 0; i < given.size(); ++i)
     (in.driven != nullptr && in.driven[i] != 0 ? locked : free).push_back(i);
   const Eigen::VectorXd right = given(free) - m(free, locked) * result.jump(locked);
-  const Eigen::VectorXd found = Eigen::MatrixXd(m(free, free)).llt().solve(right);
+  const Eigen::VectorXd found = Cholesky(m(free, free)).solve(right);
   for (std::size_t i = 0; i < free.size(); ++i)
     result.jump[free[i]] = found[static_cast<Eigen::Index>(i)];
   const Eigen::VectorXd total = m * result.jump + w.effort;

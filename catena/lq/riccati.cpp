@@ -2,8 +2,7 @@
 
 #include <string>
 
-#include <Eigen/Cholesky>
-
+#include "catena/base/dense.h"
 #include "catena/base/error.h"
 #include "catena/base/text.h"
 
@@ -88,10 +87,10 @@ LqPolicy sweep(const LqProblem& problem) {
     const MatrixXd PB = P * s.B;
     MatrixXd& D = policy.input_inertia[k];
     D = symmetric(R + s.B.transpose() * PB);
-    const Eigen::LLT<MatrixXd> factor(D);
+    const Cholesky factor(D);
     for (Index i = 0; i < D.rows(); ++i) {
-      const double pivot = factor.matrixLLT()(i, i);
-      if (factor.info() != Eigen::Success || !(pivot * pivot > kLostPivot * D(i, i)))
+      const double pivot = factor.pivot_root(i);
+      if (!factor.succeeded() || !(pivot * pivot > kLostPivot * D(i, i)))
         throw NumericalError(
             "stage " + std::to_string(k) +
             ": the cost has no minimum over its inputs (R + Bᵀ P B is not positive "

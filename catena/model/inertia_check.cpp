@@ -10,8 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/Eigenvalues>
-
+#include "catena/base/dense.h"
 #include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/model/configuration.h"
@@ -65,9 +64,8 @@ int idle_freedom(const Measured& body, const MotionMap& h, const Column& rotor) 
   if (worst >= 0 || h.cols() == 1) return worst;
   const Square total = d + Square(rotor.asDiagonal());
   const Square s = inverse_square_roots(total);
-  const Eigen::SelfAdjointEigenSolver<Square> eigen(s * total * s);
-  if (!(eigen.eigenvalues()[0] > kRelativeInertia))
-    eigen.eigenvectors().col(0).cwiseAbs().maxCoeff(&worst);
+  const SymmetricEigen eigen = symmetric_eigen(s * total * s);
+  if (!(eigen.values[0] > kRelativeInertia)) eigen.vectors.col(0).cwiseAbs().maxCoeff(&worst);
   return worst;
 }
 
@@ -76,11 +74,11 @@ void remove_hinge_freedom(Matrix6d& inertia, const MotionMap& h, const Column& r
   const MotionMap u = inertia * h;
   const Square d = h.transpose() * u + Square(rotor.asDiagonal());
   const Square s = inverse_square_roots(d);
-  const Eigen::SelfAdjointEigenSolver<Square> eigen(s * d * s);
+  const SymmetricEigen eigen = symmetric_eigen(s * d * s);
   for (int k = 0; k < h.cols(); ++k) {
-    if (!(eigen.eigenvalues()[k] > kRelativeInertia)) continue;
-    const Vector6d direction = u * (s * eigen.eigenvectors().col(k));
-    inertia -= direction * direction.transpose() / eigen.eigenvalues()[k];
+    if (!(eigen.values[k] > kRelativeInertia)) continue;
+    const Vector6d direction = u * (s * eigen.vectors.col(k));
+    inertia -= direction * direction.transpose() / eigen.values[k];
   }
 }
 

@@ -4,8 +4,7 @@
 
 #include <cmath>
 
-#include <Eigen/Eigenvalues>
-
+#include "catena/base/dense.h"
 #include "catena/model/description.h"
 #include "catena/spatial/eigen.h"
 
@@ -55,8 +54,7 @@ inline bool orthonormal(const Rotationd& r) {
 
 // Smallest first.
 inline Eigen::Vector3d principal_moments(const SymMat3d& inertia) {
-  return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(to_eigen(inertia), Eigen::EigenvaluesOnly)
-      .eigenvalues();
+  return symmetric_eigenvalues(to_eigen(inertia));
 }
 
 inline bool usable_axis(const Vec3d& axis) { return usable(axis) && norm(axis) >= kShortestAxis; }

@@ -5,8 +5,7 @@
 #include <exception>
 #include <limits>
 
-#include <Eigen/SVD>
-
+#include "catena/base/dense.h"
 #include "catena/base/text.h"
 #include "catena/model/usable_numbers.h"
 #include "catena/spatial/eigen.h"
@@ -46,7 +45,7 @@ bool dependent(Eigen::MatrixXd h) {
     if (!(length > 0.0)) return true;
     h.col(k) /= length;
   }
-  const Eigen::VectorXd values = Eigen::JacobiSVD<Eigen::MatrixXd>(h).singularValues();
+  const Eigen::VectorXd values = singular_values(h);
   return !(values[values.size() - 1] > kIndependent);
 }
 

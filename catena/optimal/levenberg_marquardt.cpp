@@ -5,8 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include <Eigen/Cholesky>
-
+#include "catena/base/dense.h"
 #include "catena/optimal/attempt.h"
 
 namespace catena {
@@ -97,19 +96,19 @@ VectorXd levenberg_marquardt(Attempt& a, const VectorXd& from, const Penalty* pe
     for (;;) {
       MatrixXd system = here.hessian;
       system.diagonal() += damping * scale;
-      const Eigen::LLT<MatrixXd> factor(system);
+      const Cholesky factor(system);
       const VectorXd step = -factor.solve(here.gradient);
       const double promised = -step.dot(here.gradient) - 0.5 * step.dot(here.hessian * step);
       const bool tiny = !(promised > 1e-3 * tolerance * here.cost) && promised > -1e-10 * here.cost;
       // With little damping the promise is what is left to gain.
-      if (factor.info() == Eigen::Success && tiny && damping < 1.0) {
+      if (factor.succeeded() && tiny && damping < 1.0) {
         a.end = SolverEnd::converged;
         a.message = "converged: no direction promises a lower cost";
         return x;
       }
       const VectorXd next = x + step;
-      const bool computed = factor.info() == Eigen::Success && next.allFinite() &&
-                            evaluate(next, Want::values, there);
+      const bool computed =
+          factor.succeeded() && next.allFinite() && evaluate(next, Want::values, there);
       if (computed && there.cost < here.cost) {
         const double ratio = (here.cost - there.cost) / promised;
         x = next;

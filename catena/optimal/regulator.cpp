@@ -6,9 +6,9 @@
 #include <functional>
 #include <optional>
 
-#include <Eigen/Dense>
 #include <fmt/format.h>
 
+#include "catena/base/dense.h"
 #include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
@@ -296,11 +296,11 @@ MatrixXd unreachable_directions(const Regulator& r, const std::vector<const LqSt
         scale.asDiagonal() * stage->B;
     for (Index j = 0; j < all.cols(); ++j)
       if (const double size = all.col(j).norm(); size > 0.0) all.col(j) /= size;
-    Eigen::ColPivHouseholderQR<MatrixXd> qr(all);
-    qr.setThreshold(kReached);
-    const MatrixXd q = qr.householderQ() * MatrixXd::Identity(n, n);
-    reached = q.leftCols(qr.rank());
-    missed = q.rightCols(n - qr.rank());
+    const PivotedQr qr(all);
+    const Index rank = qr.rank(kReached);
+    const MatrixXd q = qr.q_columns(n);
+    reached = q.leftCols(rank);
+    missed = q.rightCols(n - rank);
   }
   return missed;
 }
@@ -339,11 +339,11 @@ double Regulator::distance(const VectorXd& x) const {
 double Regulator::norm(const MatrixXd& transition) const {
   const VectorXd scale = scales(*this);
   const MatrixXd scaled = scale.asDiagonal() * transition * scale.cwiseInverse().asDiagonal();
-  return Eigen::JacobiSVD<MatrixXd>(scaled).singularValues()[0];
+  return singular_values(scaled)[0];
 }
 
 Eigen::VectorXcd eigenvalues_of(const MatrixXd& transition) {
-  Eigen::VectorXcd values = transition.eigenvalues();
+  Eigen::VectorXcd values = eigenvalues(transition);
   std::sort(values.begin(), values.end(), [](const auto& a, const auto& b) {
     if (std::abs(a) != std::abs(b)) return std::abs(a) > std::abs(b);
     return a.imag() > b.imag();
@@ -415,7 +415,7 @@ Regulator hold(const Mechanism& m, const OperatingPoint& point, const RegulatorS
         plant.speed, plant.residual));
   r.freedoms = plant.freedoms;
   name_states(m, r);
-  const double rate = plant.A.eigenvalues().cwiseAbs().maxCoeff();
+  const double rate = eigenvalues(plant.A).cwiseAbs().maxCoeff();
   r.interval = settings.interval > 0.0 ? settings.interval
                : rate > 0.0            ? std::min(kLongestHold, kPartOfMode / rate)
                                        : kLongestHold;

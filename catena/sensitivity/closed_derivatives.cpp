@@ -1,7 +1,6 @@
 #include "catena/sensitivity/closed_derivatives.h"
 
-#include <Eigen/Cholesky>
-
+#include "catena/base/dense.h"
 #include "catena/dynamics/embedding.h"
 #include "catena/dynamics/inverse.h"
 
@@ -136,7 +135,7 @@ const ForwardDerivatives& closed_forward_derivatives(const Mechanism& mechanism,
                                                      std::span<const ExternalWrench> external) {
   ForwardDerivatives& out = w.forward;
   reduce_matrices(mechanism, state, out.acceleration, &effort, w, external);
-  const Eigen::LLT<Eigen::MatrixXd> factor(w.inverse.da);
+  const Cholesky factor(w.inverse.da);
   out.dq = -factor.solve(w.inverse.dq);
   out.dv = -factor.solve(w.inverse.dv);
   out.deffort = factor.solve(w.tangent.map.transpose());

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/Cholesky>
-
+#include "catena/base/dense.h"
 #include "catena/base/text.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/sensitivity/closed_derivatives.h"
@@ -89,7 +88,7 @@ Equilibrium find_equilibrium(const Mechanism& m, const OperatingPoint& guess,
     for (int attempt = 0; attempt < 30 && !moved; ++attempt) {
       Eigen::MatrixXd damped = square;
       damped.diagonal().array() += damping * size;
-      VectorXd step = -damped.ldlt().solve(gradient);
+      VectorXd step = -PivotedCholesky(damped).solve(gradient);
       const double longest = step.lpNorm<Eigen::Infinity>();
       if (!std::isfinite(longest) || longest == 0.0) {
         damping = std::max(damping * 10.0, 1e-12);

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include <Eigen/Cholesky>
-
+#include "catena/base/dense.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/operators/operators.h"
 #include "catena/sensitivity/closed_derivatives.h"
@@ -126,7 +125,7 @@ struct HybridSolver {
   }
   const Eigen::MatrixXd& mass;
   std::vector<int> free, driven;
-  Eigen::LLT<Eigen::MatrixXd> factor;
+  Cholesky factor;
 };
 
 }  // namespace
@@ -209,7 +208,7 @@ WrenchDerivatives external_wrench_derivatives(const Mechanism& mechanism, const 
   }
   WrenchDerivatives out;
   out.effort = mechanism.loops().empty() ? effort : w.tangent.map.transpose() * effort;
-  const Eigen::LLT<Eigen::MatrixXd> factor(w.inverse.da);
+  const Cholesky factor(w.inverse.da);
   out.acceleration = -factor.solve(out.effort);
   return out;
 }

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/LU>
-
+#include "catena/base/dense.h"
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
 #include "catena/model/configuration.h"
@@ -460,8 +459,8 @@ DecouplingGains decoupling_gains(const Plant& plant, const VectorXd& frequency,
   if (plant.P3.rows() != plant.P3.cols())
     throw NumericalError("decoupling gains need as many inputs as freedoms: " + std::to_string(n) +
                          ", not " + std::to_string(plant.P3.cols()));
-  const Eigen::FullPivLU<MatrixXd> input(plant.P3);
-  if (!input.isInvertible())
+  const FullLu input(plant.P3);
+  if (!input.invertible())
     throw NumericalError("decoupling gains: the inputs do not reach every freedom");
   const VectorXd rate = 2.0 * damping.cwiseProduct(frequency);
   DecouplingGains gains;

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include <Eigen/Eigenvalues>
-
+#include "catena/base/dense.h"
 #include "catena/base/text.h"
 
 namespace catena {
@@ -36,14 +35,14 @@ ModalAnalysis modes(const Eigen::MatrixXd& a) {
   Eigen::MatrixXd balanced = a;
   balanced.topRightCorner(n, n) *= scale;
   balanced.bottomLeftCorner(n, n) /= scale;
-  const Eigen::EigenSolver<Eigen::MatrixXd> solver(balanced);
-  if (solver.info() != Eigen::Success)
+  const GeneralEigen parts = general_eigen(balanced);
+  if (!parts.converged)
     throw NumericalError("the eigenvalues of the linear model did not converge");
   const double size = std::max(1.0, balanced.norm());
   result.tolerance = 10.0 * size * std::sqrt(std::numeric_limits<double>::epsilon());
   result.growth = -std::numeric_limits<double>::infinity();
   for (Eigen::Index i = 0; i < a.rows(); ++i) {
-    const std::complex<double> lambda = solver.eigenvalues()[i];
+    const std::complex<double> lambda = parts.values[i];
     result.growth = std::max(result.growth, lambda.real());
     if (lambda.imag() < 0.0) continue;
     Mode mode;
@@ -51,7 +50,7 @@ ModalAnalysis modes(const Eigen::MatrixXd& a) {
     mode.frequency = std::abs(lambda);
     mode.damping = mode.frequency > 0.0 ? -lambda.real() / mode.frequency : 0.0;
     mode.multiplicity = lambda.imag() > 0.0 ? 2 : 1;
-    mode.shape = solver.eigenvectors().col(i).head(n);
+    mode.shape = parts.vectors.col(i).head(n);
     Eigen::Index largest = 0;
     if (n > 0 && mode.shape.cwiseAbs().maxCoeff(&largest) > 0.0) {
       const std::complex<double> by = mode.shape[largest];

@@ -1,7 +1,6 @@
 #include "catena/sensitivity/products.h"
 
-#include <Eigen/Cholesky>
-
+#include "catena/base/dense.h"
 #include "catena/dynamics/embedding.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/operators/operators.h"
@@ -343,9 +342,9 @@ void DynamicsProducts::apply_inverse_mass(const Eigen::VectorXd& x, Eigen::Vecto
         d.expand(unit);
         map.col(k) = unit;
       }
-      y = (map.transpose() * dense_mass_ * map).llt().solve(map.transpose() * x);
+      y = Cholesky(map.transpose() * dense_mass_ * map).solve(map.transpose() * x);
     } else {
-      y = dense_mass_.llt().solve(x);
+      y = Cholesky(dense_mass_).solve(x);
     }
     return;
   }

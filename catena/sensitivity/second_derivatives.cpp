@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <functional>
 
-#include <Eigen/Cholesky>
-
 #include "catena/model/configuration.h"
 #include "catena/sensitivity/kernels/columns.h"
 #include "catena/sensitivity/linearize.h"

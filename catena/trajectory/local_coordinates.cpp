@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/base/dense.h"
 #include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
@@ -173,7 +174,7 @@ void LocalCoordinates::close(Loop& loop, VectorXd& x, VectorXd& q) const {
     ClosureEquations e = loop.closure.equations(q);
     apply_inverse_g(x, q, e.jacobian, loop);
     split(loop, e.jacobian, block, unused);
-    const VectorXd step = block.partialPivLu().solve(VectorXd(e.residual(loop.rows)));
+    const VectorXd step = Lu(block).solve(e.residual(loop.rows));
     if (!step.allFinite()) break;
     for (Index d = 0; d < rank; ++d) x[loop.freedoms[static_cast<std::size_t>(d)]] -= step[d];
     const double size = step.lpNorm<Eigen::Infinity>() / std::max(1.0, loop.closure.length());
@@ -196,7 +197,7 @@ void LocalCoordinates::set_velocities(State& state) const {
     VectorXd speeds(independent.cols());
     for (Index f = 0; f < speeds.size(); ++f)
       speeds[f] = state.v[loop.freedoms[static_cast<std::size_t>(dependent.cols() + f)]];
-    const VectorXd found = -dependent.partialPivLu().solve(independent * speeds);
+    const VectorXd found = -Lu(dependent).solve(independent * speeds);
     for (Index d = 0; d < found.size(); ++d)
       state.v[loop.freedoms[static_cast<std::size_t>(d)]] = found[d];
   }
@@ -226,7 +227,7 @@ void LocalCoordinates::start_from(const State& state) {
     MatrixXd rows = loop.closure.velocity_rows(state.q);
     apply_inverse_g(last_local_, state.q, rows, loop);
     split(loop, rows, dependent, independent);
-    loop.map = -dependent.partialPivLu().solve(independent);
+    loop.map = -Lu(dependent).solve(independent);
   }
 }
 
@@ -345,7 +346,7 @@ void LocalCoordinates::add_rates(const State& state, const VectorXd& lambda, Vec
 VectorXd LocalCoordinates::by_coordinates(const State& state, const VectorXd& by_tangent,
                                           const Workspace& w) const {
   if (!has_turns()) return by_tangent;
-  return matrix_k(state, w).transpose().partialPivLu().solve(by_tangent);
+  return Lu(matrix_k(state, w).transpose()).solve(by_tangent);
 }
 
 VectorXd LocalCoordinates::by_tangent(const State& state, const VectorXd& by_coordinates) const {

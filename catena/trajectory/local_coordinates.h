@@ -24,7 +24,7 @@
 
 #include <memory>
 
-#include <Eigen/LU>
+#include <Eigen/Core>
 
 #include "catena/closure/loop_closure.h"
 #include "catena/dynamics/workspace.h"

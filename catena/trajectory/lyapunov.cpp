@@ -5,8 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include <Eigen/QR>
-
+#include "catena/base/dense.h"
 #include "catena/base/text.h"
 #include "catena/sensitivity/forward_derivatives.h"
 #include "catena/trajectory/variational.h"
@@ -73,11 +72,10 @@ LyapunovExponents lyapunov_exponents(const Mechanism& m, const State& initial,
     coordinates->pack(state, span_of(y));
     coordinates->accepted(state);
     if ((i + 1) % settings.orthogonalize != 0 && i + 1 != steps) continue;
-    const Eigen::HouseholderQR<MatrixXd> qr(s);
-    const MatrixXd r = qr.matrixQR().topRows(count).triangularView<Eigen::Upper>();
-    s = qr.householderQ() * MatrixXd::Identity(size, count);
+    const Qr qr(s);
+    s = qr.q_columns(count);
     if (i < settled) continue;
-    for (Index k = 0; k < count; ++k) sum[k] += std::log(std::abs(r(k, k)));
+    for (Index k = 0; k < count; ++k) sum[k] += std::log(std::abs(qr.r_diagonal(k)));
     counted = h * static_cast<double>(i + 1 - settled);
     if (2 * (i - settled) < steps - settled) {
       half = sum;

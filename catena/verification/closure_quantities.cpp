@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/Cholesky>
-#include <Eigen/QR>
-#include <Eigen/SVD>
-
+#include "catena/base/dense.h"
 #include "catena/base/error.h"
 #include "catena/base/index.h"
 #include "catena/closure/loop_closure.h"
@@ -139,7 +136,7 @@ Matrix closure_singular_values(Request r) {
     }
   }
   const Matrix chosen = all(Eigen::all, r.freedoms);
-  return chosen.jacobiSvd().singularValues().reverse();
+  return singular_values(chosen).reverse();
 }
 
 // Λ⁻¹ of two frames, ground axes: the norms of its blocks, the trace, and the diagonal of the block
@@ -162,7 +159,7 @@ Matrix operator_residuals(Request r) {
   const Mechanism& m = r.mechanism;
   const int n = m.freedoms();
   const Matrix mass = mass_matrix(m, r.input.state.q);
-  const Eigen::LLT<Matrix> dense(mass);
+  const Cholesky dense(mass);
   const Matrix one = Matrix::Identity(n, n);
   Workspace w(m);
   articulate(m, r.input.state.q, w);

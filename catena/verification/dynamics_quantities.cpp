@@ -1,8 +1,7 @@
 #include <algorithm>
 #include <limits>
 
-#include <Eigen/LU>
-
+#include "catena/base/dense.h"
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
 #include "catena/closure/loop_closure.h"
@@ -169,7 +168,7 @@ Matrix mass(Request r) {
 }
 
 Matrix mass_determinant(Request r) {
-  return scalar(mass_matrix(r.mechanism, r.input.state.q).determinant());
+  return scalar(determinant(mass_matrix(r.mechanism, r.input.state.q)));
 }
 
 Matrix kinetic(Request r) { return scalar(energy(r.mechanism, r.input.state).kinetic); }

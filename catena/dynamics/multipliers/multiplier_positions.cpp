@@ -4,8 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include <Eigen/Eigenvalues>
-
+#include "catena/base/dense.h"
 #include "catena/dynamics/kinematics.h"
 #include "catena/dynamics/multipliers/multiplier_dynamics.h"
 #include "catena/model/configuration.h"
@@ -69,18 +68,17 @@ double MultiplierDynamics::gap_across(State state, Workspace& w, double weak) {
     for (Eigen::Index k = 0; k < scale.size(); ++k)
       scale[k] = 1.0 / std::sqrt(constraints_.size(kept[static_cast<std::size_t>(k)]));
     // Rows of about length one, so that eigenvalues are squared sines.
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> parts(scale.asDiagonal() * matrix *
-                                                               scale.asDiagonal());
-    const Eigen::MatrixXd directions = scale.asDiagonal() * parts.eigenvectors();
+    const SymmetricEigen parts = symmetric_eigen(scale.asDiagonal() * matrix * scale.asDiagonal());
+    const Eigen::MatrixXd directions = scale.asDiagonal() * parts.vectors;
     const Eigen::VectorXd open = gap_(kept);
     Eigen::VectorXd push = Eigen::VectorXd::Zero(open.size());
     double across = 0.0;
     for (Eigen::Index k = 0; k < push.size(); ++k) {
       const double part = directions.col(k).dot(open);
-      if (parts.eigenvalues()[k] < weak * weak)
+      if (parts.values[k] < weak * weak)
         across = std::hypot(across, part / directions.col(k).norm());
       else
-        push -= part / parts.eigenvalues()[k] * directions.col(k);
+        push -= part / parts.values[k] * directions.col(k);
     }
     if (iteration == kPolish) return across;
     rest_.setZero(constraints_.rows());

@@ -244,7 +244,6 @@ void TreeConstraints::restructure() {
     row_scale_.resize(rows_);
     push_scale_.resize(rows_);
     scaled_.setIdentity(rows_, rows_);
-    general_.setThreshold(kGeneralRank);
     general_.compute(scaled_);
   }
   work_.resize(rows_);
@@ -413,7 +412,7 @@ double TreeConstraints::reciprocal_condition() const {
   double least = std::numeric_limits<double>::infinity(), most = 0.0;
   const auto out = std::count(left_out_.begin(), left_out_.end(), 1);  // their pivots are last
   for (int i = 0; i < rows_ - static_cast<int>(out); ++i) {
-    const double x = std::abs(general_.matrixQTZ()(i, i));
+    const double x = general_.pivot(i);
     least = std::min(least, x);
     most = std::max(most, x);
   }

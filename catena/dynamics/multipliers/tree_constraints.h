@@ -23,13 +23,18 @@
 #include <span>
 #include <vector>
 
-#include <Eigen/QR>
-
+#include "catena/base/dense.h"
 #include "catena/dynamics/multipliers/constraint_table.h"
 #include "catena/dynamics/multipliers/semidefinite.h"
 #include "catena/dynamics/workspace.h"
 
 namespace catena {
+
+// A squared sine, or a row's length against what it would be without cancellation, below this many
+// roundings of each node on the longest way to the ground, and of each row, is zero.
+inline constexpr double kPivotRoundings = 64.0;
+// The same for the pivots of a set that is not ideal (a sine, not squared).
+inline constexpr double kGeneralRank = 1e-10;
 
 class TreeConstraints {
  public:
@@ -117,7 +122,7 @@ class TreeConstraints {
   const Eigen::MatrixXd& matrix() const { return matrix_; }  // J M⁻¹ Zᵀ
   bool ideal() const { return ideal_; }
   const SemidefiniteSolver& ideal_solver() const { return solver_; }
-  int rank() const { return ideal_ ? solver_.rank() : static_cast<int>(general_.rank()); }
+  int rank() const { return ideal_ ? solver_.rank() : general_.rank(); }
   // What a row's diagonal would be if nothing cancelled, see sizes(); never less than it is.
   double size(int row) const { return std::max(matrix_(row, row), size_[row]); }
   // How far from others, or from nothing, the independent row of an ideal set is that is nearest to
@@ -212,7 +217,7 @@ class TreeConstraints {
   int longest_ = 0;
   Eigen::MatrixXd matrix_;
   SemidefiniteSolver solver_;
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> general_;
+  CompleteOrthogonal general_{kGeneralRank};
   Eigen::MatrixXd scaled_;
   Eigen::VectorXd size_;  // by row, sizes()
   Eigen::VectorXd row_scale_, push_scale_;
@@ -220,11 +225,5 @@ class TreeConstraints {
   std::vector<double> node_change_;
   std::vector<double> block_;
 };
-
-// A squared sine, or a row's length against what it would be without cancellation, below this many
-// roundings of each node on the longest way to the ground, and of each row, is zero.
-inline constexpr double kPivotRoundings = 64.0;
-// The same for the pivots of a set that is not ideal (a sine, not squared).
-inline constexpr double kGeneralRank = 1e-10;
 
 }  // namespace catena

@@ -189,9 +189,9 @@ void OperationalSpace::factor() {
   const double rounding = 1e2 * std::numeric_limits<double>::epsilon() * rows_;
   for (const Task& task : tasks_)
     for (int i = task.first_row; i < task.first_row + task.row_count; ++i) {
-      const double pivot = factor_.matrixLLT()(i, i);
+      const double pivot = factor_.pivot_root(i);
       const double left = pivot * pivot / inverse_inertia_(i, i);
-      if (factor_.info() == Eigen::Success && left > rounding) continue;
+      if (factor_.succeeded() && left > rounding) continue;
       if (left > rounding && i + 1 < rows_) continue;  // the failing pivot is a later one
       throw NumericalError(
           "operational space: a row of the frame on body '" +
@@ -200,7 +200,7 @@ void OperationalSpace::factor() {
     }
   factored_ = true;
   inertia_.setIdentity();
-  factor_.solveInPlace(inertia_);
+  factor_.solve_in_place(inertia_);
 }
 
 const Eigen::MatrixXd& OperationalSpace::inertia() {
@@ -265,7 +265,7 @@ void OperationalSpace::apply_consistent_inverse(const Eigen::VectorXd& x, Eigen:
   check_size(x, rows_);
   factor();
   task_vector_ = x;
-  factor_.solveInPlace(task_vector_);
+  factor_.solve_in_place(task_vector_);
   apply_jacobian_transposed(task_vector_, v);
   apply_inverse_mass_matrix(*workspace_, v, v);
 }
@@ -276,7 +276,7 @@ void OperationalSpace::apply_consistent_inverse_transposed(const Eigen::VectorXd
   factor();
   apply_inverse_mass_matrix(*workspace_, effort, freedom_vector_);
   apply_jacobian(freedom_vector_, f);
-  factor_.solveInPlace(f);
+  factor_.solve_in_place(f);
 }
 
 void OperationalSpace::project_effort(const Eigen::VectorXd& effort, Eigen::VectorXd& rest) {

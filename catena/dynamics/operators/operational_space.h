@@ -22,9 +22,9 @@
 #include <cstdint>
 #include <vector>
 
-#include <Eigen/Cholesky>
 #include <Eigen/Core>
 
+#include "catena/base/dense.h"
 #include "catena/dynamics/operators/operators.h"
 #include "catena/spatial/eigen.h"
 
@@ -101,7 +101,7 @@ class OperationalSpace {
   std::vector<Matrix6d> compliance_;  // Υ of the active nodes
   Eigen::MatrixXd inverse_inertia_, inertia_;
   Eigen::VectorXd task_vector_, freedom_vector_;
-  Eigen::LLT<Eigen::MatrixXd> factor_;
+  Cholesky factor_;
 };
 
 }  // namespace catena

@@ -4,9 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include <Eigen/Cholesky>
-#include <Eigen/LU>
-
+#include "catena/base/dense.h"
 #include "catena/closure/assembly.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/model/builder.h"
@@ -126,7 +124,7 @@ void ParameterSet::each_rod(const State& state, const VectorXd& acceleration,
         found = true;
       }
       if (!found) continue;
-      const VectorXd dependent = block.partialPivLu().solve(right);
+      const VectorXd dependent = Lu(block).solve(right);
       VectorXd motion = VectorXd::Zero(loop.freedoms());
       for (int c = 0; c < own.rank; ++c)
         motion[own.order[static_cast<std::size_t>(c)]] = dependent[c];

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <Eigen/QR>
-
 #include "catena/base/error.h"
 #include "catena/base/text.h"
 
@@ -32,16 +30,15 @@ void MidpointLoops::place(const Eigen::VectorXd& q) {
       all.block(first, loop.freedom(k), loop.rows(), 1) = own.col(k);
     first += loop.rows();
   }
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(all.transpose());
-  qr.setThreshold(kIndependent);
-  const int rank = static_cast<int>(qr.rank());
+  const PivotedQr qr(all.transpose());
+  const int rank = qr.rank(kIndependent);
   if (rank_ < 0) rank_ = rank;
   if (rank != rank_)
     throw NumericalError("method 'midpoint' meets a singular position of '" + mechanism_.name() +
                          "': " + std::to_string(rank) + " constraints are independent there, not " +
                          std::to_string(rank_) + "; use another method");
-  const auto& order = qr.colsPermutation().indices();
-  kept_.assign(order.data(), order.data() + rank);
+  kept_.clear();
+  for (int k = 0; k < rank; ++k) kept_.push_back(qr.pivot_column(k));
   std::sort(kept_.begin(), kept_.end());
   jacobian_ = all(kept_, Eigen::all);
 }

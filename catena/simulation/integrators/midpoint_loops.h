@@ -13,8 +13,8 @@
 #include <vector>
 
 #include <Eigen/Core>
-#include <Eigen/LU>
 
+#include "catena/base/dense.h"
 #include "catena/closure/loop_closure.h"
 
 namespace catena {
@@ -53,7 +53,7 @@ class MidpointLoops {
   int rank_ = -1;
   std::vector<int> kept_;
   Eigen::MatrixXd jacobian_;
-  Eigen::PartialPivLU<Eigen::MatrixXd> factor_;
+  Lu factor_;
 };
 
 }  // namespace catena

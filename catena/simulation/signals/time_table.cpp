@@ -5,72 +5,101 @@
 #include <limits>
 #include <numbers>
 
-#include <Eigen/SparseCholesky>
-#include <Eigen/SparseLU>
-
 #include "catena/base/text.h"
 #include "catena/io/runs/csv.h"
 
 namespace catena {
 namespace {
 
-// Second derivatives of the smoothing spline at its inner points; moves the values onto it.
-// Reinsch: (R + λ QᵀQ) γ = Qᵀ y, s = y − λ Q γ, with the tridiagonal Q of second differences.
-std::vector<double> fit_spline(const std::vector<double>& t, std::vector<double>& y,
-                               double cutoff) {
-  const Eigen::Index n = static_cast<Eigen::Index>(t.size());
-  std::vector<double> curvature(t.size(), 0.0);
-  if (n < 3) return curvature;
-  using Sparse = Eigen::SparseMatrix<double>;
-  std::vector<Eigen::Triplet<double>> q, r;
-  const auto h = [&](Eigen::Index i) {
-    return t[static_cast<std::size_t>(i + 1)] - t[static_cast<std::size_t>(i)];
-  };
-  for (Eigen::Index j = 0; j + 2 < n; ++j) {
-    q.emplace_back(j, j, 1.0 / h(j));
-    q.emplace_back(j + 1, j, -1.0 / h(j) - 1.0 / h(j + 1));
-    q.emplace_back(j + 2, j, 1.0 / h(j + 1));
-    r.emplace_back(j, j, (h(j) + h(j + 1)) / 3.0);
-    if (j + 3 < n) {
-      r.emplace_back(j, j + 1, h(j + 1) / 6.0);
-      r.emplace_back(j + 1, j, h(j + 1) / 6.0);
+// A square matrix with `width` diagonals on each side of the main one.
+class BandMatrix {
+ public:
+  BandMatrix(std::size_t size, std::size_t width)
+      : size_(size), width_(width), entries_(size * (2 * width + 1), 0.0) {}
+  double& operator()(std::size_t i, std::size_t k) {
+    return entries_[i * (2 * width_ + 1) + width_ + k - i];
+  }
+  // x := A⁻¹ x by elimination without exchange of rows, O(size · width²): for matrices that are
+  // positive definite or dominated by their diagonal. Leaves nothing of A.
+  void solve(std::span<double> x) {
+    for (std::size_t i = 0; i < size_; ++i)
+      for (std::size_t row = i + 1; row < end_after(i); ++row) {
+        const double part = (*this)(row, i) / (*this)(i, i);
+        for (std::size_t k = i + 1; k < end_after(i); ++k) (*this)(row, k) -= part * (*this)(i, k);
+        x[row] -= part * x[i];
+      }
+    for (std::size_t i = size_; i-- > 0;) {
+      for (std::size_t k = i + 1; k < end_after(i); ++k) x[i] -= (*this)(i, k) * x[k];
+      x[i] /= (*this)(i, i);
     }
   }
-  Sparse second(n, n - 2), mass(n - 2, n - 2);
-  second.setFromTriplets(q.begin(), q.end());
-  mass.setFromTriplets(r.begin(), r.end());
-  Eigen::Map<Eigen::VectorXd> values(y.data(), n);
+
+ private:
+  std::size_t end_after(std::size_t i) const { return std::min(size_, i + width_ + 1); }
+
+  std::size_t size_, width_;
+  std::vector<double> entries_;
+};
+
+// Second derivatives of the smoothing spline at its points, with (R + λ QᵀQ) γ = Qᵀ y and
+// s = y − λ Q γ (Reinsch): R tridiagonal, Q the second differences, γ at the inner points. Moves
+// the values onto it. Without a cutoff λ = 0: through the points.
+std::vector<double> fit_spline(const std::vector<double>& t, std::vector<double>& y,
+                               double cutoff) {
+  const std::size_t n = t.size();
+  std::vector<double> curvature(n, 0.0);
+  if (n < 3) return curvature;
+  const std::size_t inner = n - 2;
+  const std::span<double> gamma(curvature.data() + 1, inner);
+  const auto h = [&](std::size_t i) { return t[i + 1] - t[i]; };
+  struct SecondDifference {  // of three neighbours: a column of Q
+    double first, middle, last;
+  };
+  const auto q = [&](std::size_t j) {
+    return SecondDifference{1.0 / h(j), -1.0 / h(j) - 1.0 / h(j + 1), 1.0 / h(j + 1)};
+  };
+  BandMatrix matrix(inner, 2);
+  for (std::size_t j = 0; j < inner; ++j) {
+    gamma[j] = q(j).first * y[j] + q(j).middle * y[j + 1] + q(j).last * y[j + 2];
+    matrix(j, j) = (h(j) + h(j + 1)) / 3.0;
+    if (j + 1 < inner) matrix(j, j + 1) = matrix(j + 1, j) = h(j + 1) / 6.0;
+  }
   if (cutoff == 0.0) {
     // The curvature at an end continues that of its two neighbours (of three rows: their parabola),
     // c₀ = c₁ + (h₀/h₁) (c₁ − c₂).
-    const auto at_end = [&](Eigen::Index row, Eigen::Index next, double end, double inner) {
-      if (n == 3) {
-        mass.coeffRef(row, row) += end / 6.0;
-        return;
-      }
-      mass.coeffRef(row, row) += end / 6.0 * (1.0 + end / inner);
-      mass.coeffRef(row, next) -= end / 6.0 * (end / inner);
+    const auto at_end = [&](std::size_t row, std::size_t next, double end, double beside) {
+      matrix(row, row) += n == 3 ? end / 6.0 : end / 6.0 * (1.0 + end / beside);
+      if (n > 3) matrix(row, next) -= end / 6.0 * (end / beside);
     };
     at_end(0, 1, h(0), h(1));
-    at_end(n - 3, n - 4, h(n - 2), h(n - 3));
-    const Eigen::SparseLU<Sparse> factor(mass);
-    const Eigen::VectorXd gamma = factor.solve(second.transpose() * values);
-    std::copy(gamma.begin(), gamma.end(), curvature.begin() + 1);
-    const auto beyond = [&](double end, double inner, double c1, double c2) {
-      return c1 + end / inner * (c1 - c2);
+    at_end(inner - 1, inner - 2, h(n - 2), h(n - 3));
+    matrix.solve(gamma);
+    const auto beyond = [&](double end, double beside, double c1, double c2) {
+      return c1 + end / beside * (c1 - c2);
     };
-    const Eigen::Index last = gamma.size() - 1;
     curvature.front() = n == 3 ? gamma[0] : beyond(h(0), h(1), gamma[0], gamma[1]);
-    curvature.back() = n == 3 ? gamma[0] : beyond(h(n - 2), h(n - 3), gamma[last], gamma[last - 1]);
+    curvature.back() =
+        n == 3 ? gamma[0] : beyond(h(n - 2), h(n - 3), gamma[inner - 1], gamma[inner - 2]);
     return curvature;
   }
   const double mean = (t.back() - t.front()) / static_cast<double>(n - 1);
   const double weight = 1.0 / (mean * std::pow(2.0 * std::numbers::pi * cutoff, 4));
-  const Sparse matrix = mass + weight * Sparse(Sparse(second.transpose()) * second);
-  const Eigen::SimplicialLDLT<Sparse> factor(matrix);
-  const Eigen::VectorXd gamma = factor.solve(second.transpose() * values);
-  values -= weight * (second * gamma);
-  std::copy(gamma.begin(), gamma.end(), curvature.begin() + 1);
+  const auto add = [&](std::size_t i, std::size_t k, double value) {
+    matrix(i, k) += weight * value;
+    if (i != k) matrix(k, i) += weight * value;
+  };
+  for (std::size_t j = 0; j < inner; ++j) {
+    const SecondDifference own = q(j);
+    add(j, j, own.first * own.first + own.middle * own.middle + own.last * own.last);
+    if (j + 1 < inner) add(j, j + 1, own.middle * q(j + 1).first + own.last * q(j + 1).middle);
+    if (j + 2 < inner) add(j, j + 2, own.last * q(j + 2).first);
+  }
+  matrix.solve(gamma);
+  for (std::size_t j = 0; j < inner; ++j) {
+    y[j] -= weight * q(j).first * gamma[j];
+    y[j + 1] -= weight * q(j).middle * gamma[j];
+    y[j + 2] -= weight * q(j).last * gamma[j];
+  }
   return curvature;
 }
 

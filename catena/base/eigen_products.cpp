@@ -1,0 +1,7 @@
+#include "catena/base/eigen_products.h"
+
+namespace Eigen::internal {
+
+CATENA_PRODUCTS()
+
+}  // namespace Eigen::internal
