@@ -84,7 +84,7 @@ void add_assemble(CommandLine& line) {
                "find, not just one near it");
   command.flag("--ignore-limits", options->ignore_limits, "Do not keep to hinge limits");
   command.flag("--json", options->json, "Machine-readable output");
-  command.option("-o,--out", options->out, "Write the assembled state to this YAML file");
+  command.option("-o,--output", options->out, "Write the assembled state to this YAML file");
   command.footer(
       "Another assembly mode is reached from another start (--state).\n\n"
       "Examples:\n"

@@ -173,12 +173,12 @@ void add_linearize(CommandLine& line) {
               "State and efforts (YAML; default: the model's initial state, no efforts)")
       .placeholder("FILE");
   command
-      .option("--in", options->inputs,
+      .option("--inputs", options->inputs,
               "Inputs: a freedom (its effort), force.BODY.x, moment.BODY.z (default: all efforts)")
       .separated_by(',')
       .placeholder("NAME,...");
   command
-      .option("--out", options->outputs,
+      .option("--outputs", options->outputs,
               "Outputs: q.NAME, v.NAME, a.NAME, effort.NAME, position.FRAME.x, velocity.FRAME.x "
               "(default: all states)")
       .separated_by(',')
@@ -211,7 +211,8 @@ void add_linearize(CommandLine& line) {
       "  catena linearize models/double_pendulum.yaml\n"
       "  catena linearize models/four_bar.yaml --compare\n"
       "  catena linearize models/four_bar.yaml --independent A\n"
-      "  catena linearize models/cart_pendulum.yaml --in rail --out q.rail,q.pivot -o plant.json\n"
+      "  catena linearize models/cart_pendulum.yaml --inputs rail --outputs q.rail,q.pivot -o "
+      "plant.json\n"
       "  catena linearize models/double_pendulum.yaml --parameters 'body.*.mass,gravity.y'");
   command.action([options] { linearize_command(*options); });
 }

@@ -24,7 +24,7 @@ void refuse_to_overwrite(int argc, char** argv) {
   };
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::string written;
-    for (const char* const option : {"-o", "--output", "--out"}) {
+    for (const char* const option : {"-o", "--output"}) {
       if (words[i] == option && i + 1 < words.size()) written = words[i + 1];
       if (words[i].starts_with(std::string(option) + "="))
         written = words[i].substr(words[i].find('=') + 1);
