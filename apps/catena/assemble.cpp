@@ -72,28 +72,27 @@ void assemble_command(const Options& options) {
 
 }  // namespace
 
-void add_assemble(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
-      "assemble", "Close the loops of a mechanism, starting from a rough position");
+void add_assemble(CommandLine& line) {
+  Command command =
+      line.subcommand("assemble", "Close the loops of a mechanism, starting from a rough position");
   const auto options = std::make_shared<Options>();
-  options->model.add(*command);
-  command->add_option("--state", options->state, "Start from this state (YAML), not the model's");
-  command->add_option("--fix", options->fix, "Hinges or freedoms to leave as they are");
-  command->add_flag(
-      "--closest", options->closest,
-      "The closed position nearest to the given one that searches from several starts "
-      "find, not just one near it");
-  command->add_flag("--ignore-limits", options->ignore_limits, "Do not keep to hinge limits");
-  command->add_flag("--json", options->json, "Machine-readable output");
-  command->add_option("-o,--out", options->out, "Write the assembled state to this YAML file");
-  command->footer(
+  options->model.add(command);
+  command.option("--state", options->state, "Start from this state (YAML), not the model's");
+  command.option("--fix", options->fix, "Hinges or freedoms to leave as they are");
+  command.flag("--closest", options->closest,
+               "The closed position nearest to the given one that searches from several starts "
+               "find, not just one near it");
+  command.flag("--ignore-limits", options->ignore_limits, "Do not keep to hinge limits");
+  command.flag("--json", options->json, "Machine-readable output");
+  command.option("-o,--output", options->out, "Write the assembled state to this YAML file");
+  command.footer(
       "Another assembly mode is reached from another start (--state).\n\n"
       "Examples:\n"
       "  catena assemble models/four_bar.sdf\n"
       "  catena assemble models/four_bar.yaml --fix A --json\n"
       "  catena assemble linkage.sdf -o closed.yaml && catena dynamics linkage.sdf --state "
       "closed.yaml");
-  command->callback([options] { assemble_command(*options); });
+  command.action([options] { assemble_command(*options); });
 }
 
 }  // namespace catena::app

@@ -170,30 +170,27 @@ void batch(const Options& options) {
 
 }  // namespace
 
-void add_batch(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("batch", "Dynamics of many states, from a table to a table");
+void add_batch(CommandLine& line) {
+  Command command = line.subcommand("batch", "Dynamics of many states, from a table to a table");
   const auto options = std::make_shared<Options>();
-  options->model.add(*command);
+  options->model.add(command);
   command
-      ->add_option("--states", options->states,
-                   "CSV with one state per row: columns q.NAME, v.NAME, effort.NAME, "
-                   "acceleration.NAME")
-      ->required()
-      ->check(CLI::ExistingFile)
-      ->type_name("FILE");
-  command->add_option("--what", options->what, "What to compute")
-      ->check(CLI::IsMember({"forward", "inverse", "mass-matrix", "poses", "forward-derivatives",
-                             "inverse-derivatives"}))
-      ->capture_default_str();
-  command->add_option("--threads", options->threads, "0: all")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_flag("--json", options->json, "Print a summary as JSON");
-  command->add_option("-o,--output", options->out, "Write the results to this CSV file")
-      ->required()
-      ->type_name("FILE");
-  command->footer(
+      .option("--states", options->states,
+              "CSV with one state per row: columns q.NAME, v.NAME, effort.NAME, "
+              "acceleration.NAME")
+      .required()
+      .existing_file()
+      .placeholder("FILE");
+  command.option("--what", options->what, "What to compute")
+      .one_of({"forward", "inverse", "mass-matrix", "poses", "forward-derivatives",
+               "inverse-derivatives"})
+      .show_default();
+  command.option("--threads", options->threads, "0: all").non_negative().show_default();
+  command.flag("--json", options->json, "Print a summary as JSON");
+  command.option("-o,--output", options->out, "Write the results to this CSV file")
+      .required()
+      .placeholder("FILE");
+  command.footer(
       "Examples:\n"
       "  catena simulate models/arm6.yaml --duration 1 -o run.csv\n"
       "  catena batch models/arm6.yaml --states run.csv -o accelerations.csv\n"
@@ -201,7 +198,7 @@ void add_batch(CLI::App& app) {
       "A state that cannot be evaluated is told on stderr, its row is NaN, and the exit code is "
       "1;\n"
       "all others are computed.");
-  command->callback([options] { batch(*options); });
+  command.action([options] { batch(*options); });
 }
 
 }  // namespace catena::app

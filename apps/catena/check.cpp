@@ -49,17 +49,17 @@ void check(const ModelOptions& options) {
 
 }  // namespace
 
-void add_check(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("check", "Report all problems of a model file at once");
+void add_check(CommandLine& line) {
+  Command command = line.subcommand("check", "Report all problems of a model file at once");
   const auto options = std::make_shared<ModelOptions>();
-  options->add(*command);
-  command->footer(
+  options->add(command);
+  command.footer(
       "Examples:\n"
       "  catena check robot.urdf\n"
       "  catena check robot.urdf --strict\n\n"
       "Closed loops are assembled, too: what cannot be closed is an error.\n"
       "Problems go to stderr as `file:line: error: ...`. Exit 1 if there is an error.");
-  command->callback([options] { check(*options); });
+  command.action([options] { check(*options); });
 }
 
 }  // namespace catena::app

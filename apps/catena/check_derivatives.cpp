@@ -67,23 +67,19 @@ void check_command(const Options& options) {
 
 }  // namespace
 
-void add_check_derivatives(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("check-derivatives",
-                                         "Every derivative against differences at random states");
+void add_check_derivatives(CommandLine& line) {
+  Command command =
+      line.subcommand("check-derivatives", "Every derivative against differences at random states");
   const auto options = std::make_shared<Options>();
-  options->model.add(*command);
-  command->add_option("--states", options->states, "How many states")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--seed", options->seed, "Of the random states")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_flag("--json", options->json, "Print JSON");
-  command->footer(
+  options->model.add(command);
+  command.option("--states", options->states, "How many states").positive().show_default();
+  command.option("--seed", options->seed, "Of the random states").non_negative().show_default();
+  command.flag("--json", options->json, "Print JSON");
+  command.footer(
       "Examples:\n"
       "  catena check-derivatives models/mixed_chain.yaml\n"
       "  catena check-derivatives models/four_bar.yaml --states 5 --json");
-  command->callback([options] { check_command(*options); });
+  command.action([options] { check_command(*options); });
 }
 
 }  // namespace catena::app

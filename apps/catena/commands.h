@@ -4,8 +4,7 @@
 // failed and UsageError (exit 2) when it was asked for in a wrong way; main() prints both.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
+#include "apps/catena/command_line.h"
 #include "catena/base/error.h"
 
 namespace catena::app {
@@ -21,26 +20,26 @@ class Failed : public Error {
   Failed() : Error("") {}
 };
 
-void add_assemble(CLI::App& app);
-void add_batch(CLI::App& app);
-void add_ik(CLI::App& app);
-void add_info(CLI::App& app);
-void add_check(CLI::App& app);
-void add_convert(CLI::App& app);
-void add_dynamics(CLI::App& app);
-void add_linearize(CLI::App& app);
-void add_modes(CLI::App& app);
-void add_equilibrium(CLI::App& app);
-void add_check_derivatives(CLI::App& app);
-void add_lyapunov(CLI::App& app);
-void add_simulate(CLI::App& app);
-void add_lqr(CLI::App& app);
-void add_verify(CLI::App& app);
-void add_report(CLI::App& app);
-void add_view(CLI::App& app);
-void add_optimize(CLI::App& app);
-void add_plot(CLI::App& app);
-void add_compare(CLI::App& app);
-void add_events(CLI::App& app);
+void add_assemble(CommandLine& line);
+void add_batch(CommandLine& line);
+void add_ik(CommandLine& line);
+void add_info(CommandLine& line);
+void add_check(CommandLine& line);
+void add_convert(CommandLine& line);
+void add_dynamics(CommandLine& line);
+void add_linearize(CommandLine& line);
+void add_modes(CommandLine& line);
+void add_equilibrium(CommandLine& line);
+void add_check_derivatives(CommandLine& line);
+void add_lyapunov(CommandLine& line);
+void add_simulate(CommandLine& line);
+void add_lqr(CommandLine& line);
+void add_verify(CommandLine& line);
+void add_report(CommandLine& line);
+void add_view(CommandLine& line);
+void add_optimize(CommandLine& line);
+void add_plot(CommandLine& line);
+void add_compare(CommandLine& line);
+void add_events(CommandLine& line);
 
 }  // namespace catena::app

@@ -95,23 +95,23 @@ void compare(const Options& options) {
 
 }  // namespace
 
-void add_compare(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("compare", "Tell how two runs differ");
+void add_compare(CommandLine& line) {
+  Command command = line.subcommand("compare", "Tell how two runs differ");
   const auto options = std::make_shared<Options>();
-  command->add_option("RUN1", options->first, "A run")->required();
-  command->add_option("RUN2", options->second, "Another")->required();
+  command.option("RUN1", options->first, "A run").required();
+  command.option("RUN2", options->second, "Another").required();
   command
-      ->add_option("--tolerance", options->tolerance,
-                   "How far columns may be apart, relative to their largest value")
-      ->capture_default_str();
-  command->add_flag("--json", options->json, "Print JSON");
-  command->footer(
+      .option("--tolerance", options->tolerance,
+              "How far columns may be apart, relative to their largest value")
+      .show_default();
+  command.flag("--json", options->json, "Print JSON");
+  command.footer(
       "Examples:\n"
       "  catena compare before.h5 after.h5\n"
       "  catena compare before.h5 after.h5 --tolerance 1e-9\n\n"
       "Exit 1 if a column is missing, the runs end at different times, or a column differs by\n"
       "more than the tolerance. Models, settings and versions are told, but do not count.");
-  command->callback([options] { compare(*options); });
+  command.action([options] { compare(*options); });
 }
 
 }  // namespace catena::app

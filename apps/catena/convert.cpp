@@ -23,17 +23,17 @@ void convert(const ModelOptions& options, const std::string& out) {
 
 }  // namespace
 
-void add_convert(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("convert", "Convert a model file to Catena's YAML");
+void add_convert(CommandLine& line) {
+  Command command = line.subcommand("convert", "Convert a model file to Catena's YAML");
   const auto options = std::make_shared<ModelOptions>();
   const auto out = std::make_shared<std::string>();
-  options->add(*command);
-  command->add_option("OUT", *out, "The file to write, ending in .yaml")->required();
-  command->footer(
+  options->add(command);
+  command.option("OUT", *out, "The file to write, ending in .yaml").required();
+  command.footer(
       "Examples:\n"
       "  catena convert robot.urdf robot.yaml\n"
       "  catena convert robot.urdf floating.yaml --base free");
-  command->callback([options, out] { convert(*options, *out); });
+  command.action([options, out] { convert(*options, *out); });
 }
 
 }  // namespace catena::app

@@ -357,40 +357,39 @@ void dynamics(const Options& options) {
 
 }  // namespace
 
-void add_dynamics(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("dynamics", "Accelerations, efforts, forces and energy of a state");
+void add_dynamics(CommandLine& line) {
+  Command command =
+      line.subcommand("dynamics", "Accelerations, efforts, forces and energy of a state");
   const auto options = std::make_shared<Options>();
-  options->model.add(*command);
+  options->model.add(command);
   command
-      ->add_option("--state", options->state,
-                   "YAML with q, v, effort, acceleration, external, motion_driven (default: the "
-                   "model's initial state, no efforts)")
-      ->type_name("FILE");
-  command->add_option("--what", options->what, "What to compute")
-      ->check(CLI::IsMember(
-          {"forward", "inverse", "hybrid", "mass-matrix", "forces", "energy", "chains"}))
-      ->capture_default_str();
+      .option("--state", options->state,
+              "YAML with q, v, effort, acceleration, external, motion_driven (default: the "
+              "model's initial state, no efforts)")
+      .placeholder("FILE");
+  command.option("--what", options->what, "What to compute")
+      .one_of({"forward", "inverse", "hybrid", "mass-matrix", "forces", "energy", "chains"})
+      .show_default();
   command
-      ->add_option("--body", options->body,
-                   "Of chains: the body that they hold; every hinge that closes a loop on it, or "
-                   "on the ground, is a contact")
-      ->type_name("BODY");
+      .option("--body", options->body,
+              "Of chains: the body that they hold; every hinge that closes a loop on it, or "
+              "on the ground, is a contact")
+      .placeholder("BODY");
   command
-      ->add_option("--route", options->route,
-                   "Of forward dynamics: recursive sweeps (loops embedded), dense (mass matrix), "
-                   "or multipliers (loops by their constraint forces, with a report on them)")
-      ->check(CLI::IsMember({"automatic", "recursive", "dense", "multipliers"}))
-      ->capture_default_str();
+      .option("--route", options->route,
+              "Of forward dynamics: recursive sweeps (loops embedded), dense (mass matrix), "
+              "or multipliers (loops by their constraint forces, with a report on them)")
+      .one_of({"automatic", "recursive", "dense", "multipliers"})
+      .show_default();
   command
-      ->add_option("--independent", options->independent,
-                   "mass-matrix of a closed mechanism: freedoms that shall be the independent ones "
-                   "(default: chosen by conditioning)")
-      ->delimiter(',')
-      ->type_name("NAME,...");
-  command->add_flag("--json", options->json, "Print JSON");
-  command->add_option("-o,--output", options->out, "Write JSON to this file")->type_name("FILE");
-  command->footer(
+      .option("--independent", options->independent,
+              "mass-matrix of a closed mechanism: freedoms that shall be the independent ones "
+              "(default: chosen by conditioning)")
+      .separated_by(',')
+      .placeholder("NAME,...");
+  command.flag("--json", options->json, "Print JSON");
+  command.option("-o,--output", options->out, "Write JSON to this file").placeholder("FILE");
+  command.footer(
       "Examples:\n"
       "  catena dynamics models/double_pendulum.yaml\n"
       "  catena dynamics models/arm6.yaml --what mass-matrix --json\n"
@@ -408,7 +407,7 @@ void add_dynamics(CLI::App& app) {
       "Forces of closed loops: what redundant constraints leave undetermined is marked, ? for a\n"
       "component, or + ? (direction) where only the part across that direction is known; the JSON\n"
       "has masks, directions and determined parts along the axes of ground, body and hinge.");
-  command->callback([options] { dynamics(*options); });
+  command.action([options] { dynamics(*options); });
 }
 
 }  // namespace catena::app

@@ -75,30 +75,30 @@ void equilibrium_command(const Options& options) {
 
 }  // namespace
 
-void add_equilibrium(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
+void add_equilibrium(CommandLine& line) {
+  Command command = line.subcommand(
       "equilibrium", "A position in which nothing accelerates, at rest or in steady motion");
   const auto options = std::make_shared<Options>();
-  options->model.add(*command);
+  options->model.add(command);
   command
-      ->add_option("--state", options->state,
-                   "Guess and efforts (YAML; default: the model's initial state, no efforts)")
-      ->type_name("FILE");
+      .option("--state", options->state,
+              "Guess and efforts (YAML; default: the model's initial state, no efforts)")
+      .placeholder("FILE");
   command
-      ->add_option("--hold", options->hold,
-                   "Hinges or freedoms that keep their position; their efforts are found")
-      ->delimiter(',')
-      ->type_name("NAME,...");
-  command->add_flag("--steady", options->steady,
-                    "A steady motion with the velocities of the state, not a rest");
-  command->add_flag("--json", options->json, "Print JSON");
-  command->add_option("-o,--output", options->out, "Write state and efforts to this YAML file")
-      ->type_name("FILE");
-  command->footer(
+      .option("--hold", options->hold,
+              "Hinges or freedoms that keep their position; their efforts are found")
+      .separated_by(',')
+      .placeholder("NAME,...");
+  command.flag("--steady", options->steady,
+               "A steady motion with the velocities of the state, not a rest");
+  command.flag("--json", options->json, "Print JSON");
+  command.option("-o,--output", options->out, "Write state and efforts to this YAML file")
+      .placeholder("FILE");
+  command.footer(
       "Examples:\n"
       "  catena equilibrium models/four_bar.yaml\n"
       "  catena equilibrium models/double_pendulum.yaml --hold shoulder -o rest.yaml");
-  command->callback([options] { equilibrium_command(*options); });
+  command.action([options] { equilibrium_command(*options); });
 }
 
 }  // namespace catena::app

@@ -71,19 +71,19 @@ void show_events(const Options& options) {
 
 }  // namespace
 
-void add_events(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("events", "List the events of a run");
+void add_events(CommandLine& line) {
+  Command command = line.subcommand("events", "List the events of a run");
   const auto options = std::make_shared<Options>();
-  command->add_option("RUN", options->run, "A run")->required();
-  command->add_option("--kind", options->kinds, "Only these: limit, stick, slip, zeno, user, ...")
-      ->delimiter(',');
-  command->add_flag("--json", options->json, "Print JSON");
-  command->footer(
+  command.option("RUN", options->run, "A run").required();
+  command.option("--kind", options->kinds, "Only these: limit, stick, slip, zeno, user, ...")
+      .separated_by(',');
+  command.flag("--json", options->json, "Print JSON");
+  command.footer(
       "Examples:\n"
       "  catena events run.h5\n"
       "  catena events run.h5 --kind limit,zeno\n\n"
       "docs/simulation.md tells what the kinds are.");
-  command->callback([options] { show_events(*options); });
+  command.action([options] { show_events(*options); });
 }
 
 }  // namespace catena::app

@@ -89,32 +89,32 @@ void ik_command(const Options& options) {
 
 }  // namespace
 
-void add_ik(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
+void add_ik(CommandLine& line) {
+  Command command = line.subcommand(
       "ik", "Find a position in which a point or frame of a body is where it is wanted");
   const auto options = std::make_shared<Options>();
-  options->model.add(*command);
-  command->add_option("--body", options->body, "The body, or a frame of the model")->required();
-  command->add_option("--point", options->point, "Point in the frame of the body")
-      ->expected(3)
-      ->type_name("X Y Z");
-  command->add_option("--to", options->to, "Where the point shall be, ground frame, m")
-      ->expected(3)
-      ->required()
-      ->type_name("X Y Z");
-  command->add_option("--rpy", options->rpy, "Orientation too: roll, pitch, yaw, rad")
-      ->expected(3)
-      ->type_name("R P Y");
-  command->add_option("--fix", options->fix, "Hinges or freedoms to leave as they are");
-  command->add_option("--state", options->state, "Start from this state (YAML), not the model's");
-  command->add_flag("--ignore-limits", options->ignore_limits, "Do not keep to hinge limits");
-  command->add_flag("--json", options->json, "Machine-readable output");
-  command->add_option("-o,--out", options->out, "Write the state found to this YAML file");
-  command->footer(
+  options->model.add(command);
+  command.option("--body", options->body, "The body, or a frame of the model").required();
+  command.option("--point", options->point, "Point in the frame of the body")
+      .values(3)
+      .placeholder("X Y Z");
+  command.option("--to", options->to, "Where the point shall be, ground frame, m")
+      .values(3)
+      .required()
+      .placeholder("X Y Z");
+  command.option("--rpy", options->rpy, "Orientation too: roll, pitch, yaw, rad")
+      .values(3)
+      .placeholder("R P Y");
+  command.option("--fix", options->fix, "Hinges or freedoms to leave as they are");
+  command.option("--state", options->state, "Start from this state (YAML), not the model's");
+  command.flag("--ignore-limits", options->ignore_limits, "Do not keep to hinge limits");
+  command.flag("--json", options->json, "Machine-readable output");
+  command.option("-o,--output", options->out, "Write the state found to this YAML file");
+  command.footer(
       "Examples:\n"
       "  catena ik models/arm6.yaml --body flange --to 0.4 0.2 0.5\n"
       "  catena ik models/arm6.yaml --body flange --to 0.4 0.2 0.5 --rpy 0 1.2 0 -o state.yaml");
-  command->callback([options] { ik_command(*options); });
+  command.action([options] { ik_command(*options); });
 }
 
 }  // namespace catena::app

@@ -74,24 +74,23 @@ void info(const Options& options) {
 
 }  // namespace
 
-void add_info(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("info", "Describe a mechanism: bodies, hinges, loops, mobility, mass");
+void add_info(CommandLine& line) {
+  Command command =
+      line.subcommand("info", "Describe a mechanism: bodies, hinges, loops, mobility, mass");
   const auto options = std::make_shared<Options>();
-  options->model.add(*command, false);
-  command->add_flag("--json", options->json, "Print JSON");
-  command->add_flag("--full", options->full, "Print every row of long tables");
-  command->add_flag("--cpu", options->cpu,
-                    "Describe the processor instead, and what is used of it");
-  command->add_flag("--parameters", options->parameters,
-                    "List the parameters by which there are derivatives instead");
-  command->footer(
+  options->model.add(command, false);
+  command.flag("--json", options->json, "Print JSON");
+  command.flag("--full", options->full, "Print every row of long tables");
+  command.flag("--cpu", options->cpu, "Describe the processor instead, and what is used of it");
+  command.flag("--parameters", options->parameters,
+               "List the parameters by which there are derivatives instead");
+  command.footer(
       "Examples:\n"
       "  catena info models/four_bar.yaml\n"
       "  catena info robot.urdf --base free --gravity 0 0 -1.62\n"
       "  catena info robot.sdf --json\n"
       "  catena info --cpu");
-  command->callback([options] { info(*options); });
+  command.action([options] { info(*options); });
 }
 
 }  // namespace catena::app

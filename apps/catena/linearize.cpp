@@ -163,60 +163,58 @@ void linearize_command(const Options& options) {
 
 }  // namespace
 
-void add_linearize(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
+void add_linearize(CommandLine& line) {
+  Command command = line.subcommand(
       "linearize", "Linear model (A, B, C, D and M, P1, P2, P3) about a state or along a run");
   const auto options = std::make_shared<Options>();
-  options->model.add(*command);
+  options->model.add(command);
   command
-      ->add_option("--at", options->at,
-                   "State and efforts (YAML; default: the model's initial state, no efforts)")
-      ->type_name("FILE");
+      .option("--at", options->at,
+              "State and efforts (YAML; default: the model's initial state, no efforts)")
+      .placeholder("FILE");
   command
-      ->add_option(
-          "--in", options->inputs,
-          "Inputs: a freedom (its effort), force.BODY.x, moment.BODY.z (default: all efforts)")
-      ->delimiter(',')
-      ->type_name("NAME,...");
+      .option("--inputs", options->inputs,
+              "Inputs: a freedom (its effort), force.BODY.x, moment.BODY.z (default: all efforts)")
+      .separated_by(',')
+      .placeholder("NAME,...");
   command
-      ->add_option(
-          "--out", options->outputs,
-          "Outputs: q.NAME, v.NAME, a.NAME, effort.NAME, position.FRAME.x, velocity.FRAME.x "
-          "(default: all states)")
-      ->delimiter(',')
-      ->type_name("NAME,...");
+      .option("--outputs", options->outputs,
+              "Outputs: q.NAME, v.NAME, a.NAME, effort.NAME, position.FRAME.x, velocity.FRAME.x "
+              "(default: all states)")
+      .separated_by(',')
+      .placeholder("NAME,...");
   command
-      ->add_option("--motion-driven", options->driven,
-                   "Hinges or freedoms whose acceleration is the input")
-      ->delimiter(',')
-      ->type_name("NAME,...");
+      .option("--motion-driven", options->driven,
+              "Hinges or freedoms whose acceleration is the input")
+      .separated_by(',')
+      .placeholder("NAME,...");
   command
-      ->add_option("--independent", options->independent,
-                   "Hinges or freedoms of closed loops that are to be states (default: what suits "
-                   "the position)")
-      ->delimiter(',')
-      ->type_name("NAME,...");
+      .option("--independent", options->independent,
+              "Hinges or freedoms of closed loops that are to be states (default: what suits "
+              "the position)")
+      .separated_by(',')
+      .placeholder("NAME,...");
   command
-      ->add_option("--parameters", options->parameters,
-                   "Also E, the derivatives by these parameters: body.link2.mass, hinge.*.damping")
-      ->delimiter(',')
-      ->type_name("NAME,...");
-  command->add_flag("--compare", options->compare,
-                    "Also linearize by perturbation and tell the difference");
-  command->add_option("--along", options->along, "Linearize at the states of this run")
-      ->type_name("RUN.h5");
-  command->add_option("--every", options->every, "Use every Nth row of the run")
-      ->check(CLI::PositiveNumber);
-  command->add_flag("--json", options->json, "Print JSON");
-  command->add_option("-o,--output", options->out, "Write JSON to this file")->type_name("FILE");
-  command->footer(
+      .option("--parameters", options->parameters,
+              "Also E, the derivatives by these parameters: body.link2.mass, hinge.*.damping")
+      .separated_by(',')
+      .placeholder("NAME,...");
+  command.flag("--compare", options->compare,
+               "Also linearize by perturbation and tell the difference");
+  command.option("--along", options->along, "Linearize at the states of this run")
+      .placeholder("RUN.h5");
+  command.option("--every", options->every, "Use every Nth row of the run").positive();
+  command.flag("--json", options->json, "Print JSON");
+  command.option("-o,--output", options->out, "Write JSON to this file").placeholder("FILE");
+  command.footer(
       "Examples:\n"
       "  catena linearize models/double_pendulum.yaml\n"
       "  catena linearize models/four_bar.yaml --compare\n"
       "  catena linearize models/four_bar.yaml --independent A\n"
-      "  catena linearize models/cart_pendulum.yaml --in rail --out q.rail,q.pivot -o plant.json\n"
+      "  catena linearize models/cart_pendulum.yaml --inputs rail --outputs q.rail,q.pivot -o "
+      "plant.json\n"
       "  catena linearize models/double_pendulum.yaml --parameters 'body.*.mass,gravity.y'");
-  command->callback([options] { linearize_command(*options); });
+  command.action([options] { linearize_command(*options); });
 }
 
 }  // namespace catena::app

@@ -44,11 +44,12 @@ SimulationSettings world_of(const RunFile& run, const Mechanism& m) {
   SimulationSettings world;
   const RunHeader& header = run.header();
   if (header.kind != "simulation" && header.kind != "regulation") return world;
-  Json json = Json::parse(header.settings_json);
-  json.erase("regulator");
+  std::optional<Json> json = Json::parse(header.settings_json);
+  if (!json) throw Error(run.path() + ": its settings cannot be read");
+  json->erase("regulator");
   StateInput input = default_input(m);
   SimulationSettings all;
-  read_settings_text(json.dump(), run.path(), m, input, all);
+  read_settings_text(json->dump(), run.path(), m, input, all);
   add_actions(input, m, all.actions);
   if (!all.actions.motions.empty())
     throw Error(run.path() + ": the motion of '" + all.actions.motions[0].freedom +
@@ -301,11 +302,12 @@ std::unique_ptr<Recorder> recorder_for(const Options& options, const Task& task,
   header.model_path = options.model.file();
   SimulationSettings simulation = settings.simulation;
   simulation.duration = task.motion->duration();
-  Json json = Json::parse(settings_json(completed(simulation), *task.mechanism));
+  Json json = Json::parse(settings_json(completed(simulation), *task.mechanism)).value();
   json["regulator"] = regulator_json(task.regulator);
   json["regulator"]["disturbance"] = options.disturb;
   json["regulator"]["seed"] = options.seed;
-  json["regulator"]["limits"] = settings.effort_limits;
+  Json& limits = json["regulator"]["limits"] = Json::object();
+  for (const auto& [name, limit] : settings.effort_limits) limits[name] = limit;
   header.settings_json = json.dump();
   return std::make_unique<RunRecorder>(options.out, std::move(header), true);
 }
@@ -355,31 +357,27 @@ void lqr_command(const Options& options) {
 
 }  // namespace
 
-void add_lqr(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
+void add_lqr(CommandLine& line) {
+  Command command = line.subcommand(
       "lqr", "A regulator that keeps a mechanism on the motion of a run, or in an equilibrium");
   const auto options = std::make_shared<Options>();
   Options& o = *options;
-  o.model.add(*command);
-  command->get_option("FILE")->description("A run (any, with efforts); with --at a mechanism");
+  o.model.add(command).help("A run (any, with efforts); with --at a mechanism");
   command
-      ->add_option("--at", o.at,
-                   "Hold this equilibrium of the mechanism FILE: state and efforts (YAML), or "
-                   "'initial' for the model's initial state")
-      ->type_name("STATE");
-  command->add_option("--duration", o.duration, "With --at: how long to simulate, in s")
-      ->type_name("S")
-      ->capture_default_str();
+      .option("--at", o.at,
+              "Hold this equilibrium of the mechanism FILE: state and efforts (YAML), or "
+              "'initial' for the model's initial state")
+      .placeholder("STATE");
+  command.option("--duration", o.duration, "With --at: how long to simulate, in s")
+      .placeholder("S")
+      .show_default();
   command
-      ->add_option("--actuators", o.actuators,
-                   "Freedoms with an actuator (default: those with an effort in the run)")
-      ->delimiter(',')
-      ->type_name("NAME,...");
+      .option("--actuators", o.actuators,
+              "Freedoms with an actuator (default: those with an effort in the run)")
+      .separated_by(',')
+      .placeholder("NAME,...");
   const auto texts = [&](const char* name, std::vector<std::string>& to, const char* what) {
-    command->add_option(name, to, what)
-        ->type_name("NAME=X")
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    command.option(name, to, what).placeholder("NAME=X").repeatable();
   };
   texts("--q", o.q,
         "Weight of a deviation, q.NAME=X or v.NAME=X (default: 1 over the square of what is "
@@ -387,22 +385,22 @@ void add_lqr(CLI::App& app) {
   texts("--final", o.final, "Weight of it at the end (default: that of --q times the duration)");
   texts("--r", o.r, "Weight of an actuator (default: 1 over the square of its largest effort)");
   command
-      ->add_option("--interval", o.interval,
-                   "Sampling interval, in s (default: 400 intervals; with --at a fiftieth of the "
-                   "fastest mode)")
-      ->type_name("S");
+      .option("--interval", o.interval,
+              "Sampling interval, in s (default: 400 intervals; with --at a fiftieth of the "
+              "fastest mode)")
+      .placeholder("S");
   texts("--disturb", o.disturb,
         "An offset at the start (q.NAME=X, v.NAME=X, random=X of what is allowed), an effort "
         "(NAME=EXPRESSION), a mass that is not known (mass.BODY=FACTOR)");
-  command->add_option("--seed", o.seed, "Of the random offset")->capture_default_str();
+  command.option("--seed", o.seed, "Of the random offset").show_default();
   texts("--limit", o.limits, "Largest effort of an actuator");
-  command->add_flag("--limit-efforts", o.limit_efforts, "Actuators keep to the model's limits");
-  command->add_option("-o,--output", o.out, "Write the regulated motion: a run, or a table (.csv)")
-      ->type_name("RUN");
-  command->add_option("--gains", o.gains, "Write the gains: JSON, or a table (.csv)")
-      ->type_name("FILE");
-  command->add_flag("--json", o.json, "Print JSON");
-  command->footer(
+  command.flag("--limit-efforts", o.limit_efforts, "Actuators keep to the model's limits");
+  command.option("-o,--output", o.out, "Write the regulated motion: a run, or a table (.csv)")
+      .placeholder("RUN");
+  command.option("--gains", o.gains, "Write the gains: JSON, or a table (.csv)")
+      .placeholder("FILE");
+  command.flag("--json", o.json, "Print JSON");
+  command.footer(
       "Examples:\n"
       "  catena simulate models/acrobot.yaml -d 2 --input elbow='3*sin(4*t)' -o swing.h5\n"
       "  catena lqr swing.h5 --disturb q.shoulder=0.05 --disturb 'elbow=pulse(t,0.5,0.6)' -o "
@@ -412,7 +410,7 @@ void add_lqr(CLI::App& app) {
       "--disturb q.shoulder=0.02\n\n"
       "The motion is simulated twice with the disturbances: without and with the regulator.\n"
       "docs/regulator.md describes it.");
-  command->callback([options] { lqr_command(*options); });
+  command.action([options] { lqr_command(*options); });
 }
 
 }  // namespace catena::app

@@ -63,35 +63,33 @@ void lyapunov_command(const Options& options) {
 
 }  // namespace
 
-void add_lyapunov(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
-      "lyapunov", "Lyapunov exponents of a motion: how fast small deviations grow");
+void add_lyapunov(CommandLine& line) {
+  Command command =
+      line.subcommand("lyapunov", "Lyapunov exponents of a motion: how fast small deviations grow");
   const auto options = std::make_shared<Options>();
-  options->model.add(*command);
+  options->model.add(command);
   command
-      ->add_option("--state", options->state,
-                   "Initial state and constant efforts (YAML; default: the model's, no efforts)")
-      ->type_name("FILE");
+      .option("--state", options->state,
+              "Initial state and constant efforts (YAML; default: the model's, no efforts)")
+      .placeholder("FILE");
   LyapunovSettings& settings = options->settings;
-  command->add_option("--duration", settings.duration, "Length of the motion, s")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--step", settings.step, "Of Runge-Kutta 4, s")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--settle", settings.settle, "Time that passes before anything is counted, s")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_option("--exponents", settings.exponents, "How many, largest first (0: all)")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_flag("--json", options->json, "Print JSON");
-  command->add_option("-o,--output", options->out, "Write JSON to this file")->type_name("FILE");
-  command->footer(
+  command.option("--duration", settings.duration, "Length of the motion, s")
+      .positive()
+      .show_default();
+  command.option("--step", settings.step, "Of Runge-Kutta 4, s").positive().show_default();
+  command.option("--settle", settings.settle, "Time that passes before anything is counted, s")
+      .non_negative()
+      .show_default();
+  command.option("--exponents", settings.exponents, "How many, largest first (0: all)")
+      .non_negative()
+      .show_default();
+  command.flag("--json", options->json, "Print JSON");
+  command.option("-o,--output", options->out, "Write JSON to this file").placeholder("FILE");
+  command.footer(
       "Examples:\n"
       "  catena lyapunov models/double_pendulum.yaml --state thrown.yaml --duration 50\n"
       "  catena lyapunov models/four_bar.yaml --exponents 1 --json");
-  command->callback([options] { lyapunov_command(*options); });
+  command.action([options] { lyapunov_command(*options); });
 }
 
 }  // namespace catena::app

@@ -12,18 +12,19 @@
 
 namespace catena::app {
 
-void ModelOptions::add(CLI::App& command, bool required) {
-  command.add_option("FILE", file_, "The mechanism: .yaml, .urdf, .sdf or .world")
-      ->required(required);
+Option ModelOptions::add(Command& command, bool required) {
+  Option file = command.option("FILE", file_, "The mechanism: .yaml, .urdf, .sdf or .world")
+                    .required(required);
   command
-      .add_option("--base", base_,
-                  "What a root without a hinge to the world does: fixed or free (default: as the "
-                  "format says)")
-      ->check(CLI::IsMember({"fixed", "free"}));
-  command.add_option("--gravity", gravity_, "Gravity in m/s², instead of the file's")
-      ->expected(3)
-      ->type_name("X Y Z");
-  command.add_flag("--strict", strict_, "Impossible inertias and doubtful tags are errors");
+      .option("--base", base_,
+              "What a root without a hinge to the world does: fixed or free (default: as the "
+              "format says)")
+      .one_of({"fixed", "free"});
+  command.option("--gravity", gravity_, "Gravity in m/s², instead of the file's")
+      .values(3)
+      .placeholder("X Y Z");
+  command.flag("--strict", strict_, "Impossible inertias and doubtful tags are errors");
+  return file;
 }
 
 LoadSettings ModelOptions::settings() const {

@@ -12,8 +12,8 @@ namespace catena::app {
 
 class ModelOptions {
  public:
-  // `required`: the file must be given.
-  void add(CLI::App& command, bool required = true);
+  // `required`: the file must be given. Returns the option of the file.
+  Option add(Command& command, bool required = true);
 
   const std::string& file() const { return file_; }
   // Of what was parsed. Throws UsageError when there is no such file.

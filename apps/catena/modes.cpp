@@ -71,31 +71,30 @@ void modes_command(const Options& options) {
 
 }  // namespace
 
-void add_modes(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
-      "modes", "Eigenvalues, frequencies, damping and mode shapes about a state");
+void add_modes(CommandLine& line) {
+  Command command =
+      line.subcommand("modes", "Eigenvalues, frequencies, damping and mode shapes about a state");
   const auto options = std::make_shared<Options>();
-  options->model.add(*command);
+  options->model.add(command);
   command
-      ->add_option("--at", options->at,
-                   "State and efforts (YAML; default: the model's initial state, no efforts)")
-      ->type_name("FILE");
+      .option("--at", options->at,
+              "State and efforts (YAML; default: the model's initial state, no efforts)")
+      .placeholder("FILE");
   command
-      ->add_option(
-          "--independent", options->independent,
-          "Hinges or freedoms of closed loops that shapes are told in (default: what suits "
-          "the position)")
-      ->delimiter(',')
-      ->type_name("NAME,...");
-  command->add_flag("--shapes", options->shapes, "Print the mode shapes too");
-  command->add_flag("--json", options->json, "Print JSON");
-  command->add_option("-o,--output", options->out, "Write JSON to this file")->type_name("FILE");
-  command->footer(
+      .option("--independent", options->independent,
+              "Hinges or freedoms of closed loops that shapes are told in (default: what suits "
+              "the position)")
+      .separated_by(',')
+      .placeholder("NAME,...");
+  command.flag("--shapes", options->shapes, "Print the mode shapes too");
+  command.flag("--json", options->json, "Print JSON");
+  command.option("-o,--output", options->out, "Write JSON to this file").placeholder("FILE");
+  command.footer(
       "Examples:\n"
       "  catena modes models/double_pendulum.yaml --shapes\n"
       "  catena equilibrium models/four_bar.yaml -o rest.yaml && "
       "catena modes models/four_bar.yaml --at rest.yaml");
-  command->callback([options] { modes_command(*options); });
+  command.action([options] { modes_command(*options); });
 }
 
 }  // namespace catena::app

@@ -94,7 +94,7 @@ std::string record(const Options& o, const ProblemFile& file, const OptimalMotio
     header.model_path = file.model_path;
     Json settings;
     settings["problem"] = o.problem;
-    settings["result"] = Json::parse(result);
+    settings["result"] = Json::parse(result).value();
     header.settings_json = settings.dump();
     recorder = std::make_unique<RunRecorder>(out, std::move(header), true);
   }
@@ -168,49 +168,42 @@ void optimize(const Options& o) {
 
 }  // namespace
 
-void add_optimize(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("optimize", "Find the motion of a mechanism that costs least");
+void add_optimize(CommandLine& line) {
+  Command command = line.subcommand("optimize", "Find the motion of a mechanism that costs least");
   const auto options = std::make_shared<Options>();
   Options& o = *options;
-  command->add_option("problem", o.problem, "The problem (YAML; docs/optimize.md)")
-      ->type_name("PROBLEM")
-      ->required();
+  command.option("problem", o.problem, "The problem (YAML; docs/optimize.md)")
+      .placeholder("PROBLEM")
+      .required();
   command
-      ->add_option("-o,--output", o.out,
-                   "The run to write, guess beside optimum: HDF5, or a table if it ends in .csv "
-                   "(default: PROBLEM.run.h5 here)")
-      ->type_name("RUN");
-  command->add_option("--result", o.result, "Write the result as JSON too")->type_name("FILE");
-  command
-      ->add_option("--warm", o.warm,
-                   "Begin where a run of catena optimize or a result in JSON ended")
-      ->type_name("FILE");
-  command->add_option("--solver", o.solver, "auto, lm (Levenberg-Marquardt) or ipopt")
-      ->check(CLI::IsMember(solver_names()));
-  command
-      ->add_option("--time-limit", o.time_limit, "Stop with the best motion after this long, in s")
-      ->type_name("S");
-  command->add_option("--iterations", o.iterations, "At most so many (default: 500)")
-      ->type_name("N");
-  command->add_option("--tolerance", o.tolerance, "Relative, of the cost (default: 1e-9)")
-      ->type_name("X");
-  command->add_option("--starts", o.starts, "Search from so many points and list the minima")
-      ->type_name("N");
-  command->add_option("--seed", o.seed, "Of the further starts (default: 1)")->type_name("N");
-  command
-      ->add_option("--spread", o.spread,
-                   "How far the further starts are from the guess (default: 1)")
-      ->type_name("X");
-  command->add_flag("--no-run", o.no_run, "Write no run");
-  command->add_flag("--json", o.json, "For machines");
-  command->add_flag("-q,--quiet", o.quiet, "No table of the iterations");
-  command->footer(
+      .option("-o,--output", o.out,
+              "The run to write, guess beside optimum: HDF5, or a table if it ends in .csv "
+              "(default: PROBLEM.run.h5 here)")
+      .placeholder("RUN");
+  command.option("--result", o.result, "Write the result as JSON too").placeholder("FILE");
+  command.option("--warm", o.warm, "Begin where a run of catena optimize or a result in JSON ended")
+      .placeholder("FILE");
+  command.option("--solver", o.solver, "auto, lm (Levenberg-Marquardt) or ipopt")
+      .one_of(solver_names());
+  command.option("--time-limit", o.time_limit, "Stop with the best motion after this long, in s")
+      .placeholder("S");
+  command.option("--iterations", o.iterations, "At most so many (default: 500)").placeholder("N");
+  command.option("--tolerance", o.tolerance, "Relative, of the cost (default: 1e-9)")
+      .placeholder("X");
+  command.option("--starts", o.starts, "Search from so many points and list the minima")
+      .placeholder("N");
+  command.option("--seed", o.seed, "Of the further starts (default: 1)").placeholder("N");
+  command.option("--spread", o.spread, "How far the further starts are from the guess (default: 1)")
+      .placeholder("X");
+  command.flag("--no-run", o.no_run, "Write no run");
+  command.flag("--json", o.json, "For machines");
+  command.flag("-q,--quiet", o.quiet, "No table of the iterations");
+  command.footer(
       "Writes the best motion as a run: catena report, view and plot show it, guess.q.* beside "
       "q.*.\nExits with 1 if the search ends without an optimum; the best motion is written all "
       "the "
       "same.\nThe result is a local optimum: try --starts 20.");
-  command->callback([options] { optimize(*options); });
+  command.action([options] { optimize(*options); });
 }
 
 }  // namespace catena::app

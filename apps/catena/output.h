@@ -6,13 +6,11 @@
 #include <vector>
 
 #include <Eigen/Core>
-#include <nlohmann/json.hpp>
 
+#include "apps/catena/json.h"
 #include "catena/spatial/inertia.h"
 
 namespace catena::app {
-
-using Json = nlohmann::ordered_json;
 
 Json to_json(const Vec3d& a);
 Json to_json(const SymMat3d& a);

@@ -50,20 +50,20 @@ void plot(const Options& options) {
 
 }  // namespace
 
-void add_plot(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("plot", "Plot columns of a run as an SVG picture");
+void add_plot(CommandLine& line) {
+  Command command = line.subcommand("plot", "Plot columns of a run as an SVG picture");
   const auto options = std::make_shared<Options>();
-  command->add_option("RUN", options->run, "The run: an HDF5 file")->required();
-  command->add_option("COLUMN", options->columns, "Names of columns; q.* means all that match")
-      ->required();
-  command->add_option("-o,--output", options->out, "The picture to write; default: to stdout");
-  command->add_option("--title", options->title, "A title above the picture");
-  command->footer(
+  command.option("RUN", options->run, "The run: an HDF5 file").required();
+  command.option("COLUMN", options->columns, "Names of columns; q.* means all that match")
+      .required();
+  command.option("-o,--output", options->out, "The picture to write; default: to stdout");
+  command.option("--title", options->title, "A title above the picture");
+  command.footer(
       "Examples:\n"
       "  catena plot run.h5 q.elbow -o elbow.svg\n"
       "  catena plot run.h5 'q.*' energy.total -o motion.svg --title \"Two links\"\n\n"
       "Columns with the same unit share a frame.");
-  command->callback([options] { plot(*options); });
+  command.action([options] { plot(*options); });
 }
 
 }  // namespace catena::app

@@ -4,36 +4,36 @@
 #include <fmt/format.h>
 
 #include "apps/catena/commands.h"
-#include "apps/catena/report_data.h"
+#include "apps/catena/report/report_data.h"
 
 namespace catena::app {
 namespace {
 
 void report(const std::string& run_path, const std::string& out) {
   const RunFile run(run_path);
-  const Json document = run_document(run);
+  Json document = run_document(run);
   write_text(report_page(document), out);
-  for (const auto& note : document["notes"])
-    fmt::print(stderr, "{}: note: {}\n", run_path, note.get<std::string>());
+  for (const Json& note : document["notes"].items())
+    fmt::print(stderr, "{}: note: {}\n", run_path, note.text());
   fmt::print("{} -> {}\n", run_path, out);
 }
 
 }  // namespace
 
-void add_report(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
+void add_report(CommandLine& line) {
+  Command command = line.subcommand(
       "report", "Write a run as one page: animation, plots, audit, events, settings");
   const auto run = std::make_shared<std::string>();
   const auto out = std::make_shared<std::string>("report.html");
-  command->add_option("RUN", *run, "The run: an HDF5 file")->required();
-  command->add_option("-o,--output", *out, "The page to write")->capture_default_str();
-  command->footer(
+  command.option("RUN", *run, "The run: an HDF5 file").required();
+  command.option("-o,--output", *out, "The page to write").show_default();
+  command.footer(
       "Examples:\n"
       "  catena report run.h5\n"
       "  catena report run.h5 -o report.html\n\n"
       "The page works from a file, offline, in any browser. A run that still goes on, or was\n"
       "interrupted, can be reported too.");
-  command->callback([run, out] { report(*run, *out); });
+  command.action([run, out] { report(*run, *out); });
 }
 
 }  // namespace catena::app

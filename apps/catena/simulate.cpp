@@ -313,34 +313,33 @@ void simulate_command(const Options& options) {
 
 }  // namespace
 
-void add_simulate(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("simulate", "Move a mechanism through time");
+void add_simulate(CommandLine& line) {
+  Command command = line.subcommand("simulate", "Move a mechanism through time");
   const auto options = std::make_shared<Options>();
-  options->model.add(*command, false);
+  options->model.add(command, false);
   Options& o = *options;
   const auto number_option = [&](const char* name, std::optional<double>& to, const char* what) {
-    command->add_option(name, to, what)->type_name("S");
+    command.option(name, to, what).placeholder("S");
   };
   number_option("-d,--duration", o.duration, "How long, in s (default: 10)");
   command
-      ->add_option("-o,--output", o.out,
-                   "The run to write: HDF5, or a table if it ends in .csv (default: "
-                   "MODEL.run.h5 here)")
-      ->type_name("RUN");
-  command->add_option("--settings", o.settings, "YAML with any of these settings and more")
-      ->type_name("FILE");
+      .option("-o,--output", o.out,
+              "The run to write: HDF5, or a table if it ends in .csv (default: "
+              "MODEL.run.h5 here)")
+      .placeholder("RUN");
+  command.option("--settings", o.settings, "YAML with any of these settings and more")
+      .placeholder("FILE");
   command
-      ->add_option("--state", o.state,
-                   "YAML with the initial q and v, constant efforts and wrenches (default: the "
-                   "model's initial state)")
-      ->type_name("FILE");
-  command
-      ->add_option("--resume", o.resume, "Go on with an interrupted run from its last checkpoint")
-      ->type_name("RUN");
-  command->add_option("--method", o.method,
-                      "Integrator: " + listed(method_names()) + " (default: dop853)");
+      .option("--state", o.state,
+              "YAML with the initial q and v, constant efforts and wrenches (default: the "
+              "model's initial state)")
+      .placeholder("FILE");
+  command.option("--resume", o.resume, "Go on with an interrupted run from its last checkpoint")
+      .placeholder("RUN");
+  command.option("--method", o.method,
+                 "Integrator: " + listed(method_names()) + " (default: dop853)");
   const auto tolerance = [&](const char* name, std::optional<double>& to, const char* what) {
-    command->add_option(name, to, what)->type_name("X");
+    command.option(name, to, what).placeholder("X");
   };
   tolerance("--rtol", o.rtol, "Relative tolerance (default: 1e-8)");
   tolerance("--atol", o.atol, "Absolute tolerance (default: 1e-10, and at most rtol/100)");
@@ -350,17 +349,14 @@ void add_simulate(CLI::App& app) {
   number_option("--checkpoint", o.checkpoint,
                 "Time between checkpoints, in s (default: a tenth of the duration)");
   command
-      ->add_option(
+      .option(
           "--outputs", o.outputs,
           "What to record: q.* v.* a.* effort.* friction.* reaction.* energy.* "
           "momentum.* work.* position.* velocity.* force.* moment.* (default: q v effort energy)")
-      ->type_name("NAME")
-      ->delimiter(',');
+      .placeholder("NAME")
+      .separated_by(',');
   const auto texts = [&](const char* name, std::vector<std::string>& to, const char* what) {
-    command->add_option(name, to, what)
-        ->type_name("NAME=...")
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    command.option(name, to, what).placeholder("NAME=...").repeatable();
   };
   texts("--input", o.inputs, "An effort: HINGE=EXPRESSION, or HINGE=@TABLE.csv[:COLUMN]");
   texts("--pd", o.pds, "A controller: HINGE=kp,kd[,target] or HINGE=kp,kd,ki,target");
@@ -368,27 +364,26 @@ void add_simulate(CLI::App& app) {
   texts("--event", o.events, "Record when an expression is zero: NAME=EXPRESSION");
   texts("--stop-when", o.stop_events, "End the run when an expression is zero: NAME=EXPRESSION");
   tolerance("--restitution", o.restitution, "At the limits of hinges, 0 to 1 (default: 0)");
-  command->add_flag("--no-stops", o.no_stops, "Limits of hinges do not stop them");
-  command->add_flag("--limit-efforts", o.limit_efforts, "Inputs keep to the model's effort limits");
+  command.flag("--no-stops", o.no_stops, "Limits of hinges do not stop them");
+  command.flag("--limit-efforts", o.limit_efforts, "Inputs keep to the model's effort limits");
   command
-      ->add_option("--friction", o.friction,
-                   "Dry friction: with stick-slip events, or smooth "
-                   "(default: events)")
-      ->check(CLI::IsMember({"events", "smooth"}));
+      .option("--friction", o.friction,
+              "Dry friction: with stick-slip events, or smooth "
+              "(default: events)")
+      .one_of({"events", "smooth"});
   command
-      ->add_option("--loops", o.loops,
-                   "Closed loops: embedded (independent coordinates), or by multipliers "
-                   "(default: embedded, unless a loop is large or constraints are switched)")
-      ->check(CLI::IsMember({"automatic", "embedded", "multipliers"}));
+      .option("--loops", o.loops,
+              "Closed loops: embedded (independent coordinates), or by multipliers "
+              "(default: embedded, unless a loop is large or constraints are switched)")
+      .one_of({"automatic", "embedded", "multipliers"});
   command
-      ->add_option(
-          "--form", o.form,
-          "Of the equations: ode, dae (all coordinates and multipliers, solved by IDA), or "
-          "absolute (dae with every body free and every hinge a constraint) (default: ode)")
-      ->check(CLI::IsMember({"ode", "dae", "absolute"}));
-  command->add_flag("--json", o.json, "Print JSON");
-  command->add_flag("--quiet", o.quiet, "No progress bar");
-  command->footer(
+      .option("--form", o.form,
+              "Of the equations: ode, dae (all coordinates and multipliers, solved by IDA), or "
+              "absolute (dae with every body free and every hinge a constraint) (default: ode)")
+      .one_of({"ode", "dae", "absolute"});
+  command.flag("--json", o.json, "Print JSON");
+  command.flag("--quiet", o.quiet, "No progress bar");
+  command.footer(
       "Examples:\n"
       "  catena simulate models/double_pendulum.yaml\n"
       "  catena simulate robot.urdf -d 5 --pd shoulder=200,20,0.5 --input elbow='2*sin(2*pi*t)'\n"
@@ -399,7 +394,7 @@ void add_simulate(CLI::App& app) {
       "@FILE.csv is a table (straight lines between its points), @@FILE.csv a smooth spline.\n"
       "Every run is audited: energy against the work of all elements, momentum where it is kept.\n"
       "docs/simulation.md describes all of it.");
-  command->callback([options] { simulate_command(*options); });
+  command.action([options] { simulate_command(*options); });
 }
 
 }  // namespace catena::app

@@ -132,16 +132,15 @@ void verify(const Options& options) {
 
 }  // namespace
 
-void add_verify(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("verify", "Compare with published results");
+void add_verify(CommandLine& line) {
+  Command command = line.subcommand("verify", "Compare with published results");
   const auto options = std::make_shared<Options>();
-  command->add_option("PATH", options->path,
-                      "A case, or a folder of cases (default: verification)");
-  command->add_flag("--all", options->all, "Run the slow cases too");
-  command->add_flag("--json", options->json, "Print JSON");
-  command->add_option("--filter", options->filter, "Run the cases whose name contains this")
-      ->type_name("TEXT");
-  command->footer(
+  command.option("PATH", options->path, "A case, or a folder of cases (default: verification)");
+  command.flag("--all", options->all, "Run the slow cases too");
+  command.flag("--json", options->json, "Print JSON");
+  command.option("--filter", options->filter, "Run the cases whose name contains this")
+      .placeholder("TEXT");
+  command.footer(
       "Examples:\n"
       "  catena verify\n"
       "  catena verify verification/simple_pendulum\n"
@@ -149,7 +148,7 @@ void add_verify(CLI::App& app) {
       "Of a vector or matrix the table shows the entry with the largest error; errors are "
       "relative\n"
       "to its largest entry. Exit 1 if a check fails.");
-  command->callback([options] { verify(*options); });
+  command.action([options] { verify(*options); });
 }
 
 }  // namespace catena::app

@@ -14,7 +14,7 @@
 #include <pthread.h>
 
 #include "apps/catena/model_options.h"
-#include "apps/catena/report_data.h"
+#include "apps/catena/report/report_data.h"
 
 // Last: it brings in the macro _res of <resolv.h>, which Eigen trips over.
 #include <httplib.h>
@@ -125,7 +125,7 @@ void add_routes(httplib::Server& server, Shown& shown, const int& port) {
     Json document = shown.document();
     // A page that follows a run has them already.
     if (request.get_param_value("meshes") == "no") document["meshes"] = Json::array();
-    return document.dump(-1, ' ', true, Json::error_handler_t::replace);
+    return document.dump_ascii();
   });
   answer("/state", "application/json",
          [&shown](const httplib::Request&) { return shown.state().dump(); });
@@ -176,21 +176,19 @@ void view(const ModelOptions& model, int wanted_port) {
 
 }  // namespace
 
-void add_view(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("view", "Show a run or a model in the browser of this machine");
+void add_view(CommandLine& line) {
+  Command command = line.subcommand("view", "Show a run or a model in the browser of this machine");
   const auto options = std::make_shared<ModelOptions>();
   const auto port = std::make_shared<int>(0);
-  options->add(*command);
-  command->add_option("--port", *port, "Where to listen; default: any free port")
-      ->check(CLI::Range(0, 65535));
-  command->footer(
+  options->add(command);
+  command.option("--port", *port, "Where to listen; default: any free port").in_range(0, 65535);
+  command.footer(
       "Examples:\n"
       "  catena view run.h5\n"
       "  catena view models/arm6.yaml --port 8080\n\n"
       "FILE is a run or a model. A run that goes on is followed. A model without closed loops has\n"
       "sliders for its coordinates. Only browsers on this machine are answered.");
-  command->callback([options, port] { view(*options, *port); });
+  command.action([options, port] { view(*options, *port); });
 }
 
 }  // namespace catena::app

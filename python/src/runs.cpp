@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "apps/catena/report_data.h"
+#include "apps/catena/report/report_data.h"
 #include "catena/io/models/yaml.h"
 #include "catena/io/runs/csv.h"
 #include "catena/io/runs/run_compare.h"

@@ -166,7 +166,7 @@ expect(1 OUT "" ERR "wrong.yaml:1: error: .*'pivto'; did you mean 'pivot'.*wrong
 expect(1 OUT "" ERR "none.yaml: error: " RUN dynamics ${models}/pendulum.yaml --state none.yaml)
 
 # ---- assemble, ik
-expect(0 OUT "." RUN assemble ${models}/four_bar.yaml --state closed.yaml --fix A --json -o found.yaml)
+expect(0 OUT "." RUN assemble ${models}/four_bar.yaml --state closed.yaml --fix A --json --output found.yaml)
 keys("${out}" closed closure_residual q v independent loops)
 string(JSON found GET "${out}" q D)
 if(NOT found MATCHES "^0\\.89611049629")
@@ -286,14 +286,15 @@ expect(0 OUT "q.shoulder +0 .*By perturbation of the nonlinear model: A differs 
        RUN linearize ${models}/double_pendulum.yaml --compare)
 expect(0 OUT "." RUN linearize ${models}/four_bar.yaml --json)
 keys("${out}" states inputs outputs A B C D M P1 P2 P3 point residual equilibrium)
-expect(0 OUT "" RUN linearize ${models}/cart_pendulum.yaml --in rail --out q.rail,q.pivot -o plant.json)
+expect(0 OUT "" RUN linearize ${models}/cart_pendulum.yaml --inputs rail --outputs q.rail,q.pivot -o plant.json)
 file(READ ${WORK}/plant.json plant)
 value("${plant}" q.rail outputs 0)
 value("${plant}" effort.rail inputs 0)
 expect(1 OUT "" ERR "no input is named 'rial'; did you mean 'rail'"
-       RUN linearize ${models}/cart_pendulum.yaml --in rial)
+       RUN linearize ${models}/cart_pendulum.yaml --inputs rial)
 expect(1 OUT "" ERR "no output is named 'q.pivto'; did you mean 'q.pivot'"
-       RUN linearize ${models}/cart_pendulum.yaml --out q.pivto)
+       RUN linearize ${models}/cart_pendulum.yaml --outputs q.pivto)
+expect(2 OUT "" ERR "--out; did you mean '--output'" RUN linearize ${models}/cart_pendulum.yaml --out plant.json)
 expect(0 OUT "shoulder +0.5 +-?[0-9.e-]+\n.*marginally stable"
        RUN equilibrium ${models}/double_pendulum.yaml -o rest.yaml)
 expect(0 OUT "marginally stable" RUN modes ${models}/double_pendulum.yaml --at rest.yaml --shapes)

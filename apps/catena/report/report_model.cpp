@@ -1,4 +1,4 @@
-#include "apps/catena/report_model.h"
+#include "apps/catena/report/report_model.h"
 
 #include <algorithm>
 #include <cctype>
@@ -7,7 +7,7 @@
 #include <iterator>
 #include <map>
 
-#include "apps/catena/report_data.h"
+#include "apps/catena/report/report_data.h"
 #include "catena/io/models/uri.h"
 
 namespace catena::app {
@@ -72,7 +72,7 @@ class Meshes {
     if (!stream) return leave_out("cannot be read; it is not drawn.");
     bytes_ += size;
     list_.push_back({{"name", uri}, {"format", ending.substr(1)}, {"data", base64(content)}});
-    return list_.size() - 1;
+    return list_.items().size() - 1;
   }
 
   std::string folder_;

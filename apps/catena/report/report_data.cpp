@@ -1,12 +1,12 @@
-#include "apps/catena/report_data.h"
+#include "apps/catena/report/report_data.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-#include "apps/catena/report_model.h"
-#include "apps/catena/report_template.h"
+#include "apps/catena/report/report_model.h"
+#include "apps/catena/report/report_template.h"
 #include "catena/base/error.h"
 #include "catena/dynamics/kinematics.h"
 #include "catena/io/models/yaml.h"
@@ -139,8 +139,7 @@ class Frames {
 
 Json parsed(const std::string& text, const char* what, std::vector<std::string>& notes) {
   if (text.empty()) return nullptr;
-  Json json = Json::parse(text, nullptr, false);
-  if (!json.is_discarded()) return json;
+  if (std::optional<Json> json = Json::parse(text)) return *std::move(json);
   notes.push_back(std::string("The ") + what + " of this run cannot be read.");
   return nullptr;
 }
@@ -283,7 +282,7 @@ std::vector<float> body_poses(const Mechanism& mechanism, const Eigen::VectorXd&
 
 std::string report_page(const Json& document) {
   constexpr std::string_view kPlace = "\"CATENA_REPORT_DATA\"";
-  std::string data = document.dump(-1, ' ', true, Json::error_handler_t::replace);
+  std::string data = document.dump_ascii();
   // Nothing in the data may end the script element that it stands in.
   for (std::size_t at = 0; (at = data.find('<', at)) != std::string::npos;)
     data.replace(at, 1, "\\u003c");
