@@ -1,6 +1,6 @@
 # Precompiled headers: what almost every file includes and none of us changes, the standard library and Eigen,
 # is parsed once for the library, once for programs and once for tests (position-independent code, optimization
-# and GoogleTest differ). None of our own headers is in it: a change of one must not rebuild everything.
+# and GoogleTest differ). None of our own headers that change is in it: that would rebuild everything.
 #
 # Headers are still complete on their own: `make lint` compiles each alone, without this.
 option(CATENA_PRECOMPILED_HEADERS "Parse the standard library and Eigen once" ON)
@@ -11,7 +11,8 @@ if(CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 set(CATENA_COMMON_HEADERS <algorithm> <array> <cmath> <cstdint> <functional> <limits> <map> <memory> <numeric>
-  <optional> <span> <string> <string_view> <utility> <variant> <vector> <Eigen/Core>)
+  <optional> <span> <string> <string_view> <utility> <variant> <vector> <Eigen/Core>
+  ${PROJECT_SOURCE_DIR}/catena/base/eigen_products.h)  # products of matrices compiled once
 
 # The target that owns the precompiled header of a kind, made at its first use.
 function(_catena_precompiled_owner kind)
