@@ -320,7 +320,7 @@ VectorXd ConstraintSet::turning_impulse(const ContactProblem& problem, const Vec
       if (!rows.empty()) {
         const CompleteOrthogonal solver(problem.w(rows, rows), kGeneralRank);
         answer = -solver.solve(problem.w(rows, own));
-        alone.w += problem.w(own, rows) * answer;
+        alone.w += MatrixXd(problem.w(own, rows)) * answer;
       }
       const Eigen::Vector3d pushed = grown_impulse(alone, 0);
       if (pushed.isZero(0.0)) break;
@@ -460,7 +460,7 @@ void ConstraintSet::balance(const Reduced& reduced, ContactSolution& solution) c
   if (!linked && normals.size() > 1) {
     const MatrixXd effects = reduced.problem.w(Eigen::all, normals);
     solver.compute(effects);
-    const VectorXd wanted = effects * force(normals);
+    const VectorXd wanted = effects * VectorXd(force(normals));
     const VectorXd shared = solver.solve(wanted);
     if (shared.minCoeff() > kNothing * load) force(normals) = shared;
   }
@@ -468,7 +468,7 @@ void ConstraintSet::balance(const Reduced& reduced, ContactSolution& solution) c
     for (std::size_t k = 0; k < tangents.size(); ++k) cones[k] *= force[tangents[k] / 3 * 3];
     const Eigen::Map<const VectorXd> cone(cones.data(), static_cast<Index>(cones.size()));
     MatrixXd effects = reduced.problem.w(Eigen::all, tangents);
-    const VectorXd wanted = effects * force(tangents);
+    const VectorXd wanted = effects * VectorXd(force(tangents));
     const VectorXd root = cone.cwiseSqrt();
     effects *= root.asDiagonal();
     solver.compute(effects);

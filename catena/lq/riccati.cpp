@@ -106,8 +106,9 @@ LqPolicy sweep(const LqProblem& problem) {
     if (K.size() > 0) K = factor.solve(s.S + PB.transpose() * s.A);
     const MatrixXd closed = s.A - s.B * K;
     const MatrixXd crossed = s.S.transpose() * K;
-    policy.value[k] = symmetric(s.Q + closed.transpose() * P * closed + K.transpose() * R * K -
-                                crossed - crossed.transpose());
+    const MatrixXd of_state = closed.transpose() * P, of_input = K.transpose() * R;
+    policy.value[k] =
+        symmetric(s.Q + of_state * closed + of_input * K - crossed - crossed.transpose());
     policy.slope[k] = s.q + closed.transpose() * moved - K.transpose() * s.r;
     policy.constant[k] = policy.constant[k + 1] + s.c.dot(0.5 * P * s.c + policy.slope[k + 1]) -
                          0.5 * epsilon.dot(policy.feedforward[k]);

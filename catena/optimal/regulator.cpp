@@ -174,11 +174,13 @@ LqStage sampled(const std::function<Continuous(double)>& model, double from, dou
   weights << Q, R;
   const auto z_rate = [&](const Continuous& c, const MatrixXd& at) {
     MatrixXd rate = MatrixXd::Zero(n + m, n + m);
-    rate.topRows(n) = c.A * at.topRows(n) + c.B * at.bottomRows(m);
+    const MatrixXd states = at.topRows(n), inputs = at.bottomRows(m);
+    rate.topRows(n) = c.A * states + c.B * inputs;
     return rate;
   };
   const auto w_rate = [&](const MatrixXd& at) -> MatrixXd {
-    return at.transpose() * weights.asDiagonal() * at;
+    const MatrixXd weighted = at.transpose() * weights.asDiagonal();
+    return weighted * at;
   };
   const double steps_wanted = std::ceil((to - from) * rate_of(here.A) / kStepOfRate);
   if (steps_wanted > kMostSubsteps)
@@ -284,6 +286,10 @@ VectorXd scales(const Regulator& r) {
   return scale;
 }
 
+MatrixXd scaled(const VectorXd& scale, const MatrixXd& transition) {
+  return scale.asDiagonal() * transition * scale.cwiseInverse().asDiagonal();
+}
+
 // What no input reaches: an orthonormal basis of the directions (in scaled states) that the inputs
 // of all stages leave out.
 MatrixXd unreachable_directions(const Regulator& r, const std::vector<const LqStage*>& stages) {
@@ -292,8 +298,8 @@ MatrixXd unreachable_directions(const Regulator& r, const std::vector<const LqSt
   MatrixXd reached(n, 0), missed = MatrixXd::Identity(n, n);
   for (const LqStage* stage : stages) {
     MatrixXd all(n, reached.cols() + stage->B.cols());
-    all << scale.asDiagonal() * stage->A * scale.cwiseInverse().asDiagonal() * reached,
-        scale.asDiagonal() * stage->B;
+    all.leftCols(reached.cols()) = scaled(scale, stage->A) * reached;
+    all.rightCols(stage->B.cols()) = scale.asDiagonal() * stage->B;
     for (Index j = 0; j < all.cols(); ++j)
       if (const double size = all.col(j).norm(); size > 0.0) all.col(j) /= size;
     const PivotedQr qr(all);
@@ -337,9 +343,7 @@ double Regulator::distance(const VectorXd& x) const {
 }
 
 double Regulator::norm(const MatrixXd& transition) const {
-  const VectorXd scale = scales(*this);
-  const MatrixXd scaled = scale.asDiagonal() * transition * scale.cwiseInverse().asDiagonal();
-  return singular_values(scaled)[0];
+  return singular_values(scaled(scales(*this), transition))[0];
 }
 
 Eigen::VectorXcd eigenvalues_of(const MatrixXd& transition) {
@@ -391,7 +395,8 @@ Regulator track(const Mechanism& m, const RecordedMotion& motion,
   for (std::size_t k = 0; k < r.stages.size(); ++k) {
     const LqStage& s = r.stages[k];
     r.open_transition = s.A * r.open_transition;
-    r.closed_transition = (s.A - s.B * r.gains[k]) * r.closed_transition;
+    const MatrixXd closed = s.A - s.B * r.gains[k];
+    r.closed_transition = closed * r.closed_transition;
     all.push_back(&s);
   }
   r.unreachable = names_of(r, unreachable_directions(r, all));
@@ -431,9 +436,8 @@ Regulator hold(const Mechanism& m, const OperatingPoint& point, const RegulatorS
       unreachable_directions(r, std::vector<const LqStage*>(r.states.size(), &stage));
   r.unreachable = names_of(r, missed);
   if (missed.cols() > 0) {
-    const VectorXd scale = scales(r);
-    const MatrixXd left = missed.transpose() * scale.asDiagonal() * stage.A *
-                          scale.cwiseInverse().asDiagonal() * missed;
+    const MatrixXd before = missed.transpose() * scaled(scales(r), stage.A);
+    const MatrixXd left = before * missed;
     const double growth = std::abs(eigenvalues_of(left)[0]);
     if (growth >= 1.0 - 1e-9)
       throw NumericalError(fmt::format(

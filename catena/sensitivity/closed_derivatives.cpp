@@ -88,9 +88,12 @@ void reduce_matrices(const Mechanism& mechanism, const State& state, const Eigen
   const Padded by_v(w.by_v(), n, n, Eigen::OuterStride<>(w.stride()));
   const Padded mass(w.mass(), n, n, Eigen::OuterStride<>(w.stride()));
   InverseDerivatives& out = w.inverse;
-  out.dq = turned + t.map.transpose() * (by_q * t.map + by_v * t.velocity_dq + mass * t.bias_dq);
-  out.dv = t.map.transpose() * (by_v * t.map + mass * t.bias_dv);
-  out.da = t.map.transpose() * mass * t.map;
+  const Eigen::MatrixXd all_dq = by_q * t.map + by_v * t.velocity_dq + mass * t.bias_dq;
+  const Eigen::MatrixXd all_dv = by_v * t.map + mass * t.bias_dv;
+  const Eigen::MatrixXd left = t.map.transpose() * mass;
+  out.dq = turned + t.map.transpose() * all_dq;
+  out.dv = t.map.transpose() * all_dv;
+  out.da = left * t.map;
 }
 
 }  // namespace

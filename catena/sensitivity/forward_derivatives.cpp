@@ -107,20 +107,18 @@ struct HybridSolver {
            ? driven
            : free)
           .push_back(i);
-    factor.compute(Eigen::MatrixXd(mass(free, free)));
+    factor.compute(mass(free, free));
   }
   void solve(const Eigen::MatrixXd& right, Eigen::MatrixXd& acceleration,
              Eigen::MatrixXd& effort) const {
     acceleration.setZero(mass.rows(), right.cols());
     effort.setZero(mass.rows(), right.cols());
     if (!free.empty()) {
-      const Eigen::MatrixXd found = factor.solve(-right(free, Eigen::all));
-      acceleration(free, Eigen::all) = found;
+      acceleration(free, Eigen::all) = factor.solve(-right(free, Eigen::all));
     }
     if (!driven.empty()) {
-      const Eigen::MatrixXd needed =
-          right(driven, Eigen::all) + mass(driven, Eigen::all) * acceleration;
-      effort(driven, Eigen::all) = needed;
+      const Eigen::MatrixXd rows = mass(driven, Eigen::all);
+      effort(driven, Eigen::all) = right(driven, Eigen::all) + rows * acceleration;
     }
   }
   const Eigen::MatrixXd& mass;

@@ -309,6 +309,7 @@ ForwardSecondDerivatives forward_second_derivatives(const Mechanism& m, const St
   // linear in it.
   const InverseSecondDerivatives s =
       inverse_second_derivatives(m, state, f.acceleration, w, external);
+  const MatrixXd back = -f.deffort;
   for (Index k = 0; k < n; ++k) {
     const std::size_t i = static_cast<std::size_t>(k);
     MatrixXd through_q(n, n), through_v(n, n), mixed(n, n);
@@ -318,11 +319,12 @@ ForwardSecondDerivatives forward_second_derivatives(const Mechanism& m, const St
       through_v.col(l) = s.aq[j] * f.dv.col(k);
       mixed.col(l) = s.vq[j].col(k);
     }
-    out.qq[i] = -f.deffort * (s.qq[i] + through_q + s.aq[i] * f.dq);
-    out.vq[i] = -f.deffort * (s.vq[i] + s.aq[i] * f.dv);
-    out.vv[i] = -f.deffort * s.vv[i];
-    out.qv[i] = -f.deffort * (mixed + through_v);
-    out.uq[i] = -f.deffort * (s.aq[i] * f.deffort);
+    const MatrixXd by_q = s.aq[i] * f.dq, by_v = s.aq[i] * f.dv, by_effort = s.aq[i] * f.deffort;
+    out.qq[i] = back * MatrixXd(s.qq[i] + through_q + by_q);
+    out.vq[i] = back * MatrixXd(s.vq[i] + by_v);
+    out.vv[i] = back * s.vv[i];
+    out.qv[i] = back * MatrixXd(mixed + through_v);
+    out.uq[i] = back * by_effort;
   }
   return out;
 }

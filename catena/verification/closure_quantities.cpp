@@ -94,7 +94,7 @@ Matrix newton_position(Request r) {
     if (gap.lpNorm<Eigen::Infinity>() < kConverged) break;
     if (steps == kMostSteps)
       throw NumericalError("Newton's method with steps of least norm does not close the loops");
-    state.q = integrate(m, state.q, jacobian.completeOrthogonalDecomposition().solve(-gap));
+    state.q = integrate(m, state.q, CompleteOrthogonal(jacobian).solve(-gap));
   }
   return coordinates_of_freedoms(r, state.q);
 }
@@ -184,11 +184,16 @@ Matrix operator_residuals(Request r) {
   const Vector effort = r.input.effort - bias_effort(m, r.input.state, r.input.external);
   const Vector swept = forward_dynamics(m, r.input.state, r.input.effort, w, r.input.external);
   Vector result(6);
-  result << relative(factor * d * factor.transpose(), mass), relative(factor * inverse_factor, one),
-      relative(inverse_factor.transpose() * inverse_d * inverse_factor, dense.solve(one)),
-      relative(carried.transpose() * inverse_d * carried, space.inverse_inertia()),
-      relative(jacobian.transpose() * dense.solve(jacobian), space.inverse_inertia()),
-      relative(swept, dense.solve(effort));
+  const auto congruent = [](const Matrix& a, const Matrix& inner) -> Matrix {  // aᵀ inner a
+    const Matrix left = a.transpose() * inner;
+    return left * a;
+  };
+  const Matrix by_dense = jacobian.transpose() * dense.solve(jacobian);
+  result << relative(congruent(factor.transpose(), d), mass),
+      relative(factor * inverse_factor, one),
+      relative(congruent(inverse_factor, inverse_d), dense.solve(one)),
+      relative(congruent(carried, inverse_d), space.inverse_inertia()),
+      relative(by_dense, space.inverse_inertia()), relative(swept, dense.solve(effort));
   return result;
 }
 
