@@ -80,7 +80,7 @@ std::vector<std::string> derivative_names(const Mechanism& m, const std::string&
 
 void batch(const Options& options) {
   const CsvTable table = read_csv(options.states);
-  const Mechanism m = options.model.load({table.names});
+  const Mechanism m = options.model.load({.signals = table.names});
   print_warnings(m);
   const Input in = read_input(m, table);
   for (const std::string& name : in.ignored)

@@ -336,7 +336,8 @@ Result chains(const Mechanism& m, const StateInput& in, const std::string& body)
 }
 
 void dynamics(const Options& options) {
-  const Mechanism m = options.model.load({options.independent}, {options.state});
+  const Mechanism m =
+      options.model.load({.freedoms = options.independent, .state_file = options.state});
   print_warnings(m);
   StateInput in = options.state.empty() ? default_input(m) : read_state_file(options.state, m);
   close_loops(m, in);
