@@ -300,13 +300,8 @@ void simulate_command(const Options& options) {
     resume(options);
 }
 
-}  // namespace
-
-void add_simulate(CommandLine& line) {
-  Command command = line.subcommand("simulate", "Move a mechanism through time");
-  const auto options = std::make_shared<Options>();
-  options->model.add(command, false);
-  Options& o = *options;
+// Files, times, integrator and columns.
+void add_run_options(Command& command, Options& o) {
   const auto number_option = [&](const char* name, std::optional<double>& to, const char* what) {
     command.option(name, to, what).placeholder("S");
   };
@@ -344,6 +339,10 @@ void add_simulate(CommandLine& line) {
           "momentum.* work.* position.* velocity.* force.* moment.* (default: q v effort energy)")
       .placeholder("NAME")
       .separated_by(',');
+}
+
+// What acts on the mechanism, and how it is treated.
+void add_action_options(Command& command, Options& o) {
   const auto texts = [&](const char* name, std::vector<std::string>& to, const char* what) {
     command.option(name, to, what).placeholder("NAME=...").repeatable();
   };
@@ -352,7 +351,8 @@ void add_simulate(CommandLine& line) {
   texts("--motion", o.motions, "A prescribed motion: HINGE=EXPRESSION of t, or @@TABLE.csv");
   texts("--event", o.events, "Record when an expression is zero: NAME=EXPRESSION");
   texts("--stop-when", o.stop_events, "End the run when an expression is zero: NAME=EXPRESSION");
-  tolerance("--restitution", o.restitution, "At the limits of hinges, 0 to 1 (default: 0)");
+  command.option("--restitution", o.restitution, "At the limits of hinges, 0 to 1 (default: 0)")
+      .placeholder("X");
   command.flag("--no-stops", o.no_stops, "Limits of hinges do not stop them");
   command.flag("--limit-efforts", o.limit_efforts, "Inputs keep to the model's effort limits");
   command
@@ -370,6 +370,17 @@ void add_simulate(CommandLine& line) {
               "Of the equations: ode, dae (all coordinates and multipliers, solved by IDA), or "
               "absolute (dae with every body free and every hinge a constraint) (default: ode)")
       .one_of({"ode", "dae", "absolute"});
+}
+
+}  // namespace
+
+void add_simulate(CommandLine& line) {
+  Command command = line.subcommand("simulate", "Move a mechanism through time");
+  const auto options = std::make_shared<Options>();
+  Options& o = *options;
+  o.model.add(command, false);
+  add_run_options(command, o);
+  add_action_options(command, o);
   command.flag("--json", o.json, "Print JSON");
   command.flag("--quiet", o.quiet, "No progress bar");
   command.footer(
