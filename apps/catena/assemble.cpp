@@ -24,7 +24,7 @@ struct Options {
 };
 
 void assemble_command(const Options& options) {
-  const Mechanism m = options.model.load({options.fix}, {options.state});
+  const Mechanism m = options.model.load({.freedoms = options.fix, .state_file = options.state});
   print_warnings(m);
   const StateInput in =
       options.state.empty() ? default_input(m) : read_state_file(options.state, m);
@@ -84,7 +84,8 @@ void add_assemble(CommandLine& line) {
                "find, not just one near it");
   command.flag("--ignore-limits", options->ignore_limits, "Do not keep to hinge limits");
   command.flag("--json", options->json, "Machine-readable output");
-  command.option("-o,--output", options->out, "Write the assembled state to this YAML file");
+  command.option("-o,--output", options->out, "Write the assembled state to this YAML file")
+      .placeholder("FILE");
   command.footer(
       "Another assembly mode is reached from another start (--state).\n\n"
       "Examples:\n"

@@ -78,11 +78,99 @@ std::vector<std::string> derivative_names(const Mechanism& m, const std::string&
   return names;
 }
 
+// One row for each state, and the names of its columns.
+struct Results {
+  std::vector<std::string> names;
+  RowMatrix rows;
+};
+
+Results derivative_table(const Mechanism& m, const Input& in, bool forward,
+                         BatchDerivatives& derivatives) {
+  RowMatrix rows(in.q.rows(), 3 * static_cast<Eigen::Index>(m.freedoms()) * m.freedoms());
+  if (!forward) {
+    derivatives.inverse(in.q, in.v, in.acceleration, rows);
+    return {derivative_names(m, "effort", {"q", "v", "acceleration"}), std::move(rows)};
+  }
+  RowMatrix acceleration(in.q.rows(), m.freedoms());
+  derivatives.forward(in.q, in.v, in.effort, acceleration, rows);
+  return {derivative_names(m, "acceleration", {"q", "v", "effort"}), std::move(rows)};
+}
+
+Results pose_table(const Mechanism& m, const Input& in, BatchWorkspace& w) {
+  Results table;
+  table.rows.resize(in.q.rows(), 12 * static_cast<Eigen::Index>(m.bodies().size()));
+  batch_kinematics(m, in.q, w, table.rows);
+  for (const BodyPlace& body : m.bodies()) {
+    for (const char* entry : {"xx", "xy", "xz", "yx", "yy", "yz", "zx", "zy", "zz"})
+      table.names.push_back(body.name + ".r" + entry);
+    for (const char* entry : {".x", ".y", ".z"}) table.names.push_back(body.name + entry);
+  }
+  return table;
+}
+
+Results mass_table(const Mechanism& m, const Input& in, BatchWorkspace& w) {
+  LaneArray triangles;
+  batch_mass_matrix(m, in.q, w, triangles);
+  Results table;
+  table.rows.resize(in.q.rows(), triangles.count());
+  for (Eigen::Index i = 0; i < table.rows.rows(); ++i)
+    for (Eigen::Index k = 0; k < table.rows.cols(); ++k) table.rows(i, k) = triangles(i, k);
+  const auto name = [&](std::size_t j) {
+    return m.velocity_names()[static_cast<std::size_t>(w.independent()[j])];
+  };
+  for (std::size_t i = 0; i < w.independent().size(); ++i)
+    for (std::size_t k = 0; k <= i; ++k) table.names.push_back("mass." + name(i) + "." + name(k));
+  return table;
+}
+
+Results evaluate(const Mechanism& m, const Input& in, const std::string& what, BatchWorkspace& w,
+                 BatchDerivatives* derivatives) {
+  if (derivatives != nullptr)
+    return derivative_table(m, in, what == "forward-derivatives", *derivatives);
+  if (what == "poses") return pose_table(m, in, w);
+  if (what == "mass-matrix") return mass_table(m, in, w);
+  RowMatrix rows(in.q.rows(), m.freedoms());
+  if (what == "forward") {
+    batch_forward_dynamics(m, in.q, in.v, in.effort, w, rows);
+    return {prefixed("acceleration.", m.velocity_names()), std::move(rows)};
+  }
+  batch_inverse_dynamics(m, in.q, in.v, in.acceleration, w, rows);
+  return {prefixed("effort.", m.velocity_names()), std::move(rows)};
+}
+
+// States that failed on stderr, the summary on stdout.
+void report(const Options& options, const BatchWorkspace& w, Eigen::Index states, double seconds) {
+  Json failed = Json::array();
+  for (Eigen::Index i = 0; i < states; ++i) {
+    const StateReport& state = w.reports()[static_cast<std::size_t>(i)];
+    if (state.status == BatchStatus::ok) continue;
+    fmt::print(stderr, "{}: {}\n", options.states, w.message(i));
+    failed.push_back(
+        {{"state", i}, {"status", to_string(state.status)}, {"message", w.message(i)}});
+  }
+  if (!options.json) {
+    fmt::print("{} states, {} failed, in {:.3g} ms ({} threads, {} states at a time, {})\n{}\n",
+               states, w.failures(), 1e3 * seconds, w.threads(), w.lanes(), cpu_report().used,
+               options.out);
+    return;
+  }
+  Json json;
+  json["states"] = states;
+  json["failures"] = w.failures();
+  json["failed"] = std::move(failed);
+  json["threads"] = w.threads();
+  json["lanes"] = w.lanes();
+  json["instruction_set"] = cpu_report().used;
+  json["wall_time"] = seconds;
+  json["output"] = options.out;
+  fmt::print("{}\n", json.dump(2));
+}
+
 void batch(const Options& options) {
-  const CsvTable table = read_csv(options.states);
-  const Mechanism m = options.model.load({table.names});
+  const CsvTable states = read_csv(options.states);
+  const Mechanism m = options.model.load({.signals = states.names});
   print_warnings(m);
-  const Input in = read_input(m, table);
+  const Input in = read_input(m, states);
   for (const std::string& name : in.ignored)
     fmt::print(stderr, "{}: column '{}' is not read: q., v., effort. and acceleration. are\n",
                options.states, name);
@@ -91,80 +179,15 @@ void batch(const Options& options) {
     derivatives = std::make_unique<BatchDerivatives>(m, BatchSettings{.threads = options.threads});
   BatchWorkspace own(m, {.threads = derivatives ? 1 : options.threads});
   BatchWorkspace& w = derivatives ? derivatives->workspace() : own;
-  const Eigen::Index states = in.q.rows();
-  RowMatrix found(states, m.freedoms());
-  std::vector<std::string> names;
   const auto start = std::chrono::steady_clock::now();
-  if (options.what == "forward") {
-    batch_forward_dynamics(m, in.q, in.v, in.effort, w, found);
-    names = prefixed("acceleration.", m.velocity_names());
-  } else if (options.what == "inverse") {
-    batch_inverse_dynamics(m, in.q, in.v, in.acceleration, w, found);
-    names = prefixed("effort.", m.velocity_names());
-  } else if (derivatives) {
-    RowMatrix rows(states, 3 * static_cast<Eigen::Index>(m.freedoms()) * m.freedoms());
-    if (options.what == "forward-derivatives") {
-      derivatives->forward(in.q, in.v, in.effort, found, rows);
-      names = derivative_names(m, "acceleration", {"q", "v", "effort"});
-    } else {
-      derivatives->inverse(in.q, in.v, in.acceleration, rows);
-      names = derivative_names(m, "effort", {"q", "v", "acceleration"});
-    }
-    found.swap(rows);
-  } else if (options.what == "poses") {
-    RowMatrix poses(states, 12 * static_cast<Eigen::Index>(m.bodies().size()));
-    batch_kinematics(m, in.q, w, poses);
-    found.swap(poses);
-    for (const BodyPlace& body : m.bodies()) {
-      for (const char* entry : {"xx", "xy", "xz", "yx", "yy", "yz", "zx", "zy", "zz"})
-        names.push_back(body.name + ".r" + entry);
-      for (const char* entry : {".x", ".y", ".z"}) names.push_back(body.name + entry);
-    }
-  } else {
-    LaneArray triangles;
-    batch_mass_matrix(m, in.q, w, triangles);
-    found.resize(states, triangles.count());
-    for (Eigen::Index i = 0; i < states; ++i)
-      for (Eigen::Index k = 0; k < found.cols(); ++k) found(i, k) = triangles(i, k);
-    for (std::size_t i = 0; i < w.independent().size(); ++i)
-      for (std::size_t k = 0; k <= i; ++k) {
-        const auto name = [&](std::size_t j) {
-          return m.velocity_names()[static_cast<std::size_t>(w.independent()[j])];
-        };
-        names.push_back("mass." + name(i) + "." + name(k));
-      }
-  }
+  const Results found = evaluate(m, in, options.what, w, derivatives.get());
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  CsvWriter writer(options.out, names);
-  for (Eigen::Index i = 0; i < states; ++i)
-    writer.append({found.row(i).data(), static_cast<std::size_t>(found.cols())});
+  CsvWriter writer(options.out, found.names);
+  for (Eigen::Index i = 0; i < found.rows.rows(); ++i)
+    writer.append({found.rows.row(i).data(), static_cast<std::size_t>(found.rows.cols())});
   writer.close();
-
-  Json failed = Json::array();
-  for (Eigen::Index i = 0; i < states; ++i) {
-    const StateReport& report = w.reports()[static_cast<std::size_t>(i)];
-    if (report.status == BatchStatus::ok) continue;
-    fmt::print(stderr, "{}: {}\n", options.states, w.message(i));
-    failed.push_back(
-        {{"state", i}, {"status", to_string(report.status)}, {"message", w.message(i)}});
-  }
-  if (options.json) {
-    Json json;
-    json["states"] = states;
-    json["failures"] = w.failures();
-    json["failed"] = std::move(failed);
-    json["threads"] = w.threads();
-    json["lanes"] = w.lanes();
-    json["instruction_set"] = cpu_report().used;
-    json["wall_time"] = seconds;
-    json["output"] = options.out;
-    fmt::print("{}\n", json.dump(2));
-  } else {
-    fmt::print("{} states, {} failed, in {:.3g} ms ({} threads, {} states at a time, {})\n{}\n",
-               states, w.failures(), 1e3 * seconds, w.threads(), w.lanes(), cpu_report().used,
-               options.out);
-  }
+  report(options, w, in.q.rows(), seconds);
   if (w.failures() > 0) throw Failed();
 }
 

@@ -192,68 +192,43 @@ Json list_of(const HingeVector& values) {
   return list;
 }
 
-// For the accelerations that the state gives, or else for those that its efforts produce.
-Result forces(const Mechanism& m, const StateInput& in) {
-  Workspace workspace(m);
-  const Eigen::VectorXd acceleration =
-      in.acceleration_given ? in.acceleration
-                            : forward_dynamics(m, in.state, in.effort, workspace, in.external);
-  InterbodyForces all(m);
-  all.compute(in.state, acceleration, workspace, in.external,
-              in.acceleration_given ? nullptr : &in.effort);
-  Table table({{"hinge"}, {"on body"}, {"force (ground axes)"}, {"moment (ground axes)"}});
-  bool some_undetermined = false;
-  Result result;
-  result.json["acceleration"] = by_name(m.velocity_names(), acceleration);
-  result.json["forces"] = Json::object();
-  for (int h = 0; h < static_cast<int>(m.hinges().size()); ++h) {
-    const HingePlace& hinge = m.hinges()[static_cast<std::size_t>(h)];
-    const HingeForce own = all.at(h, ForceAxes::hinge);
-    const std::string child =
-        hinge.child_body < 0 ? kWorld : m.bodies()[static_cast<std::size_t>(hinge.child_body)].name;
-    Json one;
-    one["body"] = child;
-    const auto mask_of = [&](ForceAxes axes) {
-      const std::array<bool, 6> open = all.undetermined(h, axes);
-      return Json{{"force", {open[3], open[4], open[5]}}, {"moment", {open[0], open[1], open[2]}}};
-    };
-    const auto add = [&](const char* key, ForceAxes axes) {
-      const Wrenchd wrench = all.at(h, axes).wrench;
-      one[key] = {{"force", to_json(wrench.force)}, {"moment", to_json(wrench.moment)}};
-      if (m.loops().empty()) return;
-      const Wrenchd known = all.determined(h, axes);
-      const InterbodyForces::OpenDirections directions = all.open_directions(h, axes);
-      one[key]["undetermined"] = mask_of(axes);
-      one[key]["determined"] = {{"force", to_json(known.force)}, {"moment", to_json(known.moment)}};
-      one[key]["undetermined_directions"] = {{"force", list_of(directions.force)},
-                                             {"moment", list_of(directions.moment)}};
-    };
-    add("ground_axes", ForceAxes::ground);
-    add("body_axes", ForceAxes::body);
-    add("hinge_axes", ForceAxes::hinge);
-    one["effort"] = list_of(own.effort);
-    one["constraint_force"] = list_of(own.constraint_force);
-    if (!m.loops().empty()) {
-      one["undetermined"] = mask_of(ForceAxes::ground);
-      one["undetermined_constraint_force"] = Json::array();
-      for (const bool open : all.undetermined_constraint_force(h, ForceAxes::hinge))
-        one["undetermined_constraint_force"].push_back(open);
-    }
-    result.json["forces"][hinge.name] = std::move(one);
-    const std::array<bool, 6> open = all.undetermined(h, ForceAxes::ground);
-    const InterbodyForces::OpenDirections directions = all.open_directions(h, ForceAxes::ground);
-    const Wrenchd known = all.determined(h, ForceAxes::ground);
-    some_undetermined = some_undetermined || std::any_of(open.begin(), open.end(), std::identity{});
-    table.add({hinge.name, child, pretty_or_open(known.force, open.data() + 3, directions.force),
-               pretty_or_open(known.moment, open.data(), directions.moment)});
+// A hinge's force and moment in three sets of axes, its effort and its constraint forces; with
+// what redundant constraints leave undetermined if there are loops.
+Json force_json(const Mechanism& m, const InterbodyForces& all, int h, const std::string& child) {
+  const HingeForce own = all.at(h, ForceAxes::hinge);
+  Json one;
+  one["body"] = child;
+  const auto mask_of = [&](ForceAxes axes) {
+    const std::array<bool, 6> open = all.undetermined(h, axes);
+    return Json{{"force", {open[3], open[4], open[5]}}, {"moment", {open[0], open[1], open[2]}}};
+  };
+  const auto add = [&](const char* key, ForceAxes axes) {
+    const Wrenchd wrench = all.at(h, axes).wrench;
+    one[key] = {{"force", to_json(wrench.force)}, {"moment", to_json(wrench.moment)}};
+    if (m.loops().empty()) return;
+    const Wrenchd known = all.determined(h, axes);
+    const InterbodyForces::OpenDirections directions = all.open_directions(h, axes);
+    one[key]["undetermined"] = mask_of(axes);
+    one[key]["determined"] = {{"force", to_json(known.force)}, {"moment", to_json(known.moment)}};
+    one[key]["undetermined_directions"] = {{"force", list_of(directions.force)},
+                                           {"moment", list_of(directions.moment)}};
+  };
+  add("ground_axes", ForceAxes::ground);
+  add("body_axes", ForceAxes::body);
+  add("hinge_axes", ForceAxes::hinge);
+  one["effort"] = list_of(own.effort);
+  one["constraint_force"] = list_of(own.constraint_force);
+  if (!m.loops().empty()) {
+    one["undetermined"] = mask_of(ForceAxes::ground);
+    one["undetermined_constraint_force"] = Json::array();
+    for (const bool open : all.undetermined_constraint_force(h, ForceAxes::hinge))
+      one["undetermined_constraint_force"].push_back(open);
   }
-  result.text = table.text();
-  if (some_undetermined)
-    result.text +=
-        "?: redundant constraints leave this component undetermined; + ? (direction): what is "
-        "shown "
-        "is the part across that direction, the part along it is undetermined\n";
-  const Description& d = m.description();
+  return one;
+}
+
+// Tensions of rods and multipliers of couplings.
+void add_multipliers(const Description& d, const InterbodyForces& all, Result& result) {
   for (std::size_t i = 0; i < d.rods.size(); ++i) {
     const double tension = all.rod_tension(static_cast<int>(i));
     const bool open = all.undetermined_rod(static_cast<int>(i));
@@ -271,6 +246,40 @@ Result forces(const Mechanism& m, const StateInput& in) {
                    (open ? "? (redundant constraints leave it undetermined)" : digits(multiplier)) +
                    "\n";
   }
+}
+
+// For the accelerations that the state gives, or else for those that its efforts produce.
+Result forces(const Mechanism& m, const StateInput& in) {
+  Workspace workspace(m);
+  const Eigen::VectorXd acceleration =
+      in.acceleration_given ? in.acceleration
+                            : forward_dynamics(m, in.state, in.effort, workspace, in.external);
+  InterbodyForces all(m);
+  all.compute(in.state, acceleration, workspace, in.external,
+              in.acceleration_given ? nullptr : &in.effort);
+  Table table({{"hinge"}, {"on body"}, {"force (ground axes)"}, {"moment (ground axes)"}});
+  bool some_undetermined = false;
+  Result result;
+  result.json["acceleration"] = by_name(m.velocity_names(), acceleration);
+  result.json["forces"] = Json::object();
+  for (int h = 0; h < static_cast<int>(m.hinges().size()); ++h) {
+    const HingePlace& hinge = m.hinges()[static_cast<std::size_t>(h)];
+    const std::string child =
+        hinge.child_body < 0 ? kWorld : m.bodies()[static_cast<std::size_t>(hinge.child_body)].name;
+    result.json["forces"][hinge.name] = force_json(m, all, h, child);
+    const std::array<bool, 6> open = all.undetermined(h, ForceAxes::ground);
+    const InterbodyForces::OpenDirections directions = all.open_directions(h, ForceAxes::ground);
+    const Wrenchd known = all.determined(h, ForceAxes::ground);
+    some_undetermined = some_undetermined || std::any_of(open.begin(), open.end(), std::identity{});
+    table.add({hinge.name, child, pretty_or_open(known.force, open.data() + 3, directions.force),
+               pretty_or_open(known.moment, open.data(), directions.moment)});
+  }
+  result.text = table.text();
+  if (some_undetermined)
+    result.text +=
+        "?: redundant constraints leave this component undetermined; + ? (direction): what is "
+        "shown is the part across that direction, the part along it is undetermined\n";
+  add_multipliers(m.description(), all, result);
   return result;
 }
 
@@ -336,7 +345,8 @@ Result chains(const Mechanism& m, const StateInput& in, const std::string& body)
 }
 
 void dynamics(const Options& options) {
-  const Mechanism m = options.model.load({options.independent}, {options.state});
+  const Mechanism m =
+      options.model.load({.freedoms = options.independent, .state_file = options.state});
   print_warnings(m);
   StateInput in = options.state.empty() ? default_input(m) : read_state_file(options.state, m);
   close_loops(m, in);

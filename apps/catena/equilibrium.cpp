@@ -23,7 +23,7 @@ struct Options {
 };
 
 void equilibrium_command(const Options& options) {
-  const Mechanism m = options.model.load({options.hold}, {options.state});
+  const Mechanism m = options.model.load({.freedoms = options.hold, .state_file = options.state});
   print_warnings(m);
   StateInput in = options.state.empty() ? default_input(m) : read_state_file(options.state, m);
   if (!options.steady) in.state.v.setZero();

@@ -27,7 +27,7 @@ struct Options {
 };
 
 void ik_command(const Options& options) {
-  const Mechanism m = options.model.load({options.fix}, {options.state});
+  const Mechanism m = options.model.load({.freedoms = options.fix, .state_file = options.state});
   print_warnings(m);
   StateInput in = options.state.empty() ? default_input(m) : read_state_file(options.state, m);
   // A frame of interest has a name of its own.
@@ -109,7 +109,8 @@ void add_ik(CommandLine& line) {
   command.option("--state", options->state, "Start from this state (YAML), not the model's");
   command.flag("--ignore-limits", options->ignore_limits, "Do not keep to hinge limits");
   command.flag("--json", options->json, "Machine-readable output");
-  command.option("-o,--output", options->out, "Write the state found to this YAML file");
+  command.option("-o,--output", options->out, "Write the state found to this YAML file")
+      .placeholder("FILE");
   command.footer(
       "Examples:\n"
       "  catena ik models/arm6.yaml --body flange --to 0.4 0.2 0.5\n"

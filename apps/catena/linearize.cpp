@@ -124,9 +124,15 @@ void schedule(const Options& options, const Mechanism& m, const LinearizeSetting
 }
 
 void linearize_command(const Options& options) {
-  const Mechanism m = options.model.load(
-      {options.inputs, options.outputs, options.driven, options.independent, options.parameters},
-      {options.at});
+  NamedHinges named{
+      .freedoms = options.driven, .signals = options.inputs, .state_file = options.at};
+  const auto append = [](std::vector<std::string>& to, const std::vector<std::string>& more) {
+    to.insert(to.end(), more.begin(), more.end());
+  };
+  append(named.freedoms, options.independent);
+  append(named.signals, options.outputs);
+  append(named.signals, options.parameters);
+  const Mechanism m = options.model.load(named);
   print_warnings(m);
   LinearizeSettings settings;
   settings.inputs = options.inputs;

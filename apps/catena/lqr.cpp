@@ -13,6 +13,7 @@
 #include "catena/io/runs/csv.h"
 #include "catena/optimal/regulated_run.h"
 #include "catena/simulation/settings_file.h"
+#include "catena/simulation/used_hinges.h"
 
 namespace catena::app {
 namespace {
@@ -92,39 +93,6 @@ void read_run(const Options& options, Task& task) {
         path.c_str(), static_cast<long long>(rough));
 }
 
-void design(const Options& options, Task& task) {
-  RegulatorSettings settings;
-  settings.actuators = options.actuators;
-  settings.interval = options.interval;
-  settings.state_weights = numbers_by_name(options.q, "lqr", "--q");
-  settings.final_weights = numbers_by_name(options.final, "lqr", "--final");
-  settings.input_weights = numbers_by_name(options.r, "lqr", "--r");
-  if (options.at.empty()) {
-    read_run(options, task);
-    settings.external = task.simulation.actions.external;
-    task.regulator = track(*task.mechanism, *task.motion, settings);
-  } else {
-    task.mechanism = std::make_unique<Mechanism>(options.model.load(
-        {options.actuators, options.q, options.r, options.disturb, options.limits},
-        {options.at == "initial" ? std::string() : options.at}));
-    const Mechanism& m = *task.mechanism;
-    print_warnings(m);
-    StateInput in = options.at == "initial" ? default_input(m) : read_state_file(options.at, m);
-    close_loops(m, in);
-    if (!(options.duration > 0.0))
-      throw UsageError("catena lqr: error: --duration must be positive");
-    if (!options.final.empty())
-      throw UsageError("catena lqr: error: --final has no meaning with --at: there is no end");
-    task.simulation.actions.external = in.external;
-    task.regulator = hold(m, {in.state, in.effort, in.acceleration, in.external}, settings);
-    task.motion.emplace(m, std::vector<double>{0.0, options.duration},
-                        std::vector<State>(2, in.state), std::vector<VectorXd>(2, in.effort));
-  }
-  if (!task.regulator.unreachable.empty())
-    std::fprintf(stderr, "catena lqr: warning: the actuators (%s) cannot change %s\n",
-                 listed(task.regulator.inputs).c_str(), listed(task.regulator.unreachable).c_str());
-}
-
 // q.elbow=0.1 v.elbow=-1 (offsets), random=0.5, mass.BODY=1.1, elbow=EXPRESSION (an effort).
 Disturbance disturbance_of(const Options& options) {
   Disturbance result;
@@ -142,6 +110,58 @@ Disturbance disturbance_of(const Options& options) {
       result.efforts.push_back({name, {.expression = value}});
   }
   return result;
+}
+
+// With --at: the mechanism, with coordinates at the hinges that options and state name.
+Mechanism load(const Options& options, const RegulatorSettings& settings) {
+  const Mechanism mechanism = options.model.load();
+  UsedHinges used(mechanism);
+  used.add(options.actuators);
+  const auto names = [](const std::map<std::string, double>& numbers) {
+    std::vector<std::string> result;
+    for (const auto& [name, number] : numbers) result.push_back(name);
+    return result;
+  };
+  used.add_signals(names(settings.state_weights));
+  used.add(names(settings.input_weights));
+  used.add(names(numbers_by_name(options.limits, "lqr", "--limit")));
+  const Disturbance disturbance = disturbance_of(options);
+  used.add_signals(names(disturbance.offsets));
+  for (const InputSettings& effort : disturbance.efforts)
+    used.add(effort.freedom), used.add(effort.signal);
+  if (options.at != "initial") used.add_state_file(options.at);
+  return used.with_coordinates();
+}
+
+void design(const Options& options, Task& task) {
+  RegulatorSettings settings;
+  settings.actuators = options.actuators;
+  settings.interval = options.interval;
+  settings.state_weights = numbers_by_name(options.q, "lqr", "--q");
+  settings.final_weights = numbers_by_name(options.final, "lqr", "--final");
+  settings.input_weights = numbers_by_name(options.r, "lqr", "--r");
+  if (options.at.empty()) {
+    read_run(options, task);
+    settings.external = task.simulation.actions.external;
+    task.regulator = track(*task.mechanism, *task.motion, settings);
+  } else {
+    task.mechanism = std::make_unique<Mechanism>(load(options, settings));
+    const Mechanism& m = *task.mechanism;
+    print_warnings(m);
+    StateInput in = options.at == "initial" ? default_input(m) : read_state_file(options.at, m);
+    close_loops(m, in);
+    if (!(options.duration > 0.0))
+      throw UsageError("catena lqr: error: --duration must be positive");
+    if (!options.final.empty())
+      throw UsageError("catena lqr: error: --final has no meaning with --at: there is no end");
+    task.simulation.actions.external = in.external;
+    task.regulator = hold(m, {in.state, in.effort, in.acceleration, in.external}, settings);
+    task.motion.emplace(m, std::vector<double>{0.0, options.duration},
+                        std::vector<State>(2, in.state), std::vector<VectorXd>(2, in.effort));
+  }
+  if (!task.regulator.unreachable.empty())
+    std::fprintf(stderr, "catena lqr: warning: the actuators (%s) cannot change %s\n",
+                 listed(task.regulator.inputs).c_str(), listed(task.regulator.unreachable).c_str());
 }
 
 Json eigenvalues_json(const Eigen::VectorXcd& values) {

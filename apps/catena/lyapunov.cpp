@@ -26,7 +26,7 @@ void lyapunov_command(const Options& options) {
   if (!(settings.step <= settings.duration))
     throw UsageError(fmt::format("the step ({} s) is longer than the motion ({} s)", settings.step,
                                  settings.duration));
-  const Mechanism m = options.model.load({}, {options.state});
+  const Mechanism m = options.model.load({.state_file = options.state});
   print_warnings(m);
   StateInput in = options.state.empty() ? default_input(m) : read_state_file(options.state, m);
   if (!in.external.empty())

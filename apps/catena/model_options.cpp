@@ -6,9 +6,8 @@
 
 #include "catena/base/text.h"
 #include "catena/closure/mobility.h"
-#include "catena/io/text_file.h"
 #include "catena/model/validation.h"
-#include "catena/model/with_coordinates.h"
+#include "catena/simulation/used_hinges.h"
 
 namespace catena::app {
 
@@ -48,18 +47,13 @@ LoadSettings ModelOptions::settings() const {
   return settings;
 }
 
-Mechanism ModelOptions::load(std::initializer_list<std::vector<std::string>> mentions,
-                             const std::vector<std::string>& files) const {
+Mechanism ModelOptions::load(const NamedHinges& named) const {
   const Mechanism mechanism = catena::load(file_, settings());
-  std::vector<std::string> texts;
-  for (const std::vector<std::string>& list : mentions)
-    texts.insert(texts.end(), list.begin(), list.end());
-  std::vector<Diagnostic> unread;  // whoever needs the file says so
-  for (const std::string& file : files)
-    if (!file.empty())
-      if (std::optional<std::string> text = read_text_file(file, unread))
-        texts.push_back(std::move(*text));
-  return with_coordinates_named_in(mechanism, texts);
+  UsedHinges used(mechanism);
+  used.add(named.freedoms);
+  used.add_signals(named.signals);
+  if (!named.state_file.empty()) used.add_state_file(named.state_file);
+  return used.with_coordinates();
 }
 
 Mechanism ModelOptions::load_to_describe() const {

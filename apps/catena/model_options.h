@@ -1,7 +1,6 @@
 // The model file and the options that change how it is read, the same in every subcommand.
 #pragma once
 
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -9,6 +8,14 @@
 #include "catena/io/load.h"
 
 namespace catena::app {
+
+// What a command names of the mechanism. A hinge at which a loop is cut gets coordinates if it is
+// among them (simulation/used_hinges.h).
+struct NamedHinges {
+  std::vector<std::string> freedoms = {};  // or hinges
+  std::vector<std::string> signals = {};   // q.NAME, effort.NAME, ...
+  std::string state_file = {};             // none if empty
+};
 
 class ModelOptions {
  public:
@@ -19,10 +26,8 @@ class ModelOptions {
   // Of what was parsed. Throws UsageError when there is no such file.
   LoadSettings settings() const;
 
-  // Throws ModelError; warnings are part of the mechanism. A hinge at which a loop is cut has
-  // coordinates if its name stands in one of the lists (options of the command) or files.
-  Mechanism load(std::initializer_list<std::vector<std::string>> mentions = {},
-                 const std::vector<std::string>& files = {}) const;
+  // Throws ModelError; warnings are part of the mechanism.
+  Mechanism load(const NamedHinges& named = {}) const;
   // As load(), but hinges without inertia are no reason not to describe the mechanism: the errors
   // stand among its warnings.
   Mechanism load_to_describe() const;

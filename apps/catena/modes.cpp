@@ -22,7 +22,8 @@ struct Options {
 };
 
 void modes_command(const Options& options) {
-  const Mechanism m = options.model.load({options.independent}, {options.at});
+  const Mechanism m =
+      options.model.load({.freedoms = options.independent, .state_file = options.at});
   print_warnings(m);
   StateInput in = options.at.empty() ? default_input(m) : read_state_file(options.at, m);
   close_loops(m, in);

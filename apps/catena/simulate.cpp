@@ -14,8 +14,8 @@
 #include "catena/base/text.h"
 #include "catena/constraints/absolute_form.h"
 #include "catena/io/models/yaml.h"
-#include "catena/simulation/equations.h"
 #include "catena/simulation/settings_file.h"
+#include "catena/simulation/used_hinges.h"
 
 namespace catena::app {
 namespace {
@@ -196,29 +196,6 @@ void print(const SimulationResult& result, const std::string& out, bool json,
   if (!result.complete) throw Failed();
 }
 
-// Hinges whose coordinates something refers to: by a freedom, or in an expression.
-std::vector<std::string> used_hinges(const Mechanism& m, const ActionSettings& a) {
-  std::vector<std::string> freedoms, expressions;
-  const auto signal = [&](const SignalSettings& s) { expressions.push_back(s.expression); };
-  for (const InputSettings& x : a.inputs) freedoms.push_back(x.freedom), signal(x.signal);
-  for (const ControllerSettings& x : a.controllers) freedoms.push_back(x.freedom), signal(x.target);
-  for (const MotionSettings& x : a.motions) freedoms.push_back(x.freedom), signal(x.signal);
-  for (const EventSettings& x : a.events) signal(x.signal);
-  std::vector<std::string> used;
-  for (const HingePlace& hinge : m.hinges()) {
-    if (hinge.node < 0) continue;
-    bool found = false;
-    for (const std::string& freedom : freedoms) {
-      const int i = freedom_index(m, freedom);
-      found = found || (hinge.v_index <= i && i < hinge.v_index + hinge.freedoms);
-    }
-    for (const std::string& expression : expressions)
-      found = found || expression.find(hinge.name) != std::string::npos;
-    if (found) used.push_back(hinge.name);
-  }
-  return used;
-}
-
 // In absolute coordinates every body is free and every hinge a constraint; the state follows.
 void make_absolute(Mechanism& m, StateInput& input, const SimulationSettings& settings) {
   if (!settings.actions.constraints.empty())
@@ -226,17 +203,29 @@ void make_absolute(Mechanism& m, StateInput& input, const SimulationSettings& se
         "catena simulate: error: --form absolute is for motions without constraints that are "
         "switched; use --form dae");
   close_loops(m, input);
-  Mechanism absolute = absolute_form(m, used_hinges(m, settings.actions));
+  UsedHinges used(m);
+  used.add(settings.actions);
+  Mechanism absolute = absolute_form(m, used.names());
   const State state = absolute_state(m, input.state, absolute);
   m = std::move(absolute);
   input = default_input(m);
   input.state = state;
 }
 
+// Hinges at which a loop is cut have coordinates if options, settings or state name them.
+Mechanism load(const Options& options) {
+  const Mechanism mechanism = options.model.load();
+  UsedHinges used(mechanism);
+  SimulationSettings from_options;
+  apply(options, from_options);
+  used.add(from_options);
+  if (!options.settings.empty()) used.add_settings_file(options.settings);
+  if (!options.state.empty()) used.add_state_file(options.state);
+  return used.with_coordinates();
+}
+
 void start(const Options& options) {
-  Mechanism m = options.model.load({options.inputs, options.pds, options.motions, options.events,
-                                    options.stop_events, options.outputs},
-                                   {options.settings, options.state});
+  Mechanism m = load(options);
   print_warnings(m);
   StateInput input = default_input(m);
   SimulationSettings settings;
@@ -311,13 +300,8 @@ void simulate_command(const Options& options) {
     resume(options);
 }
 
-}  // namespace
-
-void add_simulate(CommandLine& line) {
-  Command command = line.subcommand("simulate", "Move a mechanism through time");
-  const auto options = std::make_shared<Options>();
-  options->model.add(command, false);
-  Options& o = *options;
+// Files, times, integrator and columns.
+void add_run_options(Command& command, Options& o) {
   const auto number_option = [&](const char* name, std::optional<double>& to, const char* what) {
     command.option(name, to, what).placeholder("S");
   };
@@ -355,6 +339,10 @@ void add_simulate(CommandLine& line) {
           "momentum.* work.* position.* velocity.* force.* moment.* (default: q v effort energy)")
       .placeholder("NAME")
       .separated_by(',');
+}
+
+// What acts on the mechanism, and how it is treated.
+void add_action_options(Command& command, Options& o) {
   const auto texts = [&](const char* name, std::vector<std::string>& to, const char* what) {
     command.option(name, to, what).placeholder("NAME=...").repeatable();
   };
@@ -363,7 +351,8 @@ void add_simulate(CommandLine& line) {
   texts("--motion", o.motions, "A prescribed motion: HINGE=EXPRESSION of t, or @@TABLE.csv");
   texts("--event", o.events, "Record when an expression is zero: NAME=EXPRESSION");
   texts("--stop-when", o.stop_events, "End the run when an expression is zero: NAME=EXPRESSION");
-  tolerance("--restitution", o.restitution, "At the limits of hinges, 0 to 1 (default: 0)");
+  command.option("--restitution", o.restitution, "At the limits of hinges, 0 to 1 (default: 0)")
+      .placeholder("X");
   command.flag("--no-stops", o.no_stops, "Limits of hinges do not stop them");
   command.flag("--limit-efforts", o.limit_efforts, "Inputs keep to the model's effort limits");
   command
@@ -381,6 +370,17 @@ void add_simulate(CommandLine& line) {
               "Of the equations: ode, dae (all coordinates and multipliers, solved by IDA), or "
               "absolute (dae with every body free and every hinge a constraint) (default: ode)")
       .one_of({"ode", "dae", "absolute"});
+}
+
+}  // namespace
+
+void add_simulate(CommandLine& line) {
+  Command command = line.subcommand("simulate", "Move a mechanism through time");
+  const auto options = std::make_shared<Options>();
+  Options& o = *options;
+  o.model.add(command, false);
+  add_run_options(command, o);
+  add_action_options(command, o);
   command.flag("--json", o.json, "Print JSON");
   command.flag("--quiet", o.quiet, "No progress bar");
   command.footer(

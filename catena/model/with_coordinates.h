@@ -19,9 +19,4 @@ namespace catena {
 // not hinges, or rigid ones.
 Mechanism with_coordinates(const Mechanism& mechanism, std::span<const std::string> hinges);
 
-// The same for the hinges that are cut and named in one of these texts, as a word: settings,
-// states, problems, options of a command. So whoever names a hinge need not know where a loop is
-// cut.
-Mechanism with_coordinates_named_in(const Mechanism& mechanism, std::span<const std::string> texts);
-
 }  // namespace catena

@@ -6,10 +6,10 @@
 #include "catena/io/load.h"
 #include "catena/io/models/yaml_values.h"
 #include "catena/io/text_file.h"
-#include "catena/model/with_coordinates.h"
 #include "catena/optimal/resolve.h"
 #include "catena/simulation/constraint_settings.h"
 #include "catena/simulation/state_values.h"
+#include "catena/simulation/used_hinges.h"
 
 namespace catena {
 namespace {
@@ -23,13 +23,17 @@ const std::vector<std::string> kHessians{"auto", "gauss-newton", "limited-memory
 
 class ProblemReader {
  public:
-  ProblemReader(Values& values, const Mechanism& m, std::string folder)
-      : values_(values), m_(m), folder_(std::move(folder)) {}
+  // `used`: gets the names of the hinges, and nothing is assembled.
+  ProblemReader(Values& values, const Mechanism& m, std::string folder, UsedHinges* used = nullptr)
+      : values_(values), m_(m), folder_(std::move(folder)), used_(used) {}
 
   void read(const yaml::Node& node, MotionProblem& p, SolverSettings& solver) {
     StateInput input = default_input(m_);
-    values_.with(node, "start", [&](const Entry& e) { read_state(values_, *e.value, m_, input); });
-    if (values_.errors() == 0) close_loops(m_, input);
+    values_.with(node, "start", [&](const Entry& e) {
+      if (used_ != nullptr) used_->add_state(*e.value);
+      read_state(values_, *e.value, m_, input);
+    });
+    if (values_.errors() == 0 && used_ == nullptr) close_loops(m_, input);
     p.start = input.state;
     values_.with(node, "duration", [&](const Entry& e) { duration(*e.value, p.duration); });
     each(node, "controls", [&](const Entry& e) { p.controls.push_back(control(e)); });
@@ -69,6 +73,7 @@ class ProblemReader {
     });
   }
   bool known(const Entry& entry) {
+    if (used_ != nullptr) used_->add(entry.key);
     try {
       freedom_index(m_, entry.key);
       return true;
@@ -76,6 +81,11 @@ class ProblemReader {
       values_.error(entry.line, e.what());
       return false;
     }
+  }
+  SignalSettings signal(const yaml::Node& node) {
+    SignalSettings signal = read_signal(values_, node, folder_);
+    if (used_ != nullptr) used_->add(signal);
+    return signal;
   }
   void number(const yaml::Node& node, const char* key, double& to) {
     values_.with(node, key, [&](const Entry& e) {
@@ -147,7 +157,7 @@ class ProblemReader {
       if (guess.value->is_list())
         values_.number_or_list(*guess.value, c.guess.coefficients);
       else
-        c.guess.signal = read_signal(values_, *guess.value, folder_);
+        c.guess.signal = signal(*guess.value);
     });
     return c;
   }
@@ -210,9 +220,8 @@ class ProblemReader {
         if (!values_.map(*t.value, "a map with reference and weight")) return;
         values_.unknown_keys(*t.value, kTrackingKeys);
         number(*t.value, "weight", r.weight);
-        values_.with(*t.value, "reference", [&](const Entry& x) {
-          r.reference = read_signal(values_, *x.value, folder_);
-        });
+        values_.with(*t.value, "reference",
+                     [&](const Entry& x) { r.reference = signal(*x.value); });
         p.running_costs.push_back(std::move(r));
       });
     });
@@ -273,11 +282,8 @@ class ProblemReader {
   Values& values_;
   const Mechanism& m_;
   std::string folder_;
+  UsedHinges* used_;
 };
-
-}  // namespace
-
-namespace {
 
 // The first entry of this name below a node, or none.
 const Entry* named(const yaml::Node& node, const std::string& name) {
@@ -311,6 +317,18 @@ int line_of(const yaml::Node& root, const std::string& mistake) {
     return entry == nullptr ? section->line : entry->line;
   }
   return root.line;
+}
+
+// With coordinates at the hinges that are cut and that the problem names.
+Mechanism with_used_coordinates(const Mechanism& mechanism, const yaml::Node& root,
+                                const std::string& file_name) {
+  UsedHinges used(mechanism);
+  std::vector<Diagnostic> ignored;  // the second reading tells them
+  Values values(file_name, ignored);
+  MotionProblem problem(used.complete());
+  SolverSettings solver;
+  ProblemReader(values, used.complete(), "", &used).read(root, problem, solver);
+  return used.with_coordinates();
 }
 
 }  // namespace
@@ -351,7 +369,7 @@ ProblemFile read_problem_text(const std::string& text, const std::string& file_n
     fail();
   }
   auto mechanism =
-      std::make_unique<Mechanism>(with_coordinates_named_in(load(path), {&text, std::size_t{1}}));
+      std::make_unique<Mechanism>(with_used_coordinates(load(path), *tree.root, file_name));
   MotionProblem problem(*mechanism);
   SolverSettings solver;
   ProblemReader(values, *mechanism, folder).read(*tree.root, problem, solver);

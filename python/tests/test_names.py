@@ -45,7 +45,6 @@ MACHINERY_OF_A_HEADER = {
 # What stands in its place in Python.
 OTHERWISE = {
     "with_coordinates": "Mechanism.with_coordinates()",
-    "with_coordinates_named_in": "Mechanism.with_coordinates()",
     "to_string": "str() of an enumeration",
     "hinge_type_from": "HingeType",
     "hinge_type_names": "HingeType.__members__",

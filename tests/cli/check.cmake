@@ -145,6 +145,17 @@ foreach(row "A;-6\\.3223577442" "B;6\\.4407621967" "C;-3\\.3229590145" "D;-3\\.2
 endforeach()
 expect(0 OUT "by input C" RUN simulate ${models}/four_bar.sdf --input C=2 --duration 0.1
        --quiet -o cut.csv)
+# A comment gives no coordinates to the hinge that is cut, a setting does.
+file(WRITE ${WORK}/comment.yaml "duration: 0.1  # of q.C\n# inputs: {C: 2}\n")
+file(WRITE ${WORK}/event.yaml "duration: 0.1\nevents: {turned: q.C - 0.5}\n")
+foreach(row "comment;OFF" "event;ON")
+  list(POP_FRONT row what)
+  expect(0 OUT "rows" RUN simulate ${models}/four_bar.sdf --settings ${what}.yaml --quiet -o ${what}.csv)
+  file(STRINGS ${WORK}/${what}.csv header LIMIT_COUNT 1)
+  if((row AND NOT header MATCHES "q\\.C") OR (NOT row AND header MATCHES "q\\.C"))
+    fail("columns with ${what}.yaml: ${header}")
+  endif()
+endforeach()
 expect(0 OUT "C +" RUN assemble ${models}/four_bar.sdf --fix C)
 expect(0 OUT "C +rocker +.*-4\\.94977, -2\\.48579, \\?.*undetermined"
        RUN dynamics ${models}/four_bar.yaml --state closed.yaml --what forces)
@@ -294,7 +305,7 @@ expect(1 OUT "" ERR "no input is named 'rial'; did you mean 'rail'"
        RUN linearize ${models}/cart_pendulum.yaml --inputs rial)
 expect(1 OUT "" ERR "no output is named 'q.pivto'; did you mean 'q.pivot'"
        RUN linearize ${models}/cart_pendulum.yaml --outputs q.pivto)
-expect(2 OUT "" ERR "--out; did you mean '--output'" RUN linearize ${models}/cart_pendulum.yaml --out plant.json)
+expect(2 OUT "" ERR "not expected: plant.json --out" RUN linearize ${models}/cart_pendulum.yaml --out plant.json)
 expect(0 OUT "shoulder +0.5 +-?[0-9.e-]+\n.*marginally stable"
        RUN equilibrium ${models}/double_pendulum.yaml -o rest.yaml)
 expect(0 OUT "marginally stable" RUN modes ${models}/double_pendulum.yaml --at rest.yaml --shapes)

@@ -243,8 +243,10 @@ void Expression::set_switches(double t, const State& state) {
 // unary = -unary | power, power = primary [^ unary].
 class ExpressionParser {
  public:
-  ExpressionParser(Expression& result, const Mechanism* mechanism)
-      : to_(result), mechanism_(mechanism), text_(result.text_) {}
+  // `used`: gets the names of coordinates and freedoms.
+  ExpressionParser(Expression& result, const Mechanism* mechanism,
+                   std::vector<std::string>* used = nullptr)
+      : to_(result), mechanism_(mechanism), used_(used), text_(result.text_) {}
 
   void parse() {
     skip_spaces();
@@ -406,6 +408,7 @@ class ExpressionParser {
     if (mechanism_ != nullptr && known(name)) {
       const bool position = name[0] == 'q';
       to_.uses_state_ = true;
+      if (used_ != nullptr) used_->push_back(name.substr(2));
       const int index = position ? mechanism_->position_index(name.substr(2))
                                  : mechanism_->velocity_index(name.substr(2));
       return emit(position ? Code::position : Code::velocity, 1, index);
@@ -504,6 +507,7 @@ class ExpressionParser {
 
   Expression& to_;
   const Mechanism* mechanism_;
+  std::vector<std::string>* used_;
   const std::string& text_;
   std::size_t at_ = 0;
   int depth_ = 0;
@@ -512,6 +516,14 @@ class ExpressionParser {
 
 Expression::Expression(std::string_view text, const Mechanism* mechanism) : text_(text) {
   ExpressionParser(*this, mechanism).parse();
+}
+
+std::vector<std::string> Expression::names(std::string_view text, const Mechanism& mechanism) {
+  Expression expression;
+  expression.text_ = text;
+  std::vector<std::string> used;
+  ExpressionParser(expression, &mechanism, &used).parse();
+  return used;
 }
 
 }  // namespace catena

@@ -34,6 +34,8 @@ class Expression {
  public:
   // Without a mechanism only t is known.
   explicit Expression(std::string_view text, const Mechanism* mechanism = nullptr);
+  // NAME of every q.NAME and v.NAME in the text.
+  static std::vector<std::string> names(std::string_view text, const Mechanism& mechanism);
 
   const std::string& text() const { return text_; }
   bool uses_state() const { return uses_state_; }
@@ -57,6 +59,7 @@ class Expression {
 
  private:
   friend class ExpressionParser;
+  Expression() = default;
   enum class Code : std::uint8_t {
     constant,
     time,
