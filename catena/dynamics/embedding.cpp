@@ -1,9 +1,11 @@
 #include "catena/dynamics/embedding.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
+#include "catena/dynamics/loads.h"
 
 namespace catena {
 namespace {
@@ -88,8 +90,7 @@ void ensure_chart(const Mechanism& mechanism, const Eigen::VectorXd& q,
 }
 
 void choose_chart_again(const Mechanism& mechanism, const Eigen::VectorXd& q,
-                        std::span<const std::uint8_t> driven, int failed, Workspace& w) {
-  const int loop = kLoopFailed - failed;
+                        std::span<const std::uint8_t> driven, int loop, Workspace& w) {
   const LoopClosure closure(mechanism, w.aggregate_tables(), loop);
   if (!(closure.residual(q).norm() <= kClosed))
     throw_open(mechanism, w.aggregate_tables(), loop, q);
@@ -97,6 +98,52 @@ void choose_chart_again(const Mechanism& mechanism, const Eigen::VectorXd& q,
     throw NumericalError("the pinned chart of the " + closure.name() +
                          " is singular in this position; choose other independent freedoms");
   w.set_chart(fresh_chart(mechanism, q, driven, w));
+}
+
+void throw_no_inertia(const Mechanism& mechanism, int n) {
+  const Node& node = mechanism.nodes()[static_cast<std::size_t>(n)];
+  throw NumericalError("hinge '" +
+                       mechanism.hinges()[static_cast<std::size_t>(node.hinge_index)].name +
+                       "': its inertia is not positive in this position");
+}
+
+namespace {
+
+// Calls f(numbers, count) for what has to be kept of each loop.
+template <class F>
+void for_kept_numbers(Workspace& w, F f) {
+  const Scratch<double> scratch = w.scratch();
+  for (int i = 0; i < w.model().aggregate_count; ++i) {
+    const Aggregate& a = w.model().aggregates[i];
+    if (a.constant) continue;  // the kernels know their X
+    f(scratch.aggregates[i].rows, a.rank * (a.freedoms + 1));
+    f(scratch.aggregates[i].map, a.freedoms * a.independents);
+  }
+}
+
+}  // namespace
+
+void find_loop_maps(const Mechanism& mechanism, const Eigen::VectorXd& q, Workspace& w,
+                    LoopMaps& maps, std::span<const std::uint8_t> driven) {
+  const PreparedInput in = prepare_position(mechanism, q, w);
+  Scratch<double> scratch = w.scratch();
+  run_embedded(mechanism, w.has_quaternion ? w.position : q, driven, w,
+               [&] { return kernel_table().embed(w.model(), in, &scratch); });
+  maps.chart = w.chart_number();
+  maps.numbers.clear();
+  for_kept_numbers(w, [&](const double* x, int count) {
+    maps.numbers.insert(maps.numbers.end(), x, x + count);
+  });
+}
+
+bool restore_loop_maps(const LoopMaps& maps, Workspace& w) {
+  if (maps.chart < 0 || maps.chart != w.chart_number()) return false;
+  const double* from = maps.numbers.data();
+  for_kept_numbers(w, [&](double* x, int count) {
+    std::copy_n(from, count, x);
+    from += count;
+  });
+  return true;
 }
 
 void check_closed(const Mechanism& mechanism, const Eigen::VectorXd& q, const Eigen::VectorXd& v,

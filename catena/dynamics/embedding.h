@@ -1,9 +1,10 @@
 // What the algorithms of this room share about closed loops: having a chart, having it where it is
-// regular, and refusing states that are not closed.
+// regular, refusing states that are not closed, and keeping the loops' maps between calls.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "catena/dynamics/workspace.h"
 
@@ -20,28 +21,55 @@ inline constexpr double kClosureTolerance = 1e-6;
 void ensure_chart(const Mechanism& mechanism, const Eigen::VectorXd& q,
                   std::span<const std::uint8_t> driven, Workspace& workspace);
 
-// After a sweep that failed at a loop: a fresh chart at q, or a NumericalError.
+// After a sweep that found the chart of a loop singular: a fresh one at q, or a NumericalError.
 void choose_chart_again(const Mechanism& mechanism, const Eigen::VectorXd& q,
-                        std::span<const std::uint8_t> driven, int failed, Workspace& workspace);
+                        std::span<const std::uint8_t> driven, int loop, Workspace& workspace);
 
 // After a sweep: throws NumericalError, naming the loop and what is open, if positions or
 // velocities do not satisfy the closures.
 void check_closed(const Mechanism& mechanism, const Eigen::VectorXd& q, const Eigen::VectorXd& v,
                   const Workspace& workspace);
 
+// Throws NumericalError: the hinge of a node moves no inertia in this position.
+[[noreturn]] void throw_no_inertia(const Mechanism& mechanism, int node);
+
+// The maps X of all closed loops in one position: v = X v_independent. A value that can be kept and
+// handed to dynamics calls in the same position, which then do not factor the closure equations
+// again. Results are the same to the last bit.
+//
+//   LoopMaps maps;
+//   find_loop_maps(mechanism, q, workspace, maps);
+//   workspace.expand(v);                                 // dependent velocities by X
+//   hybrid_dynamics(mechanism, {q, v}, input, workspace, result, external, &maps);
+struct LoopMaps {
+  int chart = -1;               // Workspace::chart_number() when they were found; −1: never
+  std::vector<double> numbers;  // for each loop its eliminated closure equations and X
+};
+
+// Finds X at q, with a chart that is regular there, and leaves it in the workspace and in `maps`.
+// `driven` as for ensure_chart(). Allocates only if `maps` has never been used.
+void find_loop_maps(const Mechanism& mechanism, const Eigen::VectorXd& q, Workspace& workspace,
+                    LoopMaps& maps, std::span<const std::uint8_t> driven = {});
+
+// Puts them back into the workspace. False, and nothing done, if it has another chart now. The
+// kernels may then be told SweepInput::embedded.
+bool restore_loop_maps(const LoopMaps& maps, Workspace& workspace);
+
 // Runs `sweep` (returns as the kernels do) with a chart that is regular at q.
-template <class Sweep>
-int run_embedded(const Mechanism& mechanism, const Eigen::VectorXd& q,
-                 std::span<const std::uint8_t> driven, Workspace& workspace, Sweep sweep) {
+template <class RunSweep>
+SweepStatus run_embedded(const Mechanism& mechanism, const Eigen::VectorXd& q,
+                         std::span<const std::uint8_t> driven, Workspace& workspace,
+                         RunSweep sweep) {
   if (mechanism.loops().empty()) return sweep();
   ensure_chart(mechanism, q, driven, workspace);
-  int failed = sweep();
-  if (failed <= kLoopFailed) {
-    choose_chart_again(mechanism, q, driven, failed, workspace);
-    failed = sweep();
-    if (failed <= kLoopFailed) choose_chart_again(mechanism, q, driven, failed, workspace);
+  SweepStatus status = sweep();
+  if (status.is_singular_chart()) {
+    choose_chart_again(mechanism, q, driven, status.place, workspace);
+    status = sweep();
+    if (status.is_singular_chart())
+      choose_chart_again(mechanism, q, driven, status.place, workspace);
   }
-  return failed;
+  return status;
 }
 
 }  // namespace catena

@@ -7,10 +7,10 @@
 //   ones
 //
 // with the constraint force f_□ = Qᵀ f, the effort τ = Hᵀ f that the hinge transmits, and
-// f_c = (HᵀH)⁻¹ τ, the components along the columns of H (text 000; f_c = τ if the columns are
-// orthonormal). τ is the drive's effort with damping, friction and stiffness of the hinge; a
-// rotor keeps what it needs for itself. The split of a screw or custom hinge that mixes turning
-// and shifting depends on the unit of length; the wrench and τ do not.
+// f_c = (HᵀH)⁻¹ τ, the components along the columns of H (f_c = τ if the columns are
+// orthonormal; [D'Eleuterio & Damaren 1991]). τ is the drive's effort with damping, friction and
+// stiffness of the hinge; a rotor keeps what it needs for itself. The split of a screw or custom
+// hinge that mixes turning and shifting depends on the unit of length; the wrench and τ do not.
 //
 // Bodies joined by welds are one node in the sweeps. Here they are taken apart again: one inward
 // sweep over the bodies, with the acceleration that dynamics left at each node, gives the wrench
@@ -148,8 +148,8 @@ class InterbodyForces {
   double unreached_ = 0.0;  // self-stress below this is rounding
 };
 
-// Armstrong's form of the force at the hinge of a node (text 000): with A the acceleration of the
-// node (less gravity) in the node's frame,
+// Armstrong's form of the force at the hinge of a node [D'Eleuterio & Damaren 1991]: with A the
+// acceleration of the node (less gravity) in the node's frame,
 //
 //   f_□ = Φ Qᵀ A + φ,    Φ = P_QQ − P_PQᵀ D⁻¹ P_PQ = (Qᵀ P⁻¹ Q)⁻¹,   φ = Qᵀ z + P_PQᵀ D⁻¹ (τ − Hᵀ
 //   z)

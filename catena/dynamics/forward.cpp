@@ -125,7 +125,8 @@ bool prefers_multipliers(const Mechanism& mechanism) {
 
 const Eigen::VectorXd& forward_dynamics(const Mechanism& mechanism, const State& state,
                                         const Eigen::VectorXd& effort, Workspace& w,
-                                        std::span<const ExternalWrench> external, Route route) {
+                                        std::span<const ExternalWrench> external, Route route,
+                                        const LoopMaps* maps) {
   if (route == Route::dense || (route == Route::automatic && !w.remote_drives().empty()))
     return solve_dense(mechanism, state, effort, w, external);
   if (!w.remote_drives().empty())
@@ -136,12 +137,14 @@ const Eigen::VectorXd& forward_dynamics(const Mechanism& mechanism, const State&
   if (!mechanism.loops().empty() && (route == Route::multipliers ||
                                      (route == Route::automatic && prefers_multipliers(mechanism))))
     return by_multipliers(state, effort, w, external);
-  const PreparedInput in = prepare(mechanism, state, &effort, external, w);
+  PreparedInput in = prepare(mechanism, state, &effort, external, w);
   Scratch<double> scratch = w.scratch();
-  const int failed = run_embedded(mechanism, w.has_quaternion ? w.position : state.q, {}, w, [&] {
-    return kernel_table().forward(w.model(), in, &scratch, w.acceleration.data());
-  });
-  if (failed != kSweepDone) throw_singular_hinge(mechanism, w, failed);
+  const SweepStatus status =
+      run_embedded(mechanism, w.has_quaternion ? w.position : state.q, {}, w, [&] {
+        in.embedded = maps != nullptr && restore_loop_maps(*maps, w);
+        return kernel_table().forward(w.model(), in, &scratch, w.acceleration.data());
+      });
+  if (!status.done()) throw_singular_hinge(mechanism, w, status.place);
   check_closed(mechanism, state.q, state.v, w);
   return w.acceleration;
 }
@@ -239,7 +242,8 @@ void hybrid_dense(const Mechanism& mechanism, const State& state, const HybridIn
 }  // namespace
 
 void hybrid_dynamics(const Mechanism& mechanism, const State& state, const HybridInput& input,
-                     Workspace& w, HybridResult& result, std::span<const ExternalWrench> external) {
+                     Workspace& w, HybridResult& result, std::span<const ExternalWrench> external,
+                     const LoopMaps* maps) {
   const std::size_t n = static_cast<std::size_t>(mechanism.freedoms());
   if (input.motion_driven.size() != n)
     throw NumericalError("motion_driven has " + std::to_string(input.motion_driven.size()) +
@@ -271,12 +275,13 @@ void hybrid_dynamics(const Mechanism& mechanism, const State& state, const Hybri
   result.acceleration.resize(static_cast<Eigen::Index>(n));
   result.effort.resize(static_cast<Eigen::Index>(n));
   Scratch<double> scratch = w.scratch();
-  const int failed =
+  const SweepStatus status =
       run_embedded(mechanism, w.has_quaternion ? w.position : state.q, input.motion_driven, w, [&] {
+        in.embedded = maps != nullptr && restore_loop_maps(*maps, w);
         return kernel_table().hybrid(w.model(), in, &scratch, result.acceleration.data(),
                                      result.effort.data());
       });
-  if (failed != kSweepDone) throw_singular_hinge(mechanism, w, failed);
+  if (!status.done()) throw_singular_hinge(mechanism, w, status.place);
   check_closed(mechanism, state.q, state.v, w);
   // What the passive elements already give, the actuators need not.
   if (w.has_passive_elements()) result.effort -= w.total_effort - w.vector;

@@ -37,12 +37,16 @@ enum class Route {
 inline constexpr int kLargeLoop = 20;
 bool prefers_multipliers(const Mechanism& mechanism);
 
+struct LoopMaps;  // embedding.h
+
 // The result lives in the workspace until the next call. After the recursive route
-// workspace.node(n) has the articulated inertias, gains, accelerations and residual forces.
+// workspace.node(n) has the articulated inertias, gains, accelerations and residual forces. `maps`:
+// of the closed loops at state.q, if they are known already; only the recursive route uses them.
 const Eigen::VectorXd& forward_dynamics(const Mechanism& mechanism, const State& state,
                                         const Eigen::VectorXd& effort, Workspace& workspace,
                                         std::span<const ExternalWrench> external = {},
-                                        Route route = Route::automatic);
+                                        Route route = Route::automatic,
+                                        const LoopMaps* maps = nullptr);
 Eigen::VectorXd forward_dynamics(const Mechanism& mechanism, const State& state,
                                  const Eigen::VectorXd& effort,
                                  std::span<const ExternalWrench> external = {},
@@ -61,7 +65,7 @@ struct HybridResult {
 
 void hybrid_dynamics(const Mechanism& mechanism, const State& state, const HybridInput& input,
                      Workspace& workspace, HybridResult& result,
-                     std::span<const ExternalWrench> external = {});
+                     std::span<const ExternalWrench> external = {}, const LoopMaps* maps = nullptr);
 HybridResult hybrid_dynamics(const Mechanism& mechanism, const State& state,
                              const HybridInput& input,
                              std::span<const ExternalWrench> external = {});

@@ -100,7 +100,7 @@ void apply_impulse(const Mechanism& mechanism, const State& state, const Impulse
   } else {
     SweepModel model = w.model();  // without gravity
     for (double& g : model.gravity) g = 0.0;
-    const int failed =
+    const SweepStatus status =
         run_embedded(mechanism, w.has_quaternion ? w.position : state.q, input.locked, w, [&] {
           // The chart is part of the model's tables; a fresh one keeps their addresses.
           return in.driven == nullptr
@@ -108,12 +108,7 @@ void apply_impulse(const Mechanism& mechanism, const State& state, const Impulse
                      : kernel_table().hybrid(model, in, &scratch, result.jump.data(),
                                              result.impulse.data());
         });
-    if (failed != kSweepDone) {
-      const Node& node = mechanism.nodes()[static_cast<std::size_t>(failed)];
-      throw NumericalError("hinge '" +
-                           mechanism.hinges()[static_cast<std::size_t>(node.hinge_index)].name +
-                           "': its inertia is not positive in this position");
-    }
+    if (!status.done()) throw_no_inertia(mechanism, status.place);
   }
   result.velocity = state.v + result.jump;
   // Through the independent freedoms: all of a tree's.

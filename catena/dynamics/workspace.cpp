@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "catena/dynamics/kernels/axis_motion.h"
 #include "catena/dynamics/kernels/composite_table.h"
 #include "catena/dynamics/multipliers/multiplier_dynamics.h"
 
@@ -67,9 +68,7 @@ std::vector<std::uint8_t> order_flags(const Mechanism& mechanism, const Aggregat
     if (own >= 0) {
       const Aggregate& a = tables.aggregates[static_cast<std::size_t>(own)];
       const int first = tables.members[static_cast<std::size_t>(a.first_member)].node;
-      result[n] |= kMember;
       if (first != static_cast<int>(n)) continue;
-      result[n] |= kFirstMember;
     }
     const int parent = mechanism.nodes()[n].parent;
     if (parent < 0) continue;
@@ -80,6 +79,64 @@ std::vector<std::uint8_t> order_flags(const Mechanism& mechanism, const Aggregat
     }
   }
   return result;
+}
+
+// How the sweeps treat each hinge.
+std::vector<NodeKind> hinge_kinds(const Mechanism& mechanism, const std::vector<int>& general) {
+  std::vector<NodeKind> kinds;
+  kinds.reserve(general.size());
+  for (std::size_t n = 0; n < general.size(); ++n) {
+    const NodeHinge hinge = mechanism.nodes()[n].hinge;
+    const bool has_rotor = general[n] >= 0;
+    if (hinge == NodeHinge::revolute)
+      kinds.push_back(has_rotor ? NodeKind::revolute_rotor : NodeKind::revolute);
+    else if (hinge == NodeHinge::prismatic)
+      kinds.push_back(has_rotor ? NodeKind::prismatic_rotor : NodeKind::prismatic);
+    else
+      kinds.push_back(NodeKind::general);
+  }
+  return kinds;
+}
+
+std::span<const AggregateMember> members_of(const AggregateTables& tables, const Aggregate& a) {
+  return {tables.members.data() + a.first_member, static_cast<std::size_t>(a.member_count)};
+}
+
+// Whether the members of a loop are plain hinges on its base which linear couplings alone connect:
+// gears, mimics.
+bool is_only_coupled(const AggregateTables& tables, const Aggregate& a,
+                     const std::vector<int>& general) {
+  const std::span<const AggregateMember> members = members_of(tables, a);
+  return a.constant && std::all_of(members.begin(), members.end(), [&](const AggregateMember& m) {
+           return m.tip && m.parent < 0 && general[static_cast<std::size_t>(m.node)] < 0;
+         });
+}
+
+// How the sweeps treat each node: as its hinge, or as a member of its loop.
+std::vector<NodeKind> node_kinds(const AggregateTables& tables, const std::vector<NodeKind>& hinges,
+                                 const std::vector<int>& general, bool any_rotor) {
+  std::vector<NodeKind> kinds = hinges;
+  for (const Aggregate& a : tables.aggregates) {
+    const std::span<const AggregateMember> members = members_of(tables, a);
+    if (members.empty()) continue;
+    for (const AggregateMember& m : members)
+      kinds[static_cast<std::size_t>(m.node)] = NodeKind::member;
+    const bool is_gear_pair =
+        members.size() == 2 && !any_rotor && is_only_coupled(tables, a, general);
+    kinds[static_cast<std::size_t>(members.front().node)] =
+        is_gear_pair ? NodeKind::gear_pair : NodeKind::loop;
+  }
+  return kinds;
+}
+
+bool is_deep(const Mechanism& mechanism) {
+  std::vector<int> depth(mechanism.nodes().size(), 1);
+  for (std::size_t n = 0; n < depth.size(); ++n) {
+    const int parent = mechanism.nodes()[n].parent;
+    if (parent >= 0) depth[n] = depth[static_cast<std::size_t>(parent)] + 1;
+    if (depth[n] > kDeepPath) return true;
+  }
+  return false;
 }
 
 // A stretch may end before node n if no node from n on has a parent before n.
@@ -123,20 +180,36 @@ Workspace::Workspace(const Mechanism& mechanism) : mechanism_(&mechanism) {
   external = Eigen::VectorXd::Zero(6 * static_cast<Eigen::Index>(count));
   nodes_.resize(count);
   composite_.resize(count);
-  for (const Node& node : mechanism.nodes())
+  for (const Node& node : mechanism.nodes()) {
     own_.push_back(ArticulatedInertiad::from(load_inertia<double>(node)));
-  general_index_.assign(count, -1);
+    has_quaternion = has_quaternion || node.coordinates != node.freedoms;
+  }
   sine_.resize(static_cast<std::size_t>(mechanism.coordinates()));
   cosine_.resize(sine_.size());
+  has_passive_elements_ =
+      !mechanism.springs().empty() ||
+      std::any_of(mechanism.freedom_settings().begin(), mechanism.freedom_settings().end(),
+                  [](const FreedomSettings& f) {
+                    return f.damping != 0.0 || f.stiffness != 0.0 || f.friction.active();
+                  });
   tables_ = make_aggregate_tables(mechanism);
-  bool any_rotor = false;
-  rotors_.resize(count);
+  place_rotors();
+  choose_kinds();
+  stretch_ends_ = stretch_ends(mechanism);
+  store_loops();
+  fill_models();
+}
+
+// What the rotors of drives add to their hinges; those on distant carriers are set aside.
+void Workspace::place_rotors() {
+  const Mechanism& mechanism = *mechanism_;
+  rotors_.resize(mechanism.nodes().size());
   for (const DrivePlace& drive : mechanism.drives()) {
     if (drive.rotor_inertia == 0.0) continue;
     const int n = mechanism.hinges()[static_cast<std::size_t>(drive.hinge)].node;
     const Node& node = mechanism.nodes()[static_cast<std::size_t>(n)];
     RotorTerm& rotor = rotors_[static_cast<std::size_t>(n)];
-    any_rotor = true;
+    has_rotors_ = true;
     rotor.reflected += drive.gear_ratio * drive.gear_ratio * drive.rotor_inertia;
     if (drive.armature_only || drive.carrier_node < 0) continue;
     if (drive.carrier_node == node.parent) {
@@ -146,46 +219,30 @@ Workspace::Workspace(const Mechanism& mechanism) : mechanism_(&mechanism) {
       remote_drives_.push_back(drive);
     }
   }
+}
 
-  std::vector<int> depth(count, 1);
-  for (std::size_t n = 0; n < count; ++n) {
-    const int parent = mechanism.nodes()[n].parent;
-    if (parent >= 0) depth[n] = depth[static_cast<std::size_t>(parent)] + 1;
-    model_.is_deep = model_.is_deep || depth[n] > kDeepPath;
-  }
-
-  stretch_ends_ = stretch_ends(mechanism);
-
+// How the sweeps treat each node, and in which order its children and loops reach it.
+void Workspace::choose_kinds() {
+  const Mechanism& mechanism = *mechanism_;
+  const std::size_t count = mechanism.nodes().size();
+  general_index_.assign(count, -1);
   int general_count = 0;
-  for (std::size_t n = 0; n < count; ++n) {
-    const Node& node = mechanism.nodes()[n];
-    const bool fast = node.hinge == NodeHinge::revolute || node.hinge == NodeHinge::prismatic;
-    if (!fast || rotors_[n].reflected != 0.0) general_index_[n] = general_count++;
-    has_quaternion = has_quaternion || node.coordinates != node.freedoms;
-  }
+  for (std::size_t n = 0; n < count; ++n)
+    if (!is_about_or_along_z(mechanism.nodes()[n]) || rotors_[n].reflected != 0.0)
+      general_index_[n] = general_count++;
   general_.resize(static_cast<std::size_t>(general_count));
-
+  hinge_kinds_ = hinge_kinds(mechanism, general_index_);
+  kinds_ = node_kinds(tables_, hinge_kinds_, general_index_, has_rotors_);
   order_flags_ = order_flags(mechanism, tables_);
   tree_flags_ = order_flags(mechanism, {});
   for (const Aggregate& a : tables_.aggregates) {
-    const std::span<const AggregateMember> members(tables_.members.data() + a.first_member,
-                                                   static_cast<std::size_t>(a.member_count));
-    const bool only_coupled =
-        a.constant && std::all_of(members.begin(), members.end(), [&](const AggregateMember& m) {
-          return m.tip && m.parent < 0 && general_index_[static_cast<std::size_t>(m.node)] < 0;
-        });
-    if (only_coupled) continue;
-    for (const AggregateMember& m : members)
+    if (is_only_coupled(tables_, a, general_index_)) continue;
+    for (const AggregateMember& m : members_of(tables_, a))
       order_flags_[static_cast<std::size_t>(m.node)] |= kPlacedEarly;
   }
+}
 
-  has_passive_elements_ =
-      !mechanism.springs().empty() ||
-      std::any_of(mechanism.freedom_settings().begin(), mechanism.freedom_settings().end(),
-                  [](const FreedomSettings& f) {
-                    return f.damping != 0.0 || f.stiffness != 0.0 || f.friction.active();
-                  });
-
+void Workspace::store_loops() {
   int most_terms = 0;
   for (const Closure& c : tables_.closures) most_terms = std::max(most_terms, c.term_count);
   stores_.reserve(tables_.aggregates.size());
@@ -193,24 +250,33 @@ Workspace::Workspace(const Mechanism& mechanism) : mechanism_(&mechanism) {
     stores_.emplace_back(a, most_terms);
     aggregates_.push_back(stores_.back().scratch(a));
   }
-  all_accelerations_.resize(static_cast<std::size_t>(freedoms));
-  independent_.resize(static_cast<std::size_t>(freedoms));
+  const auto freedoms = static_cast<std::size_t>(mechanism_->freedoms());
+  all_accelerations_.resize(freedoms);
+  independent_.resize(freedoms);
   std::iota(independent_.begin(), independent_.end(), 0);
+}
 
+// The tables of the sweeps, with the loops and without.
+void Workspace::fill_models() {
+  const Mechanism& mechanism = *mechanism_;
   model_.nodes = mechanism.nodes().data();
-  model_.node_count = static_cast<int>(count);
+  model_.node_count = static_cast<int>(mechanism.nodes().size());
   model_.screws = mechanism.screws().data();
   model_.customs = mechanism.customs().data();
-  model_.rotors = any_rotor ? rotors_.data() : nullptr;
+  model_.rotors = has_rotors_ ? rotors_.data() : nullptr;
+  model_.hinge_kinds = hinge_kinds_.data();
   model_.general_index = general_index_.data();
-  model_.order_flags = order_flags_.data();
   model_.stretch_ends = stretch_ends_.data();
   model_.stretch_count = static_cast<int>(stretch_ends_.size());
   model_.coordinates = mechanism.coordinates();
+  model_.is_deep = is_deep(mechanism);
   for (int i = 0; i < 3; ++i) model_.gravity[i] = mechanism.gravity()[i];
   model_.freedoms = mechanism.freedoms();
   tree_model_ = model_;
+  tree_model_.kinds = hinge_kinds_.data();
   tree_model_.order_flags = tree_flags_.data();
+  model_.kinds = kinds_.data();
+  model_.order_flags = order_flags_.data();
   model_.aggregate_count = static_cast<int>(tables_.aggregates.size());
   model_.aggregates = tables_.aggregates.data();
   model_.members = tables_.members.data();
@@ -241,6 +307,7 @@ MultiplierDynamics& Workspace::multiplier_dynamics() {
 void Workspace::set_chart(Chart chart, bool pinned) {
   chart_ = std::move(chart);
   chart_pinned_ = pinned;
+  ++chart_number_;
   store_chart(chart_, tables_);
   independent_ = chart_.independent(mechanism_->freedoms());
 }

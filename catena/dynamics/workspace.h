@@ -46,6 +46,8 @@ class Workspace {
   const Chart& chart() const { return chart_; }
   void set_chart(Chart chart, bool pinned = false);
   bool chart_is_pinned() const { return chart_pinned_; }
+  // Incremented whenever the chart is set; 0: there is none yet.
+  int chart_number() const { return chart_number_; }
   // The independent freedoms of the whole mechanism (all of a tree's), v indices ascending.
   const std::vector<int>& independent() const { return independent_; }
   const AggregateTables& aggregate_tables() const { return tables_; }
@@ -91,6 +93,11 @@ class Workspace {
   bool has_quaternion = false;
 
  private:
+  void place_rotors();
+  void choose_kinds();
+  void store_loops();
+  void fill_models();
+
   const Mechanism* mechanism_;
   std::vector<NodeScratch<double>> nodes_;
   std::vector<ArticulatedInertiad> own_;
@@ -101,14 +108,18 @@ class Workspace {
   std::vector<double> sine_;
   std::vector<double> cosine_;
   std::vector<int> general_index_;
+  std::vector<NodeKind> kinds_;
+  std::vector<NodeKind> hinge_kinds_;
   std::vector<std::uint8_t> order_flags_;
   std::vector<int> stretch_ends_;
   std::vector<RotorTerm> rotors_;
+  bool has_rotors_ = false;
   std::vector<DrivePlace> remote_drives_;
   bool has_passive_elements_ = false;
   AggregateTables tables_;
   Chart chart_;
   bool chart_pinned_ = false;
+  int chart_number_ = 0;
   std::vector<int> independent_;
   std::vector<AggregateScratch<double>> aggregates_;
   struct AggregateStore;

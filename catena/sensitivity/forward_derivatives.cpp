@@ -78,8 +78,8 @@ const ForwardDerivatives& forward_dynamics_derivatives(const Mechanism& mechanis
     for (Eigen::Index k = 0; k < out.deffort.cols(); ++k)
       std::copy_n(out.deffort.col(k).data(), out.deffort.rows(), w.inverse_mass() + k * w.stride());
   } else {
-    const int lost = kernels.invert(w.mass_pattern(), w.mass(), w.work(), w.inverse_mass());
-    if (lost != kSweepDone) throw_lost(mechanism, lost);
+    const LostPivot lost = kernels.invert(w.mass_pattern(), w.mass(), w.work(), w.inverse_mass());
+    if (lost.found()) throw_lost(mechanism, lost.freedom);
     copy_matrix(w, w.inverse_mass(), out.deffort);
   }
   kernels.multiply(w.product_pattern(), w.inverse_mass(), w.by_q(), w.product());

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "catena/dynamics/kernels/sweeps.h"
+#include "catena/dynamics/kernels/aggregate_closure.h"
 #include "catena/model/configuration.h"
 
 namespace catena {
@@ -139,17 +139,12 @@ void ClosureDuals::evaluate(const Workspace& w, int index, bool with_v) {
       store.cosine[static_cast<std::size_t>(c)] = sc.cos;
     }
   }
-  const Number still[kMaxFreedoms] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-  const Number* speeds = with_v ? store.v.data() : nullptr;
-  if (is_placed_early(model, a))
-    move_members(
-        model, a, speeds,
-        [&](const Node& node, int n) {
-          place_node(model, node, n, static_cast<const Number*>(store.q.data()),
-                     with_v ? speeds + node.v_index : still, s);
-        },
-        s, g);
-  solve_closure<Number, 0>(model, a, store.q.data(), speeds, g);
+  SweepInputs<Number> in;
+  in.q = store.q.data();
+  in.v = with_v ? store.v.data() : nullptr;
+  const Sweep<Number> sweep{model, s, in};
+  if (is_placed_early(model, a)) move_members(sweep, a, g);
+  solve_closure<0>(sweep, a, g);
 }
 
 LoopVariation ClosureDuals::along(int index, const double* q, const double* v, const double* motion,

@@ -83,17 +83,17 @@ struct BatchInput {
   const std::uint8_t* driven = nullptr;
 };
 
-// Of one pack: what failed (see kernel_table.h) in at least one of its lanes, or one bit for each
-// lane whose state cannot be evaluated. Results hold only if all of it is clear.
+// Of one pack: how its sweep ended, failed in at least one of its lanes, or one bit for each lane
+// whose state cannot be evaluated. Results hold only if all of it is clear.
 struct PackReport {
-  int failed = kSweepDone;
+  SweepStatus sweep;
   unsigned not_finite = 0;
   unsigned bad_quaternion = 0;
   unsigned undefined_spring = 0;
   unsigned open_position = 0;
   unsigned open_velocity = 0;
   bool clear() const {
-    return failed == kSweepDone &&
+    return sweep.done() &&
            (not_finite | bad_quaternion | undefined_spring | open_position | open_velocity) == 0;
   }
 };

@@ -368,12 +368,12 @@ void BatchWorkspace::Implementation::note(Eigen::Index state, const BatchInput& 
     }
   } else if (report.undefined_spring != 0) {
     r.status = BatchStatus::undefined_spring;
-  } else if (report.failed <= kLoopFailed) {
+  } else if (report.sweep.is_singular_chart()) {
     r.status = BatchStatus::singular_chart;
-    r.place = kLoopFailed - report.failed;
-  } else if (report.failed != kSweepDone) {
+    r.place = report.sweep.place;
+  } else if (report.sweep.is_no_inertia()) {
     r.status = BatchStatus::singular_hinge;
-    r.place = mechanism->nodes()[static_cast<std::size_t>(report.failed)].hinge_index;
+    r.place = mechanism->nodes()[static_cast<std::size_t>(report.sweep.place)].hinge_index;
   } else {
     r.status = BatchStatus::not_closed;
     r.quantity = report.open_position != 0 ? StateReport::Quantity::position

@@ -1,5 +1,6 @@
-// AggregateBlock: a closed loop as the operators of the texts see it, the counterpart of HingeBlock
-// (hinge_block.h). Its freedoms are the independent ones of the chart, in their order there.
+// AggregateBlock: a closed loop as the operators (operators/operators.h) see it, the counterpart of
+// HingeBlock (hinge_block.h). Its freedoms are the independent ones of the chart, in their order
+// there.
 //
 //   X          all freedoms of the members by the independent ones
 //   D          inertia of the independent freedoms
@@ -14,7 +15,7 @@
 
 #include <cmath>
 
-#include "catena/dynamics/kernels/aggregate.h"
+#include "catena/dynamics/kernels/cholesky.h"
 #include "catena/dynamics/workspace.h"
 
 namespace catena {
@@ -73,12 +74,10 @@ class AggregateBlock {
 
   // With D = C Cᵀ (Cholesky), in place:  D⁻¹ x,  C⁻ᵀ x,  Cᵀ x,  D x.
   void solve(double* own) const {
-    solve_lower_rows(g_.factor, a_.independents, own);
-    solve_upper_rows(g_.factor, a_.independents, own);
+    solve_lower(factor(), a_.independents, own);
+    solve_upper(factor(), a_.independents, own);
   }
-  void divide_by_root_transposed(double* own) const {
-    solve_upper_rows(g_.factor, a_.independents, own);
-  }
+  void divide_by_root_transposed(double* own) const { solve_upper(factor(), a_.independents, own); }
   void times_root_transposed(double* own) const {
     for (int i = 0; i < a_.independents; ++i) {
       double sum = 0.0;
@@ -103,7 +102,8 @@ class AggregateBlock {
  private:
   int index(int k) const { return freedom_[order_[a_.rank + k]]; }
   double map(int i, int k) const { return g_.map[i * a_.independents + k]; }
-  double root(int i, int k) const { return g_.factor[i * a_.independents + k]; }
+  Rows<double> factor() const { return {g_.factor, a_.independents}; }
+  double root(int i, int k) const { return factor()[i][k]; }
   Vec3d origin() const { return load_vec3<double>(a_.origin); }
 
   const SweepModel& model_;
@@ -113,11 +113,9 @@ class AggregateBlock {
   const int* freedom_;
 };
 
-inline bool is_member(const Workspace& w, int n) {
-  return (w.model().order_flags[n] & kMember) != 0;
-}
+inline bool is_member(const Workspace& w, int n) { return w.model().kinds[n] >= NodeKind::member; }
 inline bool is_first_member(const Workspace& w, int n) {
-  return (w.model().order_flags[n] & kFirstMember) != 0;
+  return w.model().kinds[n] > NodeKind::member;
 }
 
 }  // namespace catena

@@ -1,7 +1,7 @@
-// The mass matrix of one state by composite bodies (text 004, the O(N²) form), four numbers at a
-// time. As composite_sweep.h, everything of a tree is in the axes of its root, each node about its
-// own hinge point; but what a node needs stands in rows by freedom: four nodes next to each other
-// have their inertias turned together, and four columns of forces are carried inward together.
+// The mass matrix of one state by composite bodies [Walker & Orin 1982], four numbers at a time. As
+// composite_sweep.h, everything of a tree is in the axes of its root, each node about its own hinge
+// point; but what a node needs stands in rows by freedom: four nodes next to each other have their
+// inertias turned together, and four columns of forces are carried inward together.
 //
 // This needs every branch of the tree to be one stretch of freedoms (CompositeTable). Row n of the
 // upper triangle is then what the columns of its branch give at its hinge,

@@ -1,11 +1,13 @@
-// The mass matrix by composite bodies (text 004, the O(N²) form): everything of a tree in the axes
-// of its root, each node about its own hinge point, so that walking a column of forces towards the
-// ground costs one cross product and one dot product a step and nothing is lost on long chains.
-// (How the root stands in the ground does not matter to the mass matrix.)
+// The mass matrix by composite bodies, the O(N · depth) form of [Walker & Orin 1982]; also in
+// [Featherstone 2008, ch. 6]. Everything of a tree is in the axes of its root, each node about its
+// own hinge point, so that walking a column of forces towards the ground costs one cross product
+// and one dot product a step and nothing is lost on long chains. (How the root stands in the ground
+// does not matter to the mass matrix.)
 // For packs, and for one state of trees whose branches are not in one piece (composite_rows.h).
 #pragma once
 
-#include "catena/dynamics/kernels/sweeps.h"
+#include "catena/dynamics/kernels/axis_motion.h"
+#include "catena/dynamics/kernels/general_node.h"
 
 namespace catena {
 inline namespace CATENA_ISA {
@@ -245,13 +247,12 @@ inline void carry_path(const SweepModel& model, int n, const Scratch<Scalar>& s,
   if (together) carry_together(model, top, rows, f, s, matrix);
 }
 
+// Outward: orientation, offset and own inertia of every node in the axes of its tree.
 template <class Scalar, class Matrix>
-void mass_matrix_sweeps(const SweepModel& model, const Scalar* q, const Scratch<Scalar>& s,
-                        const Matrix& matrix) {
-  sines_of_angles(model, q, s);
+inline void place_composites(const SweepModel& model, const Scalar* q, const Scratch<Scalar>& s,
+                             const Matrix& matrix) {
   const Scalar still[kMaxFreedoms] = {Scalar(0.0), Scalar(0.0), Scalar(0.0),
                                       Scalar(0.0), Scalar(0.0), Scalar(0.0)};
-  // Outward: orientation, offset and own inertia of every node in the axes of its tree.
   for (int n = 0; n < model.node_count; ++n) {
     const Node& node = model.nodes[n];
     CompositeScratch<Scalar>& c = s.composite[n];
@@ -295,6 +296,13 @@ void mass_matrix_sweeps(const SweepModel& model, const Scalar* q, const Scratch<
         g.ground_map[k] = {c.rotation * g.map[k].angular, c.rotation * g.map[k].linear};
     }
   }
+}
+
+template <class Scalar, class Matrix>
+void mass_matrix_sweeps(const SweepModel& model, const Scalar* q, const Scratch<Scalar>& s,
+                        const Matrix& matrix) {
+  sines_of_angles(model, q, s);
+  place_composites(model, q, s, matrix);
   matrix.clear();
   // Inward: composite inertias; then one column for each freedom, from its node to the ground.
   // On long chains columns go eight at a time, which needs all composites first (not of packs,

@@ -1,5 +1,5 @@
-// HingeBlock: the hinge of a node as the operators of the texts see it, whichever way the sweeps
-// stored it (one column about or along z, or a general hinge with its rotor).
+// HingeBlock: the hinge of a node as the operators (operators/operators.h) see it, whichever way
+// its kind of node stored it (one column about or along z, or a general hinge with its rotor).
 //
 //   H          6 x d   motion map, node's frame
 //   D          d x d   hinge inertia, reflected inertia of a rotor included
@@ -11,7 +11,7 @@
 
 #include <cmath>
 
-#include "catena/dynamics/kernels/general_hinge.h"
+#include "catena/dynamics/kernels/cholesky.h"
 #include "catena/dynamics/workspace.h"
 
 namespace catena {

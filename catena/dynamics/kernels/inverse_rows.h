@@ -8,6 +8,8 @@
 //
 //   ε = 1 − Hᵀ z,   z_parent += z + K ε,         y = D⁻¹ ε
 //   row of M⁻¹ = y − Kᵀ V_parent,                V = V_parent + H row
+//
+// [Rodriguez, Jain & Kreutz-Delgado 1991]
 #pragma once
 
 #include "catena/dynamics/kernels/composite_rows.h"

@@ -37,9 +37,24 @@ struct CompositeTable {
   int group_count = 0;
 };
 
+// How the sweeps treat a node: one file of node_kinds.h for each kind. Found once, when a
+// workspace is made.
+enum class NodeKind : std::uint8_t {
+  revolute,         // a turn about z: axis_node.h
+  prismatic,        // a shift along z
+  revolute_rotor,   // the same with a rotor on the parent: rotor_node.h
+  prismatic_rotor,  //
+  general,          // any other hinge: general_node.h
+  member,           // of a closed loop: loop_node.h
+  loop,             // the member of a closed loop that comes first: the loop is eliminated there
+  gear_pair         // likewise, of a loop that is two hinges coupled by a gear: gear_pair.h
+};
+
 struct SweepModel {
   const Node* nodes = nullptr;
   int node_count = 0;
+  const NodeKind* kinds = nullptr;        // by node
+  const NodeKind* hinge_kinds = nullptr;  // by node: as if no loop was closed, up to `general`
   const NodeScrew* screws = nullptr;
   const CustomHinge* const* customs = nullptr;
   const RotorTerm* rotors = nullptr;          // by node; null: no drives
@@ -79,28 +94,42 @@ inline constexpr int kDeepPath = 16;
 // starts the parent's sum. So no sum needs to be cleared or set beforehand.
 inline constexpr std::uint8_t kLeaf = 1;
 inline constexpr std::uint8_t kFirstAtParent = 2;
-// A member of an aggregate, and the one of its members that comes first in the order of nodes.
-// A member whose children are all of its own aggregate counts as a leaf.
-inline constexpr std::uint8_t kMember = 4;
-inline constexpr std::uint8_t kFirstMember = 8;
+// A member of an aggregate whose children are all of its own aggregate counts as a leaf.
 // A member that is placed before the sweep, because its loop's closure needs to know where it is.
 // Members that hang on the base and are only coupled (gears) are placed in the sweep, like others.
-inline constexpr std::uint8_t kPlacedEarly = 16;
+inline constexpr std::uint8_t kPlacedEarly = 4;
 
 // Inputs of one evaluation; null pointers stand for zeros.
-struct SweepInput {
-  const double* q = nullptr;
-  const double* v = nullptr;
-  const double* effort = nullptr;
-  const double* acceleration = nullptr;  // of motion-driven freedoms, or of all (inverse)
+template <class Scalar>
+struct SweepInputs {
+  const Scalar* q = nullptr;
+  const Scalar* v = nullptr;
+  const Scalar* effort = nullptr;
+  const Scalar* acceleration = nullptr;  // of motion-driven freedoms, or of all (inverse)
   const std::uint8_t* driven = nullptr;  // by freedom: 1 = its acceleration is given
-  const double* external = nullptr;      // 6 per node: wrench on it, in its frame at its origin
+  const Scalar* external = nullptr;      // 6 per node: wrench on it, in its frame at its origin
+  // X of every loop at this q is in the scratch already, left there by `embed` or by a sweep with
+  // the same chart; only γ is found. (Not of packs.)
+  bool embedded = false;
 };
+using SweepInput = SweepInputs<double>;
 
-// Returned by the sweeps: the node whose hinge inertia is not positive, or this, or kLoopFailed − i
-// if the chart of loop i is singular in this position.
-inline constexpr int kSweepDone = -1;
-inline constexpr int kLoopFailed = -2;
+// How a sweep ended. After a failure its results mean nothing.
+struct SweepStatus {
+  enum class Outcome : int {
+    done,
+    no_inertia,     // the hinge of node `place` moves no inertia in this position
+    singular_chart  // the independent freedoms of loop `place` do not determine the others here
+  };
+  Outcome outcome = Outcome::done;
+  int place = -1;
+
+  static constexpr SweepStatus no_inertia(int node) { return {Outcome::no_inertia, node}; }
+  static constexpr SweepStatus singular_chart(int loop) { return {Outcome::singular_chart, loop}; }
+  constexpr bool done() const { return outcome == Outcome::done; }
+  constexpr bool is_no_inertia() const { return outcome == Outcome::no_inertia; }
+  constexpr bool is_singular_chart() const { return outcome == Outcome::singular_chart; }
+};
 
 // Columns one after the other.
 struct ColumnsIn {
@@ -119,15 +148,16 @@ struct KernelTable {
   const char* isa = "";
   // Forward and hybrid dynamics: accelerations of all freedoms; efforts of all freedoms (the given
   // ones, and those found for motion-driven ones). Articulated inertias stay in the scratch.
-  int (*forward)(const SweepModel&, const SweepInput&, void* scratch,
-                 double* acceleration) = nullptr;
-  int (*hybrid)(const SweepModel&, const SweepInput&, void* scratch, double* acceleration,
-                double* effort) = nullptr;
-  int (*inverse)(const SweepModel&, const SweepInput&, void* scratch, double* effort) = nullptr;
+  SweepStatus (*forward)(const SweepModel&, const SweepInput&, void* scratch,
+                         double* acceleration) = nullptr;
+  SweepStatus (*hybrid)(const SweepModel&, const SweepInput&, void* scratch, double* acceleration,
+                        double* effort) = nullptr;
+  SweepStatus (*inverse)(const SweepModel&, const SweepInput&, void* scratch,
+                         double* effort) = nullptr;
   // Positions and (if v is given) velocities of all nodes, in ground axes.
   void (*kinematics)(const SweepModel&, const SweepInput&, void* scratch) = nullptr;
   // X of every loop, and γ if v is given.
-  int (*embed)(const SweepModel&, const SweepInput&, void* scratch) = nullptr;
+  SweepStatus (*embed)(const SweepModel&, const SweepInput&, void* scratch) = nullptr;
   // Of the spanning tree: dense, row-major, both triangles.
   void (*mass_matrix)(const SweepModel&, const SweepInput&, void* scratch,
                       double* matrix) = nullptr;

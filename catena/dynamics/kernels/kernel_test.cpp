@@ -24,7 +24,7 @@ Found run(const KernelTable& kernels, const Mechanism& mechanism, const Case& c,
               MatrixXd(n, n), MatrixXd::Zero(n, n), MatrixXd::Zero(n, 9)};
   PreparedInput in = prepare(mechanism, c.state, &c.effort, c.external, w);
   Scratch<double> scratch = w.scratch();
-  EXPECT_EQ(kernels.forward(w.model(), in, &scratch, found.forward.data()), kSweepDone);
+  EXPECT_TRUE(kernels.forward(w.model(), in, &scratch, found.forward.data()).done());
   if (w.model().composite.stride > 0) {
     kernels.inverse_mass_matrix(w.model(), &scratch, found.inverse_mass.data());
     const MatrixXd right = c.effort * VectorXd::LinSpaced(9, -1.0, 3.0).transpose();
@@ -37,9 +37,10 @@ Found run(const KernelTable& kernels, const Mechanism& mechanism, const Case& c,
   kernels.inverse(w.model(), in, &scratch, found.inverse.data());
   kernels.mass_matrix(w.model(), in, &scratch, found.mass.data());
   in.driven = hybrid.motion_driven.data();
-  EXPECT_EQ(kernels.hybrid(w.model(), in, &scratch, found.hybrid_acceleration.data(),
-                           found.hybrid_effort.data()),
-            kSweepDone);
+  EXPECT_TRUE(kernels
+                  .hybrid(w.model(), in, &scratch, found.hybrid_acceleration.data(),
+                          found.hybrid_effort.data())
+                  .done());
   return found;
 }
 

@@ -1,5 +1,10 @@
 // Articulated inertias times a bias, and moved to the parent, written out for the cases that the
 // sweeps meet most: a hinge about, or along, the local z axis whose direction has been eliminated.
+//
+//   X⁻ᵀ (P − U D⁻¹ Uᵀ) X⁻¹     P in the node's frame, the result in the parent's
+//
+// P is symmetric with blocks A (angular), B (coupling), C (linear): 21 numbers. [Featherstone 2008,
+// appendix A; the use of the zeros is our own]
 #pragma once
 
 #include "catena/spatial/inertia.h"

@@ -6,11 +6,12 @@
 //   J M⁻¹ Jᵀ = gᵀ g             a sum over the hinges that two constraints have in common
 //   M⁻¹ Jᵀ λ = (1 − HψK)ᵀ C⁻ᵀ (g λ)    one sweep outward
 //
-// so the compliance Υ of the texts is not needed. Columns are lanes: one register carries four of
-// them. Everything is in the frames of the nodes. Cost: O(depth) a constraint, O(N) the response.
+// so the compliance Υ of the spatial operator algebra is not needed. Columns are lanes: one
+// register carries four of them. Everything is in the frames of the nodes. Cost: O(depth) a
+// constraint, O(N) the response.
 #pragma once
 
-#include "catena/dynamics/kernels/general_hinge.h"
+#include "catena/dynamics/kernels/cholesky.h"
 #include "catena/dynamics/kernels/scratch.h"
 #include "catena/dynamics/multipliers/constraint_table.h"
 

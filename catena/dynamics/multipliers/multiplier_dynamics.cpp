@@ -261,9 +261,9 @@ void MultiplierDynamics::sweep(const SweepInput& in, bool gravity, Workspace& w)
   const SweepModel model = tree(w, gravity);
   Scratch<double> scratch = w.scratch();
   if (!own_.empty()) scratch.own = own_.data();
-  const int failed = kernel_table().forward(model, in, &scratch, w.acceleration.data());
-  if (failed == kSweepDone) return;
-  const Node& node = mechanism_->nodes()[index(failed)];
+  const SweepStatus status = kernel_table().forward(model, in, &scratch, w.acceleration.data());
+  if (status.done()) return;
+  const Node& node = mechanism_->nodes()[index(status.place)];
   throw NumericalError(
       "hinge '" + mechanism_->hinges()[index(node.hinge_index)].name +
       "': with its loops open, the bodies it moves have no inertia about it in this position, so "

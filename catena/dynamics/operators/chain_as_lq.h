@@ -1,7 +1,7 @@
-// The forward dynamics of a chain as a problem of optimal control (text 000): minimize Gibbs'
-// function over the accelerations of the freedoms. State x of stage n: the acceleration of body n
-// as far as it depends on them; input u: the accelerations of its hinge; cost: ½ aᵀ I a and what
-// acts on the body.
+// The forward dynamics of a chain as a problem of optimal control [D'Eleuterio & Damaren
+// 1991]: minimize Gibbs' function over the accelerations of the freedoms. State x of stage n: the
+// acceleration of body n as far as it depends on them; input u: the accelerations of its hinge;
+// cost: ½ aᵀ I a and what acts on the body.
 //
 //   a_n = Ad⁻¹ a_{n−1} + H v̇_n        cost  Σ ½ aᵀ I a + (I a° − ad*(V, I V) − load)ᵀ a − effortᵀ v̇
 //

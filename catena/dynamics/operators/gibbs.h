@@ -1,6 +1,6 @@
-// Gibbs' function of a state and a trial acceleration (text 000; Gauss' principle for the
-// particles of the bodies). Forward dynamics is its minimum over all accelerations: at v̇ + δ it is
-// larger than at the motion by ½ δᵀ M δ.
+// Gibbs' function of a state and a trial acceleration ([D'Eleuterio & Damaren 1991]; Gauss'
+// principle for the particles of the bodies). Forward dynamics is its minimum over all
+// accelerations: at v̇ + δ it is larger than at the motion by ½ δᵀ M δ.
 //
 // Three forms that differ by constants of the state:
 //

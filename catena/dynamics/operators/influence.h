@@ -1,5 +1,6 @@
-// Body sets and influence operators of a tree (text 004): who stands on the way to whom, and what
-// a sweep is as a matrix.
+// Body sets and influence operators of a tree: which node is on the way to which, and what a sweep
+// is as a matrix. [Concurrent Dynamics 2017: EOM with Newton-Euler equations; Rodriguez, Jain &
+// Kreutz-Delgado 1991]
 //
 // With one block A_i for each node (A of a node on the ground does not matter),
 //
@@ -52,8 +53,8 @@ class InfluenceOperator {
 //   M = Gᵀ Ψ_Dᵀ I Ψ_D G = Lᵀ R L,   L = 1 + Kᵀ Ψ_D G,   U = L⁻¹ = 1 − Kᵀ Ψ_β G,
 //   Φ_β = Φ_D − G Kᵀ,   M⁻¹ = U R⁻¹ Uᵀ
 //
-// K is the gain in the parent's frame: its block (parent of i, i) is Φ_Dᵀ of text 004's K, plus
-// the coupling of a rotor. Rotors are in K, R and `articulated`, not in `inertia`.
+// K is the gain in the parent's frame: its block (parent of i, i) is Φ_Dᵀ times K of the
+// reference, plus the coupling of a rotor. Rotors are in K, R and `articulated`, not in `inertia`.
 //
 // With closed loops n is the number of independent freedoms: G is H X, the block of K stands in the
 // rows of the loop's base, and `articulated` of a member is its own inertia and what hangs on it
@@ -65,12 +66,12 @@ struct DenseOperators {
   Eigen::MatrixXd articulated_sum;   // Ψ_β
   Eigen::MatrixXd hinge_map;         // G, 6N x n
   Eigen::MatrixXd gain;              // K, 6N x n
-  Eigen::MatrixXd own_gain;          // 6N x n: P H D⁻¹ in the node's own frame (K of text 004)
-  Eigen::MatrixXd inertia;           // I, 6N x 6N
-  Eigen::MatrixXd articulated;       // P
-  Eigen::MatrixXd hinge_inertia;     // R, n x n
-  Eigen::MatrixXd factor;            // L, n x n
-  Eigen::MatrixXd inverse_factor;    // U
+  Eigen::MatrixXd own_gain;       // 6N x n: P H D⁻¹ in the node's own frame (K of the reference)
+  Eigen::MatrixXd inertia;        // I, 6N x 6N
+  Eigen::MatrixXd articulated;    // P
+  Eigen::MatrixXd hinge_inertia;  // R, n x n
+  Eigen::MatrixXd factor;         // L, n x n
+  Eigen::MatrixXd inverse_factor;  // U
 };
 DenseOperators dense_operators(const Workspace& workspace);
 

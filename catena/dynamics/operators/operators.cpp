@@ -37,13 +37,6 @@ void in_place(Workspace& w, const Eigen::VectorXd& x, Eigen::VectorXd& y, F f) {
     y[i] = w.vector[w.independent()[static_cast<std::size_t>(i)]];
 }
 
-[[noreturn]] void throw_no_inertia(const Mechanism& mechanism, int n) {
-  const Node& node = mechanism.nodes()[static_cast<std::size_t>(n)];
-  throw NumericalError("hinge '" +
-                       mechanism.hinges()[static_cast<std::size_t>(node.hinge_index)].name +
-                       "': its inertia is not positive in this position");
-}
-
 }  // namespace
 
 void articulate(const Mechanism& mechanism, const Eigen::VectorXd& q, Workspace& w) {
@@ -56,10 +49,10 @@ void articulate(const Mechanism& mechanism, const Eigen::VectorXd& q, Workspace&
   w.vector.setZero();
   in.v = w.vector.data();
   Scratch<double> scratch = w.scratch();
-  const int failed = run_embedded(mechanism, w.has_quaternion ? w.position : q, {}, w, [&] {
+  const SweepStatus status = run_embedded(mechanism, w.has_quaternion ? w.position : q, {}, w, [&] {
     return kernel_table().forward(w.model(), in, &scratch, w.acceleration.data());
   });
-  if (failed != kSweepDone) throw_no_inertia(mechanism, failed);
+  if (!status.done()) throw_no_inertia(mechanism, status.place);
   check_closed(mechanism, q, w.vector, w);
 }
 

@@ -1,6 +1,5 @@
 // The mass matrix, its inverse and its factors as operators: applied to a vector in O(N), never
-// formed (Rodriguez, Jain & Kreutz, spatial operator algebra; text 004, section on the factored
-// inverse).
+// formed: the spatial operator algebra of [Rodriguez, Jain & Kreutz-Delgado 1991].
 //
 //   M   = (I + HφK) D (I + HφK)ᵀ               D: the hinge inertias, one block for each hinge
 //   M⁻¹ = (I − HψK)ᵀ D⁻¹ (I − HψK)             (I + HφK)⁻¹ = I − HψK
@@ -11,12 +10,13 @@
 //   (I − HψK) (effort − bias_effort)   the innovations ε of the inward sweep
 //   (I + HφK)ᵀ v                       the diagonalizing velocities ν: kinetic energy ½ νᵀ D ν
 //
-// Text 004 writes L = (I + HφK)ᵀ, U = L⁻¹, R = D:  M = Lᵀ R L,  M⁻¹ = U R⁻¹ Uᵀ,  det M = ∏ det R.
+// [Concurrent Dynamics 2017] writes L = (I + HφK)ᵀ, U = L⁻¹, R = D:
+//    M = Lᵀ R L,  M⁻¹ = U R⁻¹ Uᵀ,  det M = ∏ det R.
 //
 // Drives with a rotor on the parent of their hinge are part of all of this: they add to D and
 // couple the hinge with its parent, so the gain is the one in the parent's frame
-// (general_hinge.h). A rotor on a distant body is outside the recursion: articulate() throws, and
-// only apply_mass_matrix() serves it.
+// (kernels/rotor_node.h). A rotor on a distant body is outside the recursion: articulate() throws,
+// and only apply_mass_matrix() serves it.
 //
 // Closed loops are blocks like hinges (aggregate_block.h). The vectors then have one entry for each
 // independent freedom, in the order of workspace.independent(), as the mass matrix has rows; the

@@ -243,7 +243,8 @@ struct StretchRows {
 };
 
 // M becomes L: what is outboard of a stretch all at once, then its rows one after the other.
-inline int factor_stretch(const BatchDerivativeModel& model, const Stretch& stretch, Pack* factor) {
+inline LostPivot factor_stretch(const BatchDerivativeModel& model, const Stretch& stretch,
+                                Pack* factor) {
   const int n = model.pattern.size;
   const StretchRows s(model, stretch, factor);
   Pack diagonal[3];
@@ -271,7 +272,7 @@ inline int factor_stretch(const BatchDerivativeModel& model, const Stretch& stre
     Pack* row = s.row[r];
     const int k = stretch.row[r];
     if (any(!(row[k] > Pack(kLostPivot) * diagonal[r]))) [[unlikely]]
-      return k;
+      return {k};
     const Pack scale = Pack(1.0) / sqrt(row[k]);
     row[k] = scale;  // 1 / L_kk
     for (int x = 0; x < s.depth + r; ++x) row[s.path[x]] *= scale;
@@ -280,7 +281,7 @@ inline int factor_stretch(const BatchDerivativeModel& model, const Stretch& stre
       for (int x = 0; x <= s.depth + y; ++x) s.row[y][s.path[x]] -= f * row[s.path[x]];
     }
   }
-  return kSweepDone;
+  return {};
 }
 
 // L becomes Z, whose rows inboard of the stretch are there.
@@ -324,13 +325,13 @@ inline void invert_stretch(const BatchDerivativeModel& model, const Stretch& str
   s.row[2][k1] = scale2 * below21 * s.row[1][k1];
 }
 
-// M becomes Z, in place; what is not inboard stays zero. Returns the freedom whose pivot is lost.
-inline int invert_factor(const BatchDerivativeModel& model, Pack* factor) {
+// M becomes Z, in place; what is not inboard stays zero.
+inline LostPivot invert_factor(const BatchDerivativeModel& model, Pack* factor) {
   for (int i = model.stretch_count; i-- > 0;)
-    if (const int lost = factor_stretch(model, model.stretches[i], factor); lost != kSweepDone)
+    if (const LostPivot lost = factor_stretch(model, model.stretches[i], factor); lost.found())
       return lost;
   for (int i = 0; i < model.stretch_count; ++i) invert_stretch(model, model.stretches[i], factor);
-  return kSweepDone;
+  return {};
 }
 
 // x += M⁻¹ b.

@@ -98,6 +98,12 @@ struct DerivativeTable {
 
 }  // namespace CATENA_ISA
 
+// How the factorization of a mass matrix ended.
+struct LostPivot {
+  int freedom = -1;  // the first, from the tips, whose pivot is rounding; −1: none
+  bool found() const { return freedom >= 0; }
+};
+
 // Pointers are to padded matrices: column k starts at k · pattern.stride.
 struct ColumnKernels {
   const char* isa = "";
@@ -107,9 +113,9 @@ struct ColumnKernels {
   // ∂τ/∂q, ∂τ/∂v and M of the tree.
   void (*matrices)(const SweepModel&, const MatrixPattern&, void* columns, double* by_q,
                    double* by_v, double* mass) = nullptr;
-  // The inverse of a mass matrix with the zeros of the pattern; `work` has two matrices. Returns
-  // the first freedom (from the tips) whose pivot is lost, or kSweepDone.
-  int (*invert)(const MatrixPattern&, const double* mass, double* work, double* inverse) = nullptr;
+  // The inverse of a mass matrix with the zeros of the pattern; `work` has two matrices.
+  LostPivot (*invert)(const MatrixPattern&, const double* mass, double* work,
+                      double* inverse) = nullptr;
   // c = −a b, where b has the zeros of the pattern.
   void (*multiply)(const MatrixPattern&, const double* a, const double* b, double* c) = nullptr;
 };

@@ -130,8 +130,8 @@ inline void for_registers(int first, int end, Call call) {
 // M = Lᵀ L, from the tips inward: row i of L has entries only at the freedoms inboard of i
 // (Featherstone's factorization of tree matrices). Then Z = L⁻¹ has the same zeros, and
 // M⁻¹ = Z Zᵀ.
-inline int invert_mass(const MatrixPattern& pattern, const double* mass, double* work,
-                       double* inverse) {
+inline LostPivot invert_mass(const MatrixPattern& pattern, const double* mass, double* work,
+                             double* inverse) {
   const int n = pattern.size;
   const int stride = pattern.stride;
   double* l = work;                // rows of L, then of Z
@@ -142,7 +142,7 @@ inline int invert_mass(const MatrixPattern& pattern, const double* mass, double*
   for (int i = n; i-- > 0;) {
     double* row = l + i * stride;
     const double pivot = row[i];
-    if (!(pivot > kLostPivot * mass[i * stride + i])) return i;
+    if (!(pivot > kLostPivot * mass[i * stride + i])) return {i};
     const double scale = 1.0 / __builtin_sqrt(pivot);
     for (int k = 0; k < i; k += kLanes) lanes_at(row + k) *= scale;
     row[i] = scale;  // 1 / L_ii
@@ -188,7 +188,7 @@ inline int invert_mass(const MatrixPattern& pattern, const double* mass, double*
     });
     for (int x = 0; x < i; ++x) out[x] = inverse[i + x * stride];
   }
-  return kSweepDone;
+  return {};
 }
 
 // c = −a b for `kRegisters` registers of rows from r on, four columns at a time, over the rows of b

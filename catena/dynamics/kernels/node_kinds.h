@@ -1,0 +1,52 @@
+// The kinds of node, and the one switch between them.
+//
+// A kind is a struct of static functions, the same verbs for each, which the loops of sweeps.h
+// call. `s` is the evaluation (sweep.h), `n` the node:
+//
+//   Twist move(s, n)                   outward: X_parent_node and V; returns the bias c
+//   bool  eliminate(s, n)              inward: D, U and ε; adds P⁺ and z⁺ to the parent's P and z.
+//                                      False if the node's freedoms move no inertia
+//   void  accelerate(s, n, a_parent)   outward: v̇ and a; a = Ad⁻¹ a_parent + c on entry
+//
+// A kind that is a hinge (hinge_kinds.h) has besides, for closed loops and for inverse dynamics:
+//
+//   void  place(s, n), Twist turn(s, n)      the two halves of `move`: position, velocity
+//   void  drive(s, n, acceleration)          outward: a += H v̇ for known accelerations
+//   void  project(s, n, acceleration)        inward: effort = Hᵀ f
+//
+// To add a kind of node:
+//   1. write its struct in a file of its own beside these;
+//   2. name it in NodeKind (kernel_table.h) and give it a line in with_kind() below (in
+//      with_hinge() if it is a hinge);
+//   3. let node_kinds() of workspace.cpp choose it, and Scratch (scratch.h) hold its numbers.
+// Kinds of today need not know of it: a node only ever talks to its parent, through the parent's
+// twist, acceleration, force and articulated inertia. A flexible body, for example, is a chain of
+// three sorts of node: its frame, moved by any hinge of today; a node for its modes, which has no
+// motion relative to that frame and eliminates the modal freedoms before the sweep arrives at the
+// hinge; and a node without freedoms for each attachment, whose motion is that of the modes' node
+// and W η̇, and which returns P and z through [Ad⁻¹ W]ᵀ. Bodies hang on attachments as on any node.
+#pragma once
+
+#include "catena/dynamics/kernels/gear_pair.h"
+#include "catena/dynamics/kernels/hinge_kinds.h"
+#include "catena/dynamics/kernels/loop_node.h"
+
+namespace catena {
+inline namespace CATENA_ISA {
+
+// Calls f(node) with the struct of that kind.
+template <class F>
+[[gnu::always_inline]] inline auto with_kind(NodeKind kind, F f) {
+  if (kind <= NodeKind::general) return with_hinge(kind, f);
+  switch (kind) {
+    case NodeKind::loop:
+      return f(LoopNode());
+    case NodeKind::gear_pair:
+      return f(GearPairNode());
+    default:
+      return f(MemberNode());
+  }
+}
+
+}  // namespace CATENA_ISA
+}  // namespace catena
