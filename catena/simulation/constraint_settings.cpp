@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "catena/simulation/equations.h"
+#include "catena/simulation/freedom_index.h"
 
 namespace catena {
 namespace {
