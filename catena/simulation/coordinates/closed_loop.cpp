@@ -2,10 +2,7 @@
 
 #include <algorithm>
 
-#include <Eigen/LU>
-#include <Eigen/QR>
-#include <Eigen/SVD>
-
+#include "catena/base/dense.h"
 #include "catena/base/error.h"
 #include "catena/base/index.h"
 #include "catena/closure/chart_rows.h"
@@ -36,15 +33,15 @@ bool is_settled(double step, double last) {
   return step <= kSettled || (step < kShortStep && step >= 0.5 * last);
 }
 
-double ratio_of_pivots(const Eigen::PartialPivLU<Eigen::MatrixXd>& block, double good) {
-  const auto pivots = block.matrixLU().diagonal().cwiseAbs();
+double ratio_of_pivots(const Lu& block, double good) {
+  const auto pivots = block.factors().diagonal().cwiseAbs();
   const double ratio = pivots.minCoeff() / pivots.maxCoeff() / good;
   return ratio >= 0.0 ? ratio : 0.0;  // or NaN
 }
 
-int sign_of_determinant(const Eigen::PartialPivLU<Eigen::MatrixXd>& block) {
-  int sign = static_cast<int>(block.permutationP().determinant());
-  for (const double pivot : block.matrixLU().diagonal())
+int sign_of_determinant(const Lu& block) {
+  int sign = block.sign_of_exchanges();
+  for (const double pivot : block.factors().diagonal())
     if (!(pivot > 0.0)) sign = pivot < 0.0 ? -sign : 0;
   return sign;
 }
@@ -83,7 +80,7 @@ ClosedLoop::Tangent ClosedLoop::map_at(const Eigen::VectorXd& q) const {
   if (rank() == 0) return here;
   Eigen::MatrixXd y = closure_.velocity_rows(q);
   positions_.differentiate(q, y);
-  const Eigen::PartialPivLU<Eigen::MatrixXd> block(part(y, 0, rank()));
+  const Lu block(part(y, 0, rank()));
   here.clearance = ratio_of_pivots(block, good_clearance_);
   here.side = sign_of_determinant(block);
   if (independents() > 0) here.map = -block.solve(part(y, rank(), independents()));
@@ -103,7 +100,7 @@ void ClosedLoop::dependent_velocities(const Eigen::VectorXd& q, const Tangent& t
                                       const Eigen::VectorXd& v, Eigen::VectorXd& dependent) const {
   if (positions_.has_turns() && v.size() > 0) {
     const Eigen::MatrixXd all = velocities_at(q, tangent.map);
-    dependent = all.topRows(rank()) * all.bottomRows(v.size()).partialPivLu().solve(v);
+    dependent = all.topRows(rank()) * Lu(all.bottomRows(v.size())).solve(v);
   } else {
     dependent.noalias() = tangent.map * v;
   }
@@ -113,7 +110,7 @@ ClosedLoop::Tangent ClosedLoop::tangent_at(const Instant& instant) const {
   const auto at = [&](const Eigen::VectorXd& q) {
     Tangent here = map_at(q);
     if (positions_.has_turns() && independents() > 0)
-      here.lead = velocities_at(q, here.map).bottomRows(independents()).inverse();
+      here.lead = inverse(velocities_at(q, here.map).bottomRows(independents()));
     return here;
   };
   if (!instant.is_interpolated()) return at(instant.state.q);
@@ -138,8 +135,7 @@ void ClosedLoop::set_anchor(const Instant& instant) {
 bool ClosedLoop::is_far_from_reference(const Eigen::VectorXd& q) const {
   if (anchor_.tangent.lead.size() == 0) return false;
   if (positions_.largest_turn(positions_.of(q)) > kMostTurned) return true;
-  const Eigen::VectorXd factors =
-      Eigen::JacobiSVD<Eigen::MatrixXd>(anchor_.tangent.lead).singularValues();
+  const Eigen::VectorXd factors = singular_values(anchor_.tangent.lead);
   return factors.maxCoeff() > kMostMixed || kMostMixed * factors.minCoeff() < 1.0;
 }
 
@@ -170,7 +166,7 @@ ClosedLoop::Settled ClosedLoop::settle(Eigen::VectorXd& x, Eigen::VectorXd& q) c
     positions_.differentiate(q, e.jacobian);
     Eigen::VectorXd residual(rank());
     for (Eigen::Index i = 0; i < rank(); ++i) residual[i] = e.residual[rows_[index(i)]];
-    const Eigen::PartialPivLU<Eigen::MatrixXd> block(part(e.jacobian, 0, rank()));
+    const Lu block(part(e.jacobian, 0, rank()));
     const Eigen::VectorXd step = block.solve(residual);
     if (!step.allFinite()) break;
     x.head(rank()) -= step;
@@ -210,8 +206,7 @@ void ClosedLoop::close_nearest(Eigen::VectorXd& q) const {
   for (int iteration = 0; iteration < kMostNewtonSteps; ++iteration) {
     const ClosureEquations e = closure_.equations(q);
     const Eigen::VectorXd step =
-        Eigen::MatrixXd((e.jacobian * unit.asDiagonal())(rows_, Eigen::all))
-            .completeOrthogonalDecomposition()
+        CompleteOrthogonal((e.jacobian * unit.asDiagonal())(rows_, Eigen::all))
             .solve(-e.residual(rows_));
     q = closure_.moved(q, unit.cwiseProduct(step));
     const double size = step.lpNorm<Eigen::Infinity>();

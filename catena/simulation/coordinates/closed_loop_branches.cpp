@@ -1,10 +1,9 @@
 // The branches of a closed loop at and beside singular positions (closed_loop.h).
 #include <algorithm>
 
-#include <Eigen/QR>
-#include <Eigen/SVD>
 #include <fmt/format.h>
 
+#include "catena/base/dense.h"
 #include "catena/base/error.h"
 #include "catena/simulation/coordinates/closed_loop.h"
 
@@ -28,11 +27,11 @@ std::string ClosedLoop::disagreement() const {
   if (rank() == closure_.rows()) return "";
   const Eigen::MatrixXd rows =
       closure_.velocity_rows(anchor_.q) * closure_.unit_steps(anchor_.q).asDiagonal();
-  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(rows);
-  const Eigen::VectorXd pivots = qr.matrixQR().diagonal().cwiseAbs();
-  const double off =
-      std::max(closure_.residual(anchor_.q).norm(),
-               rank() < pivots.size() ? pivots[rank()] / std::max(qr.maxPivot(), 1e-300) : 0.0);
+  const PivotedQr qr(rows);
+  const Eigen::VectorXd pivots = qr.pivots();
+  const double off = std::max(
+      closure_.residual(anchor_.q).norm(),
+      rank() < pivots.size() ? pivots[rank()] / std::max(qr.largest_pivot(), 1e-300) : 0.0);
   if (!(off > kRounded)) return "";
   return "; its redundant constraints disagree by " + fmt::format("{:.2g}", off) +
          " there, as in a file with few digits, so that branches which should meet in a singular "
@@ -56,17 +55,16 @@ double ClosedLoop::distance_of_branches(int folded, Eigen::VectorXd& x, Eigen::V
     positions_.put(x, q);
     ClosureEquations e = closure_.equations(q);
     positions_.differentiate(q, e.jacobian);
-    const Eigen::JacobiSVD<Eigen::MatrixXd> svd(part(e.jacobian, 0, rank()),
-                                                Eigen::ComputeFullU | Eigen::ComputeFullV);
-    Eigen::VectorXd open = svd.matrixU().transpose() * e.residual(rows_);
+    const Svd svd = full_svd(part(e.jacobian, 0, rank()));
+    Eigen::VectorXd open = svd.u.transpose() * e.residual(rows_);
     Eigen::Index regular = rank() - folded;
-    while (regular > 0 && svd.singularValues()[regular - 1] <
-                              kEmbeddedPassage.folded * good_clearance_ * svd.singularValues()[0])
+    while (regular > 0 &&
+           svd.values[regular - 1] < kEmbeddedPassage.folded * good_clearance_ * svd.values[0])
       --regular;
     if (iteration == kPolishingSteps) return open.tail(rank() - regular).norm();
     open.tail(rank() - regular).setZero();
-    for (Eigen::Index k = 0; k < regular; ++k) open[k] /= svd.singularValues()[k];
-    x.head(rank()) -= svd.matrixV() * open;
+    for (Eigen::Index k = 0; k < regular; ++k) open[k] /= svd.values[k];
+    x.head(rank()) -= svd.v * open;
   }
 }
 
