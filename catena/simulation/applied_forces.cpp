@@ -103,7 +103,8 @@ void AppliedForces::start(std::span<double> x) const {
     components_[k]->start(x.subspan(first_state_[k], index(components_[k]->states())));
 }
 
-void AppliedForces::at(const Instant& instant, std::span<const double> x, Efforts& efforts) const {
+void AppliedForces::at(const Instant& instant, std::span<const double> x,
+                       ComponentEfforts& efforts) const {
   efforts.total.setZero(mechanism_->freedoms());
   efforts.own.resize(efforts_);
   efforts.rate.resize(index(states_));
@@ -119,7 +120,7 @@ void AppliedForces::at(const Instant& instant, std::span<const double> x, Effort
 }
 
 // What is cut off counts, in the work, in proportion to what each asked for.
-void AppliedForces::limit(Efforts& efforts) const {
+void AppliedForces::limit(ComponentEfforts& efforts) const {
   const auto settings = mechanism_->freedom_settings();
   for (Eigen::Index i = 0; i < efforts.total.size(); ++i) {
     const double most = settings[index(i)].effort_limit;
@@ -135,7 +136,8 @@ void AppliedForces::limit(Efforts& efforts) const {
   }
 }
 
-double AppliedForces::power(int component, const Efforts& efforts, const Eigen::VectorXd& v) const {
+double AppliedForces::power(int component, const ComponentEfforts& efforts,
+                            const Eigen::VectorXd& v) const {
   const auto freedoms = components_[index(component)]->freedoms();
   double sum = 0.0;
   for (std::size_t i = 0; i < freedoms.size(); ++i)

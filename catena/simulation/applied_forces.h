@@ -15,7 +15,7 @@
 namespace catena {
 
 // What the components do at an instant.
-struct Efforts {
+struct ComponentEfforts {
   Eigen::VectorXd total{};     // by freedom, after limits
   std::vector<double> own{};   // of each component at each of its freedoms, after limits
   std::vector<double> rate{};  // of their states
@@ -32,9 +32,9 @@ class AppliedForces {
   // States of all components, one after the other, and what they are at the start.
   int states() const { return states_; }
   void start(std::span<double> x) const;
-  void at(const Instant& instant, std::span<const double> x, Efforts& efforts) const;
+  void at(const Instant& instant, std::span<const double> x, ComponentEfforts& efforts) const;
   // Of a component at an instant with these efforts, W.
-  double power(int component, const Efforts& efforts, const Eigen::VectorXd& v) const;
+  double power(int component, const ComponentEfforts& efforts, const Eigen::VectorXd& v) const;
 
   // ---- Prescribed motions: the coordinate, or the velocity, of a freedom as a function of time.
   // ----
@@ -60,12 +60,12 @@ class AppliedForces {
   void add_signals(SignalSet& signals);
 
  private:
-  void limit(Efforts& efforts) const;
+  void limit(ComponentEfforts& efforts) const;
   void refuse_both() const;
 
   const Mechanism* mechanism_;
   std::vector<std::unique_ptr<Component>> components_;
-  std::vector<std::size_t> first_effort_;  // of each component, in Efforts::own
+  std::vector<std::size_t> first_effort_;  // of each component, in ComponentEfforts::own
   std::vector<std::size_t> first_state_;
   std::size_t efforts_ = 0;
   int states_ = 0;

@@ -15,7 +15,7 @@ struct Evaluation {
   // Time and state. With constraints by multipliers next to a singular position the state is the
   // interpolated one, with its sides.
   Instant instant{};
-  Efforts efforts{};  // of the components
+  ComponentEfforts efforts{};  // of the components
   // By freedom, N or N m:
   Eigen::VectorXd effort{};    // of the actuators: components, servos, prescribed motions
   Eigen::VectorXd applied{};   // what acts, passive elements and what holds freedoms left out
