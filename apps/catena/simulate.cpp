@@ -14,6 +14,7 @@
 #include "catena/base/text.h"
 #include "catena/constraints/absolute_form.h"
 #include "catena/io/models/yaml.h"
+#include "catena/simulation/freedom_index.h"
 #include "catena/simulation/settings_file.h"
 #include "catena/simulation/used_hinges.h"
 

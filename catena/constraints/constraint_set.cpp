@@ -260,13 +260,12 @@ double ConstraintSet::gap(const State& state) {
 }
 
 const Eigen::VectorXd& ConstraintSet::forward(const State& state, const Eigen::VectorXd& effort,
-                                              std::span<const ExternalWrench> external) {
+                                              std::span<const ExternalWrench> external,
+                                              double ahead) {
+  const Ahead looking(*this, ahead);
   velocity_ = state.v;
   const Eigen::VectorXd& a = dynamics_.forward(state, effort, workspace_, external);
-  if (ahead_ == 0.0) {
-    sine_ = dynamics_.smallest_sine();
-    aside_ = 0.0;
-  }
+  if (ahead == 0.0) clearance_ = dynamics_.smallest_sine();
   watch_servos();
   if (const std::string problem = conflict(); !problem.empty()) throw NumericalError(problem);
   return a;

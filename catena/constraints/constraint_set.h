@@ -17,14 +17,15 @@
 // business (switching.h).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "catena/closure/singular_passage.h"
 #include "catena/constraints/contact_problem.h"
 #include "catena/constraints/servo.h"
 #include "catena/dynamics/multipliers/multiplier_dynamics.h"
@@ -109,8 +110,10 @@ class ConstraintSet {
   MultiplierDynamics& dynamics() { return dynamics_; }
   // With the active constraints and the mechanism's loops. Throws NumericalError, naming them, if
   // constraints contradict each other or actuators cannot enforce a servo's motion.
+  // `ahead`: with locks and servos of points as they will be after that time, from their velocities
+  // (servos of orientations hold none), at a state beside a singular position.
   const Eigen::VectorXd& forward(const State& state, const Eigen::VectorXd& effort,
-                                 std::span<const ExternalWrench> external = {});
+                                 std::span<const ExternalWrench> external = {}, double ahead = 0.0);
   Workspace& workspace() { return workspace_; }
 
   struct Jump {
@@ -160,25 +163,15 @@ class ConstraintSet {
   // In one the rank drops: forces and accelerations are not determined by it, though they are by
   // the motion, along which they are smooth. They are interpolated between positions before and
   // behind it. The rank itself never drops: that would be another mechanism.
-  struct Side {
-    State state;
-    double weight = 0.0;
-    double time = 0.0;  // after the state that they are beside
-  };
+  //
   // Whether the last forward() or close() was so near one that its digits are lost.
   bool near_singular();
   // States beside this one along its velocities, closed, and the state that is interpolated between
-  // them in its place. False (and nothing changed) if they are no better, or if no motion passes
-  // here: at rest, at the end of a range, or where two branches pass each other without meeting.
-  bool step_aside(State& state);
-  std::span<const Side> sides() const { return sides_; }
-  // Locks and servos of points as they will be after a while, from their velocities. (Servos of
-  // orientations hold none.)
-  void look_ahead(double time) { ahead_ = time; }
-  // Multipliers in place of those of the last forward(), at this state; no longer ahead.
+  // them in its place. None (and nothing changed) if no motion passes here: at rest, at the end of
+  // a range, or where two branches pass each other without meeting.
+  std::optional<Passage> step_aside(State& state);
+  // Multipliers in place of those of the last forward(), at this state.
   void take_interpolated(const State& state, const Eigen::VectorXd& multipliers);
-  // How far rounding, or interpolation, may have moved an entry of the accelerations.
-  double noise(const State& state, const Eigen::VectorXd& acceleration);
   // By row, of those that are active: whether it holds positions and not velocities alone, as where
   // a contact sticks.
   std::vector<char> positional_rows() const;
@@ -191,6 +184,8 @@ class ConstraintSet {
   void refuse_open(const State& state, double tolerance);
 
   // ---- Of the last forward() or impulse. ----
+  // How far forward() was from a singular position: the smallest sine between a row and the others.
+  double clearance() const { return clearance_; }
   // What an attachment exerts on body b, in frame_b at its origin.
   Wrenchd wrench(int attachment) const {
     return dynamics_.wrench_on_child(at(attachment).constraint);
@@ -259,7 +254,15 @@ class ConstraintSet {
     bool closed = true;
   };
   Miss close_copy(State state, double tolerance);
-  bool close_beside(const State& state, double time, double aside, Side& side);
+  class Neighbours;
+  // Locks and servos are looked at ahead of time while it lives.
+  struct Ahead {
+    Ahead(ConstraintSet& set, double time) : to(set.ahead_) { to = time; }
+    ~Ahead() { to = 0.0; }
+    Ahead(const Ahead&) = delete;
+    Ahead& operator=(const Ahead&) = delete;
+    double& to;
+  };
   // Contacts alone, all other constraints eliminated.
   struct Reduced;
   class AllRows;
@@ -283,11 +286,11 @@ class ConstraintSet {
   Workspace workspace_;
   std::vector<Thing> things_;
   Eigen::VectorXd velocity_;  // of the last forward()
-  std::array<Side, 6> sides_;
+  double clearance_ = 1.0;
   double ahead_ = 0.0;
-  double sine_ = 1.0, aside_ = 0.0;  // of the last forward() or step_aside()
-  double usual_sine_ = kInfinity;    // where stepping aside did not help
-  int usual_generation_ = -1;
+  // Of rows that are nearly dependent everywhere: the clearance where stepping aside did not help.
+  double usual_sine_ = kInfinity;
+  int usual_generation_ = -1;  // of the constraints it was found with
   mutable Eigen::VectorXd along_;
 };
 

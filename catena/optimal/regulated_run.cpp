@@ -10,7 +10,7 @@
 #include "catena/base/text.h"
 #include "catena/model/builder.h"
 #include "catena/model/configuration.h"
-#include "catena/simulation/equations.h"
+#include "catena/simulation/freedom_index.h"
 
 namespace catena {
 namespace {

@@ -14,7 +14,7 @@
 #include "catena/closure/assembly.h"
 #include "catena/closure/chart.h"
 #include "catena/model/configuration.h"
-#include "catena/simulation/equations.h"
+#include "catena/simulation/freedom_index.h"
 #include "catena/simulation/recording/outputs.h"
 
 namespace catena {

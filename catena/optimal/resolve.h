@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "catena/optimal/problem.h"
-#include "catena/simulation/equations.h"
+#include "catena/simulation/freedom_index.h"
 
 namespace catena {
 

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@
 #include "catena/simulation/signals/time_table.h"
 
 namespace catena {
+
+class Component;
 
 // A function of time, or of time and state. Give one of the four.
 struct SignalSettings {
@@ -104,9 +107,13 @@ enum class LoopRoute {
   multipliers  // all coordinates; multipliers and projection
 };
 
+// Makes a component for a mechanism, once in every simulation (component.h).
+using ComponentMaker = std::function<std::unique_ptr<Component>(const Mechanism& mechanism)>;
+
 struct ActionSettings {
   std::vector<InputSettings> inputs = {};
   std::vector<ControllerSettings> controllers = {};
+  std::vector<ComponentMaker> components = {};  // others that act, with states of their own
   std::vector<MotionSettings> motions = {};
   std::vector<ExternalWrench> external = {};
   std::vector<EventSettings> events = {};

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "catena/simulation/equations.h"
+#include "catena/simulation/freedom_index.h"
 
 namespace catena {
 namespace {
@@ -14,7 +14,6 @@ using yaml::Values;
 using Json = nlohmann::ordered_json;
 
 const std::vector<std::string> kKinds{"attach", "lock", "contact", "servo"};
-const std::vector<std::string> kDirections{"down", "both", "up"};
 // The directions of a servo; w is an angular velocity.
 const std::vector<std::string> kServoRows{"x", "y", "z", "wx", "wy", "wz"};
 
@@ -75,14 +74,19 @@ std::string body_name(const Mechanism& m, int body) {
   return body < 0 ? kWorld : m.bodies()[static_cast<std::size_t>(body)].name;
 }
 
-Json to_json(const Vec3d& v) { return Json::array({v.x, v.y, v.z}); }
-
-Json to_json(const Transformd& x) {
+Json pose_json(const Transformd& x) {
   const Quaterniond q = to_quaternion(x.rotation);
-  return {{"xyz", to_json(x.translation)}, {"quaternion", Json::array({q.w, q.x, q.y, q.z})}};
+  return {{"xyz", vector_json(x.translation)}, {"quaternion", Json::array({q.w, q.x, q.y, q.z})}};
 }
 
 }  // namespace
+
+const std::vector<std::string>& direction_names() {
+  static const std::vector<std::string> kNames{"down", "both", "up"};
+  return kNames;
+}
+
+Json vector_json(const Vec3d& v) { return Json::array({v.x, v.y, v.z}); }
 
 void read_constraint(Values& values, const Entry& e, const Mechanism& m, const std::string& folder,
                      std::vector<ConstraintSettings>& to) {
@@ -195,7 +199,7 @@ void read_switch(Values& values, const Entry& e, const std::string& folder,
   with("when", [&](const yaml::Node& n) { s.when = read_signal(values, n, folder); });
   with("direction", [&](const yaml::Node& n) {
     std::size_t index = 0;
-    if (values.choice(n, kDirections, index)) s.direction = static_cast<int>(index) - 1;
+    if (values.choice(n, direction_names(), index)) s.direction = static_cast<int>(index) - 1;
   });
   for (const auto& [key, list] :
        {std::pair{"activate", &s.activate}, std::pair{"release", &s.release}})
@@ -218,10 +222,10 @@ Json constraints_json(const ActionSettings& actions, const Mechanism& m) {
         const AttachmentSettings& s = c.attachment;
         one["body_a"] = body_name(m, s.body_a);
         one["body_b"] = body_name(m, s.body_b);
-        one["frame_a"] = to_json(s.frame_a);
-        one["frame_b"] = to_json(s.frame_b);
+        one["frame_a"] = pose_json(s.frame_a);
+        one["frame_b"] = pose_json(s.frame_b);
         one["hinge"] = to_string(s.type);
-        one["axis"] = to_json(s.axis);
+        one["axis"] = vector_json(s.axis);
         one["as_it_is"] = s.as_it_is;
         break;
       }
@@ -231,11 +235,11 @@ Json constraints_json(const ActionSettings& actions, const Mechanism& m) {
       case ConstraintSettings::Kind::contact: {
         const ContactSettings& s = c.contact;
         one["body"] = body_name(m, s.body);
-        one["point"] = to_json(s.center);
+        one["point"] = vector_json(s.center);
         one["radius"] = s.radius;
         one["plane_body"] = body_name(m, s.plane_body);
-        one["plane_point"] = to_json(s.plane_point);
-        one["plane_normal"] = to_json(s.plane_normal);
+        one["plane_point"] = vector_json(s.plane_point);
+        one["plane_normal"] = vector_json(s.plane_normal);
         one["friction"] = s.friction;
         one["restitution"] = s.restitution;
         break;
@@ -243,7 +247,7 @@ Json constraints_json(const ActionSettings& actions, const Mechanism& m) {
       case ConstraintSettings::Kind::servo: {
         const ServoSettings& s = c.servo;
         one["body"] = body_name(m, s.body);
-        one["point"] = to_json(s.point);
+        one["point"] = vector_json(s.point);
         Json motion = Json::object();
         for (std::size_t r = 0; r < s.rows.size() && r < c.motions.size(); ++r)
           for (std::size_t i = 0; i < 3; ++i)
@@ -273,7 +277,7 @@ Json switches_json(const ActionSettings& actions) {
       one["at"] = s.time;
     else
       one["when"] = signal_json(s.when);
-    one["direction"] = kDirections[static_cast<std::size_t>(s.direction + 1)];
+    one["direction"] = direction_names()[static_cast<std::size_t>(s.direction + 1)];
     if (!s.activate.empty()) one["activate"] = s.activate;
     if (!s.release.empty()) one["release"] = s.release;
     result[s.name] = std::move(one);

@@ -30,6 +30,10 @@ void read_switch(yaml::Values& values, const yaml::Entry& entry, const std::stri
 // An expression, or a map with a table relative to `folder`.
 SignalSettings read_signal(yaml::Values& values, const yaml::Node& node, const std::string& folder);
 
+// Of directions −1, 0, 1: "down", "both", "up".
+const std::vector<std::string>& direction_names();
+
+nlohmann::ordered_json vector_json(const Vec3d& v);
 nlohmann::ordered_json signal_json(const SignalSettings& signal);
 nlohmann::ordered_json constraints_json(const ActionSettings& actions, const Mechanism& mechanism);
 nlohmann::ordered_json switches_json(const ActionSettings& actions);

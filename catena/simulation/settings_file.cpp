@@ -21,7 +21,6 @@ using yaml::Entry;
 using yaml::Values;
 
 const std::vector<std::string> kInterpolations{"hold", "linear", "spline"};
-const std::vector<std::string> kDirections{"down", "both", "up"};
 const std::vector<std::string> kActions{"record", "stop"};
 const std::vector<std::string> kFrictionLaws{"events", "smooth"};
 const std::vector<std::string> kLoopRoutes{"automatic", "embedded", "multipliers"};
@@ -142,7 +141,7 @@ class SettingsReader {
         if (values_.choice(*entry.value, words, index)) set(static_cast<int>(index));
       });
     };
-    choice("direction", kDirections, [&](int index) { result.direction = index - 1; });
+    choice("direction", direction_names(), [&](int index) { result.direction = index - 1; });
     choice("action", kActions, [&](int index) {
       result.action = index == 0 ? EventSettings::Action::record : EventSettings::Action::stop;
     });
@@ -156,11 +155,7 @@ class SettingsReader {
 
 using Json = nlohmann::ordered_json;
 
-Json to_json(const SignalSettings& s) { return signal_json(s); }
-
 bool in_code(const SignalSettings& s) { return s.function || s.jet; }
-
-Json to_json(const Vec3d& a) { return Json::array({a.x, a.y, a.z}); }
 
 }  // namespace
 
@@ -251,18 +246,18 @@ std::string settings_json(const SimulationSettings& s, const Mechanism& mechanis
     if (in_code(input.signal))
       code.push_back("inputs." + input.freedom);
     else
-      inputs[input.freedom].push_back(to_json(input.signal));
+      inputs[input.freedom].push_back(signal_json(input.signal));
   for (const ControllerSettings& c : a.controllers)
     if (in_code(c.target))
       code.push_back("controllers." + c.freedom);
     else
       controllers[c.freedom] = {
-          {"kp", c.kp}, {"kd", c.kd}, {"ki", c.ki}, {"target", to_json(c.target)}};
+          {"kp", c.kp}, {"kd", c.kd}, {"ki", c.ki}, {"target", signal_json(c.target)}};
   for (const MotionSettings& motion : a.motions)
     if (in_code(motion.signal))
       code.push_back("motions." + motion.freedom);
     else
-      motions[motion.freedom] = to_json(motion.signal);
+      motions[motion.freedom] = signal_json(motion.signal);
   for (const ExtraOutput& extra : s.extra_outputs)
     code.push_back("extra_outputs." + extra.column.name);
   for (const EventSettings& event : a.events)
@@ -270,16 +265,16 @@ std::string settings_json(const SimulationSettings& s, const Mechanism& mechanis
       code.push_back("events." + event.name);
     else
       events[event.name] = {
-          {"when", to_json(event.signal)},
-          {"direction", kDirections[static_cast<std::size_t>(event.direction + 1)]},
+          {"when", signal_json(event.signal)},
+          {"direction", direction_names()[static_cast<std::size_t>(event.direction + 1)]},
           {"action", kActions[event.action == EventSettings::Action::stop ? 1 : 0]}};
   for (const StopSettings& stop : a.stop_settings) restitutions[stop.freedom] = stop.restitution;
   for (const ExternalWrench& e : a.external)
     external.push_back(
         {{"body", e.body < 0 ? kWorld : mechanism.bodies()[static_cast<std::size_t>(e.body)].name},
-         {"force", to_json(e.wrench.force)},
-         {"moment", to_json(e.wrench.moment)},
-         {"point", to_json(e.point)},
+         {"force", vector_json(e.wrench.force)},
+         {"moment", vector_json(e.wrench.moment)},
+         {"point", vector_json(e.point)},
          {"axes", e.axes == ExternalWrench::Axes::body ? "body" : "ground"}});
   put("code", code);
   put("inputs", inputs);

@@ -373,7 +373,7 @@ TEST(LocalCoordinates, KeepWhatIsPinned) {
                            {.fixed = {1, 0, 0}});
   LocalCoordinates pinned(m, s, {0, 0, 1});
   ASSERT_LT(chart_quality(m, make_aggregate_tables(m), *pinned.chart(), s.q), kPoorChart);
-  EXPECT_FALSE(pinned.accepted(s));
+  EXPECT_FALSE(pinned.accept({.state = s}).changed);
   EXPECT_EQ(pinned.independent(), std::vector<int>{2});
 }
 

@@ -239,7 +239,8 @@ void LocalCoordinates::pack(const State& state, std::span<double> y) const {
   }
 }
 
-void LocalCoordinates::unpack(std::span<const double> y, State& state) {
+void LocalCoordinates::at(std::span<const double> y, Instant& instant) {
+  State& state = instant.state;
   VectorXd x = last_local_;
   state.q = last_.q;
   state.v.setZero(m_.freedoms());
@@ -277,7 +278,8 @@ void LocalCoordinates::prescribe(int freedom, double position, double velocity,
   y[independent_.size() + k] = velocity;
 }
 
-bool LocalCoordinates::accepted(const State& state) {
+Coordinates::Accepted LocalCoordinates::accept(const Instant& instant) {
+  const State& state = instant.state;
   bool anew = false;
   if (chart_quality(m_, tables_, *chart_, state.q) < kPoorChart) {
     try {
@@ -294,7 +296,7 @@ bool LocalCoordinates::accepted(const State& state) {
     refer_to(state);
   else
     start_from(state);
-  return anew;
+  return {.changed = anew};
 }
 
 double LocalCoordinates::closure_residual(const State& state) const {

@@ -42,13 +42,13 @@ class LocalCoordinates final : public Coordinates {
   std::string name(int entry) const override;
   void begin(const State& state) override;
   void pack(const State& state, std::span<double> y) const override;
-  void unpack(std::span<const double> y, State& state) override;
+  void at(std::span<const double> y, Instant& instant) override;
   void rate(const State& state, const Eigen::VectorXd& acceleration,
             std::span<double> dy) const override;
   void prescribe(int freedom, double position, double velocity, std::span<double> y) const override;
-  // Loops are closed from here on starting at this state. True: independent freedoms, or the
+  // Loops are closed from here on starting at this instant. Changed: independent freedoms, or the
   // reference, are others now.
-  bool accepted(const State& state) override;
+  Accepted accept(const Instant& instant) override;
   double closure_residual(const State& state) const override;
   const Chart* chart() const override { return chart_.get(); }
 

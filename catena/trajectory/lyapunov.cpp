@@ -29,17 +29,17 @@ LyapunovExponents lyapunov_exponents(const Mechanism& m, const State& initial,
   if (coordinates->chart() != nullptr) w.dynamics().set_chart(*coordinates->chart(), true);
   VectorXd y(coordinates->size());
   coordinates->pack(initial, {y.data(), static_cast<std::size_t>(y.size())});
-  State state = initial;
+  Instant here;
   const auto span_of = [](VectorXd& x) {
     return std::span<double>(x.data(), static_cast<std::size_t>(x.size()));
   };
   MatrixXd a;
   const auto evaluate = [&](VectorXd at) {  // the rates at a state, and `a` there
-    coordinates->unpack(span_of(at), state);
-    const ForwardDerivatives& f = forward_dynamics_derivatives(m, state, effort, w);
-    a = system_matrix(m, state, f.dq, f.dv, w);
+    coordinates->at(span_of(at), here);
+    const ForwardDerivatives& f = forward_dynamics_derivatives(m, here.state, effort, w);
+    a = system_matrix(m, here.state, f.dq, f.dv, w);
     VectorXd rate(at.size());
-    coordinates->rate(state, f.acceleration, span_of(rate));
+    coordinates->rate(here.state, f.acceleration, span_of(rate));
     return rate;
   };
   evaluate(y);
@@ -68,9 +68,9 @@ LyapunovExponents lyapunov_exponents(const Mechanism& m, const State& initial,
     const VectorXd k4 = evaluate(y + h * k3);
     y += h / 6.0 * (k1 + 2.0 * (k2 + k3) + k4);
     s += h / 6.0 * (s1 + 2.0 * (s2 + s3) + a * (s + h * s3));
-    coordinates->unpack(span_of(y), state);
-    coordinates->pack(state, span_of(y));
-    coordinates->accepted(state);
+    coordinates->at(span_of(y), here);
+    coordinates->pack(here.state, span_of(y));
+    coordinates->accept(here);
     if ((i + 1) % settings.orthogonalize != 0 && i + 1 != steps) continue;
     const Qr qr(s);
     s = qr.q_columns(count);
@@ -93,7 +93,7 @@ LyapunovExponents lyapunov_exponents(const Mechanism& m, const State& initial,
   const VectorXd first = half / counted_half;
   const VectorXd second = (sum - half) / (counted - counted_half);
   out.spread = 0.5 * (second - first).cwiseAbs()(order);
-  out.final_state = state;
+  out.final_state = here.state;
   return out;
 }
 

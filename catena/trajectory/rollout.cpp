@@ -70,7 +70,7 @@ struct Rollout::Run {
   bool with_columns = false;
 
   // At the point that was evaluated last.
-  State state;
+  Instant here;
   HybridInput input;
   HybridResult plain;
   VectorXd acceleration, effort, y_point;
@@ -117,7 +117,7 @@ void Rollout::Run::begin() {
       driven = driven && driven_mask[static_cast<std::size_t>(f)] != 0;
   }
   coordinates->begin(initial);
-  state = initial;
+  here.state = initial;
   y.setZero(coordinates->size());
   coordinates->pack(initial, {y.data(), static_cast<std::size_t>(y.size())});
   s.setZero(2 * size(), parameter_count());
@@ -147,14 +147,14 @@ void Rollout::Run::evaluate(double u, double inside, const VectorXd& at, const M
     coordinates->prescribe(control.freedom, v.value[0], v.value[1],
                            {y_point.data(), static_cast<std::size_t>(y_point.size())});
   }
-  coordinates->unpack({y_point.data(), static_cast<std::size_t>(y_point.size())}, state);
+  coordinates->at({y_point.data(), static_cast<std::size_t>(y_point.size())}, here);
   if (!with_columns) {
-    hybrid_dynamics(m, state, input, work->dynamics(), plain);
+    hybrid_dynamics(m, here.state, input, work->dynamics(), plain);
     acceleration = plain.acceleration;
     effort = plain.effort;
     return;
   }
-  const HybridDerivatives& h = hybrid_dynamics_derivatives(m, state, input, *work);
+  const HybridDerivatives& h = hybrid_dynamics_derivatives(m, here.state, input, *work);
   acceleration = h.result.acceleration;
   effort = h.result.effort;
   // What is prescribed is not a state: its columns are those of the splines.
@@ -172,13 +172,14 @@ void Rollout::Run::evaluate(double u, double inside, const VectorXd& at, const M
     }
   }
   s_rate.resize(2 * states, parameter_count());
-  s_rate.noalias() = system_matrix(m, state, h.acceleration_dq, h.acceleration_dv, *work) * s_point;
+  s_rate.noalias() =
+      system_matrix(m, here.state, h.acceleration_dq, h.acceleration_dv, *work) * s_point;
   s_rate.bottomRows(states).noalias() += h.acceleration_dinput * by_input;
 }
 
 void Rollout::Run::rates(VectorXd& dy, MatrixXd& ds) {
   dy.resize(y_point.size());
-  coordinates->rate(state, acceleration, {dy.data(), static_cast<std::size_t>(dy.size())});
+  coordinates->rate(here.state, acceleration, {dy.data(), static_cast<std::size_t>(dy.size())});
   dy *= duration;
   if (!with_columns) return;
   // d/du = T d/dt, and its own derivative by T.
@@ -186,7 +187,7 @@ void Rollout::Run::rates(VectorXd& dy, MatrixXd& ds) {
   const std::vector<int>& own = work->dynamics().independent();
   const Index n = size(), last = parameter_count() - 1;
   for (Index i = 0; i < n; ++i) {
-    ds(i, last) += state.v[own[static_cast<std::size_t>(i)]];
+    ds(i, last) += here.state.v[own[static_cast<std::size_t>(i)]];
     ds(n + i, last) += acceleration[own[static_cast<std::size_t>(i)]];
   }
 }
@@ -229,7 +230,7 @@ void Rollout::Run::show(double u, double weight, bool last, const Visitor& visit
     throw NumericalError(
         "the motion left the finite numbers at t = " + std::to_string(u * duration) + " s");
   if (with_columns) fill_columns();
-  visit({u * duration, duration, weight * duration, last, state, acceleration, effort, values,
+  visit({u * duration, duration, weight * duration, last, here.state, acceleration, effort, values,
          with_columns ? &columns : nullptr});
 }
 
@@ -243,7 +244,7 @@ void Rollout::Run::look(const Visitor& visit) {
         const double u = knots[i] + part * (j + rule.points[g]);
         evaluate(u, u, y, s);
         show(u, part * rule.weights[g], false, visit);
-        coordinates->accepted(state);
+        coordinates->accept(here);
       }
   }
   evaluate(1.0, 1.0, y, s);
@@ -260,7 +261,7 @@ void Rollout::Run::integrate(const Visitor& visit) {
       evaluate(u, inside, y, s);
       show(u, weight, j == grid.steps && i + 2 == knots.size(), visit);
       if (j == grid.steps) break;
-      coordinates->accepted(state);
+      coordinates->accept(here);
       rates(k[0], sk[0]);
       static constexpr std::array<double, 4> kReach{0.0, 0.5, 0.5, 1.0};
       for (std::size_t stage = 1; stage < 4; ++stage) {

@@ -19,7 +19,7 @@ void TrajectorySensitivity::Stage::unpack(const Run& run, double t, const Vector
       if (run.input.motion_driven()[static_cast<std::size_t>(i)] != 0)
         run.coordinates->prescribe(i, values_.position[i], values_.velocity[i],
                                    {y_.data(), static_cast<std::size_t>(y_.size())});
-  run.coordinates->unpack({y_.data(), static_cast<std::size_t>(y_.size())}, state_);
+  run.coordinates->at({y_.data(), static_cast<std::size_t>(y_.size())}, here_);
 }
 
 double TrajectorySensitivity::Stage::evaluate(const Run& run, double t, const VectorXd& y,
@@ -28,26 +28,27 @@ double TrajectorySensitivity::Stage::evaluate(const Run& run, double t, const Ve
   if (run.plain) {
     Workspace& w = products_.workspace().dynamics();
     if (run.hybrid) {
-      hybrid_dynamics(run.m, state_,
+      hybrid_dynamics(run.m, here_.state,
                       {run.input.motion_driven(), values_.effort, values_.acceleration}, w, plain_);
       acceleration_ = plain_.acceleration;
       effort_ = plain_.effort;
     } else {
-      acceleration_ = forward_dynamics(run.m, state_, values_.effort, w);
+      acceleration_ = forward_dynamics(run.m, here_.state, values_.effort, w);
       effort_ = values_.effort;
     }
   } else if (run.hybrid) {
     const HybridResult& r = products_.evaluate_hybrid(
-        state_, {run.input.motion_driven(), values_.effort, values_.acceleration});
+        here_.state, {run.input.motion_driven(), values_.effort, values_.acceleration});
     acceleration_ = r.acceleration;
     effort_ = r.effort;
   } else {
-    acceleration_ = products_.evaluate(state_, values_.effort);
+    acceleration_ = products_.evaluate(here_.state, values_.effort);
     effort_ = values_.effort;
   }
   dy.resize(y.size());
-  run.coordinates->rate(state_, acceleration_, {dy.data(), static_cast<std::size_t>(dy.size())});
-  return run.cost.running({t, state_, acceleration_, effort_}, nullptr);
+  run.coordinates->rate(here_.state, acceleration_,
+                        {dy.data(), static_cast<std::size_t>(dy.size())});
+  return run.cost.running({t, here_.state, acceleration_, effort_}, nullptr);
 }
 
 void TrajectorySensitivity::Stage::adjoint(const Run& run, const VectorXd& y, const VectorXd& p,
@@ -57,14 +58,14 @@ void TrajectorySensitivity::Stage::adjoint(const Run& run, const VectorXd& y, co
   const int n = run.m.freedoms();
   cost_.set_zero(n);
   if (cost_bar != 0.0) {
-    run.cost.running({t_, state_, acceleration_, effort_}, &cost_);
+    run.cost.running({t_, here_.state, acceleration_, effort_}, &cost_);
     for (VectorXd* x : {&cost_.q, &cost_.v, &cost_.acceleration, &cost_.effort}) *x *= cost_bar;
   }
   q_bar_ = cost_.q;
   v_bar_ = cost_.v;
   a_bar_ = cost_.acceleration;
   if (run.local != nullptr) {
-    run.local->add_rates(state_, bar, q_bar_, v_bar_, reference_bar);
+    run.local->add_rates(here_.state, bar, q_bar_, v_bar_, reference_bar);
     loops_ = {q_bar_, v_bar_, a_bar_};
     products_.pull_back(q_bar_, v_bar_, a_bar_);
   }
@@ -89,19 +90,21 @@ void TrajectorySensitivity::Stage::adjoint(const Run& run, const VectorXd& y, co
     bar_.effort = g.effort + cost_.effort;
   }
   if (run.parameters != nullptr)
-    run.parameters->add_adjoint(state_, products_.multiplier(), products_.workspace(), mechanism);
+    run.parameters->add_adjoint(here_.state, products_.multiplier(), products_.workspace(),
+                                mechanism);
   if (run.local != nullptr) {
-    const VectorXd g = run.local->by_coordinates(state_, q_bar_, products_.workspace().dynamics());
+    const VectorXd g =
+        run.local->by_coordinates(here_.state, q_bar_, products_.workspace().dynamics());
     if (run.local->has_turns()) {
-      loops_.q -= run.local->by_tangent(state_, g);
-      reference_bar += run.local->by_reference(state_, g);
+      loops_.q -= run.local->by_tangent(here_.state, g);
+      reference_bar += run.local->by_reference(here_.state, g);
     }
     add_loops(run, products_.multiplier(), mechanism);
     y_bar.head(g.size()) += g;
     y_bar.tail(g.size()) += v_bar_;
   } else {
     const StateLayout& layout = *run.layout;
-    layout.add_rates(state_, bar, q_bar_, v_bar_);
+    layout.add_rates(here_.state, bar, q_bar_, v_bar_);
     // What is prescribed is not a state.
     if (run.hybrid)
       for (int i = 0; i < n; ++i)
@@ -110,7 +113,7 @@ void TrajectorySensitivity::Stage::adjoint(const Run& run, const VectorXd& y, co
           bar_.velocity[i] += v_bar_[i];
           q_bar_[i] = v_bar_[i] = 0.0;
         }
-    layout.add_positions(state_, y, q_bar_, y_bar);
+    layout.add_positions(here_.state, y, q_bar_, y_bar);
     y_bar.tail(n) += v_bar_;
   }
   run.input.adjoint(t_, p, bar_, input);
@@ -119,7 +122,7 @@ void TrajectorySensitivity::Stage::adjoint(const Run& run, const VectorXd& y, co
 void TrajectorySensitivity::Stage::add_loops(const Run& run, const VectorXd& multiplier,
                                              VectorXd& mechanism) {
   if (run.parameters != nullptr)
-    run.parameters->add_loop_adjoint(state_, values_.effort, loops_, multiplier,
+    run.parameters->add_loop_adjoint(here_.state, values_.effort, loops_, multiplier,
                                      products_.workspace(), scratch_, mechanism);
 }
 
@@ -130,8 +133,8 @@ void TrajectorySensitivity::Stage::pull_back(const Run& run, bool to_coordinates
   a_bar_ = zero;
   products_.pull_back(q_bar, v_bar, a_bar_);
   if (to_coordinates) {
-    q_bar = run.local->by_coordinates(state_, q_bar, products_.workspace().dynamics());
-    loops_.q -= run.local->by_tangent(state_, q_bar);
+    q_bar = run.local->by_coordinates(here_.state, q_bar, products_.workspace().dynamics());
+    loops_.q -= run.local->by_tangent(here_.state, q_bar);
   }
   add_loops(run, zero, mechanism);
 }
@@ -183,7 +186,7 @@ bool TrajectorySensitivity::Run::accept(double t, const VectorXd& p, bool always
   Stage& stage = spare();
   stage.unpack(*this, t, y, p);
   const Chart* const before = local->chart();
-  bool anew = local->accepted(stage.state());
+  bool anew = local->accept(stage.instant()).changed;
   if (local->chart() != before) use_chart();
   if (always && local->has_turns()) {
     local->refer_to(stage.state());

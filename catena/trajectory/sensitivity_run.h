@@ -22,7 +22,7 @@ class TrajectorySensitivity::Stage {
  public:
   explicit Stage(const Mechanism& m) : products_(m) {
     values_.set_zero(m.freedoms());
-    state_ = m.default_state();
+    here_.state = m.default_state();
   }
   void set_chart(const Chart& chart) { products_.workspace().dynamics().set_chart(chart, true); }
 
@@ -34,7 +34,8 @@ class TrajectorySensitivity::Stage {
   void adjoint(const Run& run, const Eigen::VectorXd& y, const Eigen::VectorXd& p,
                const Eigen::VectorXd& bar, double cost_bar, Eigen::VectorXd& y_bar,
                Eigen::VectorXd& input, Eigen::VectorXd& mechanism, Eigen::VectorXd& reference_bar);
-  const State& state() const { return state_; }
+  const Instant& instant() const { return here_; }
+  const State& state() const { return here_.state; }
   const Eigen::VectorXd& acceleration() const { return acceleration_; }
   const Eigen::VectorXd& effort() const { return effort_; }
   void unpack(const Run& run, double t, const Eigen::VectorXd& y, const Eigen::VectorXd& p);
@@ -50,7 +51,7 @@ class TrajectorySensitivity::Stage {
 
   DynamicsProducts products_;
   InputValues values_, bar_;
-  State state_;
+  Instant here_;
   Eigen::VectorXd y_, acceleration_, effort_, q_bar_, v_bar_, a_bar_;
   CostGradient cost_;
   LoopGradient loops_;

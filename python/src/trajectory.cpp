@@ -3,7 +3,7 @@
 #include "costs.h"
 #include "interrupts.h"
 
-#include "catena/simulation/equations.h"
+#include "catena/simulation/freedom_index.h"
 #include "catena/trajectory/lyapunov.h"
 #include "catena/trajectory/sensitivity.h"
 

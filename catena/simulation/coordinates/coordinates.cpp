@@ -42,7 +42,13 @@ class TreeCoordinates final : public Coordinates {
     std::copy_n(state.v.data(), state.v.size(), y.data() + state.q.size());
   }
 
-  void unpack(std::span<const double> y, State& state) override {
+  void at(std::span<const double> y, Instant& instant) override {
+    State& state = instant.state;
+    state.q.resize(mechanism_.coordinates());
+    state.v.resize(mechanism_.freedoms());
+    instant.sides.clear();
+    instant.clearance = 1.0;
+    instant.interpolation_error = 0.0;
     std::copy_n(y.data(), state.q.size(), state.q.data());
     std::copy_n(y.data() + state.q.size(), state.v.size(), state.v.data());
     if (has_quaternions_) normalize_quaternions(mechanism_, state.q);
@@ -72,7 +78,7 @@ class TreeCoordinates final : public Coordinates {
   }
   void set_constraints(ConstraintSet* constraints) override { constraints_ = constraints; }
 
-  bool accepted(const State&) override { return false; }
+  Accepted accept(const Instant&) override { return {}; }
 
   double closure_residual(const State& state) const override {
     if (constraints_ == nullptr) return 0.0;

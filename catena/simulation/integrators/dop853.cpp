@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/simulation/tolerances.h"
+
 namespace catena {
 namespace {
 
@@ -11,8 +13,6 @@ constexpr double kSafety = 0.9;
 constexpr double kLeastFactor = 0.333;
 constexpr double kLargestFactor = 6.0;
 constexpr double kErrorExponent = 1.0 / 8.0;
-// Where a rate cannot be computed at all, the step shrinks by this.
-constexpr double kFailureFactor = 0.25;
 // Where rates have noise, a shorter step often avoids it. Below this part of the usual step it is
 // accepted as it is: the noise may grow faster than steps can shrink.
 constexpr double kCrawl = 0.02;
@@ -26,9 +26,10 @@ constexpr int kLookEvery = 100;
 // A step that would leave less than this part of itself before a limit goes all the way.
 constexpr double kStretch = 1.01;
 
-double least_step(double t) {
-  return 16.0 * std::numeric_limits<double>::epsilon() * std::max(std::abs(t), 1e-10);
-}
+// Times nearer to zero than this (s) count as that: a run may begin with any step above rounding.
+constexpr double kFirstTime = 1e-10;
+
+double least_step(double t) { return kShortestStep * std::max(std::abs(t), kFirstTime); }
 
 }  // namespace
 
@@ -42,8 +43,7 @@ Dop853::Dop853(Ode& ode, const IntegratorSettings& settings)
 }
 
 void Dop853::begin() {
-  rate(t_, y_, stage_[0]);
-  noise_at_start_ = ode_.noise();
+  noise_at_start_ = rate_with_noise(t_, y_, stage_[0]);
   // A loop turns within a short way beside a dead point, and a long first step would pass over
   // that: loops begin with a shorter one, by the square of what spread() says of an error of zero.
   const double spread = ode_.spread(y_, Eigen::VectorXd::Zero(y_.size()),
@@ -55,8 +55,7 @@ void Dop853::begin() {
 }
 
 void Dop853::begin_as_before() {
-  rate(t_, y_, stage_[0]);
-  noise_at_start_ = ode_.noise();
+  noise_at_start_ = rate_with_noise(t_, y_, stage_[0]);
   dense_ready_ = ahead_ = false;
 }
 
@@ -95,8 +94,8 @@ bool Dop853::try_step(double h) {
     for (int s = 1; s < dop853::kStages; ++s) {
       sum(dop853::kStage[s], sum_);
       y_trial_ = y_ + h * sum_;
-      rate(t_ + dop853::kNode[s] * h, y_trial_, stage_[static_cast<std::size_t>(s)]);
-      noise_ = std::max(noise_, ode_.noise());
+      noise_ = std::max(noise_, rate_with_noise(t_ + dop853::kNode[s] * h, y_trial_,
+                                                stage_[static_cast<std::size_t>(s)]));
     }
   } catch (const NumericalError& e) {
     failure_ = e.what();
@@ -149,7 +148,7 @@ void Dop853::advance(double limit) {
     if (!try_step(h)) {
       ++statistics_.rejected;
       rejected = true;
-      h *= kFailureFactor;
+      h *= kFailedStepFactor;
       if (h < least_step(t_)) throw StepCollapse(t_, h, -1, failure_);
       continue;
     }
@@ -158,20 +157,21 @@ void Dop853::advance(double limit) {
       ++statistics_.rejected;
       rejected = true;
       h *= std::isfinite(error) ? std::max(kLeastFactor, kSafety * std::pow(error, -kErrorExponent))
-                                : kFailureFactor;
+                                : kFailedStepFactor;
       if (h < least_step(t_)) throw StepCollapse(t_, h, worst_, "");
       continue;
     }
     // Also where it ends rates must be known.
     const double end = last ? limit : t_ + h;
+    double noise_at_end = 0.0;
     try {
       ode_.project(end, y_trial_);
-      rate(end, y_trial_, stage_[dop853::kStages]);
+      noise_at_end = rate_with_noise(end, y_trial_, stage_[dop853::kStages]);
     } catch (const NumericalError& e) {
       failure_ = e.what();
       ++statistics_.rejected;
       rejected = true;
-      h *= kFailureFactor;
+      h *= kFailedStepFactor;
       if (h < least_step(t_)) throw StepCollapse(t_, h, -1, failure_);
       continue;
     }
@@ -187,10 +187,10 @@ void Dop853::advance(double limit) {
     y_previous_.swap(y_);
     y_.swap(y_trial_);
     t_ = end;
+    noise_at_start_ = noise_at_end;
     break;
   }
   dense_ready_ = false;
-  noise_at_start_ = ode_.noise();
   ahead_ = true;
   if (++steps_ % kLookEvery == 0 || stiff_steps_ > 0) look_for_stiffness();
 }
@@ -231,7 +231,7 @@ void Dop853::prepare_dense_output() {
   dense_ready_ = true;
 }
 
-void Dop853::interpolate(double t, Eigen::VectorXd& y) {
+void Dop853::interpolate_inside(double t, Eigen::VectorXd& y) {
   if (t == t_ || t_ == t_previous_) {
     y = y_;
     return;

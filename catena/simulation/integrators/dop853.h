@@ -13,7 +13,7 @@ namespace catena {
 class Dop853 final : public Integrator {
  public:
   Dop853(Ode& ode, const IntegratorSettings& settings);
-  void interpolate(double t, Eigen::VectorXd& y) override;
+  void interpolate_inside(double t, Eigen::VectorXd& y) override;
 
  private:
   void begin() override;

@@ -5,6 +5,8 @@
 #include <limits>
 #include <string>
 
+#include "catena/simulation/tolerances.h"
+
 namespace catena {
 namespace {
 
@@ -15,10 +17,6 @@ constexpr double kAdamsBashforth[4][4] = {{1.0},
                                           {55.0 / 24.0, -59.0 / 24.0, 37.0 / 24.0, -9.0 / 24.0}};
 // Of f_{n+1}, f_n, f_{n-1}, f_{n-2}.
 constexpr double kAdamsMoulton[4] = {9.0 / 24.0, 19.0 / 24.0, -5.0 / 24.0, 1.0 / 24.0};
-// A limit this close to the end of a step, in steps, is its end.
-constexpr double kSnap = 1e-6;
-// Dense output at times that differ from an end of the step by rounding is that end.
-constexpr double kSameTime = 4.0 * std::numeric_limits<double>::epsilon();
 // Where in the step dense output takes one more rate: there x² (1 − x)² is steepest.
 const double kInside = (3.0 - std::sqrt(3.0)) / 6.0;
 const double kSteepest = 2.0 * kInside * (1.0 - kInside) * (1.0 - 2.0 * kInside);
@@ -83,8 +81,8 @@ void FixedStep::advance(double limit) {
   y_previous_ = y_;
   double next = start_ + static_cast<double>(count_ + 1) * settings_.step;
   bool whole = true;
-  if (next >= limit - kSnap * settings_.step) {
-    whole = next <= limit + kSnap * settings_.step;
+  if (next >= limit - kSnapToLimit * settings_.step) {
+    whole = next <= limit + kSnapToLimit * settings_.step;
     next = limit;
   }
   const double h = whole ? settings_.step : next - t_;
@@ -137,8 +135,9 @@ void FixedStep::prepare_dense_output() {
                              (w * (1.0 - 3.0 * x)) * past_[1] - (x * (3.0 * x - 2.0)) * past_[0]);
 }
 
-void FixedStep::interpolate(double t, Eigen::VectorXd& y) {
-  const double rounding = kSameTime * std::abs(t_);
+void FixedStep::interpolate_inside(double t, Eigen::VectorXd& y) {
+  // At times that differ from an end of the step by rounding it is that end.
+  const double rounding = kTimeRounding * std::abs(t_);
   if (t_ - t <= rounding || t_ == t_previous_) {
     y = y_;
     return;

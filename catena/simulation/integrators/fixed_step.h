@@ -14,7 +14,7 @@ namespace catena {
 class FixedStep final : public Integrator {
  public:
   FixedStep(Ode& ode, const IntegratorSettings& settings);
-  void interpolate(double t, Eigen::VectorXd& y) override;
+  void interpolate_inside(double t, Eigen::VectorXd& y) override;
 
  private:
   void begin() override;

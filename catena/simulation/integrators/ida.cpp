@@ -10,16 +10,14 @@
 #include <sunmatrix/sunmatrix_dense.h>
 
 #include "catena/model/configuration.h"
+#include "catena/simulation/integrators/sundials.h"
+#include "catena/simulation/tolerances.h"
 
 namespace catena {
 namespace {
 
-constexpr double kUncontrolled = 1e-100;  // weight of entries outside error control
-constexpr long kNoLimitOfSteps = -1;
 // The root of the rounding: half of the digits of a difference are right.
 constexpr double kDifference = 1.5e-8;
-
-void silent(int, const char*, const char*, char*, void*) {}
 
 class Ida final : public Integrator {
  public:
@@ -40,7 +38,7 @@ class Ida final : public Integrator {
     SUNContext_Free(&context_);
   }
 
-  void interpolate(double t, Eigen::VectorXd& y) override {
+  void interpolate_inside(double t, Eigen::VectorXd& y) override {
     if (t == t_ || t_ == t_previous_) {
       y = y_;
       return;
@@ -116,7 +114,7 @@ class Ida final : public Integrator {
       const double tolerance = s.settings_.relative_tolerance * std::abs(from[i]);
       // Multipliers follow the motion.
       to[i] = i < s.ode_.controlled() ? 1.0 / (tolerance + s.settings_.absolute_tolerance)
-                                      : kUncontrolled;
+                                      : kUncontrolledWeight;
     }
     return 0;
   }
@@ -167,14 +165,15 @@ class Ida final : public Integrator {
               freedoms = mechanism_.freedoms();
     y_in_ = Eigen::Map<const Eigen::VectorXd>(z, n);
     rates_.resize(n);
-    equations_.rate(t, y_in_, rates_);  // targets, efforts, and the rates of the integrals
-    const State& state = equations_.state();
+    equations_.evaluate(t, y_in_, found_);  // targets, efforts, and the rates of the integrals
+    equations_.rates(found_, rates_);
+    const State& state = found_.state();
     const Eigen::Map<const Eigen::VectorXd> lambda(dz + n, rows_), mu(dz + n + rows_, rows_);
     multipliers_ = lambda;
     acceleration_ = Eigen::Map<const Eigen::VectorXd>(dz + coordinates, freedoms);
     if (own_) dynamics().constraints().place(workspace_);
-    dynamics().equation_residual(state, equations_.applied_effort(), acceleration_, multipliers_,
-                                 workspace_, equations_.external(), motion_);
+    dynamics().equation_residual(state, found_.applied, acceleration_, multipliers_, workspace_,
+                                 equations_.forces().external(), motion_);
     for (int i = 0; i < freedoms; ++i) r[coordinates + i] = motion_[i];
     velocity_ = state.v;
     if (rows_ > 0) {
@@ -206,8 +205,7 @@ class Ida final : public Integrator {
     double t = t_;
     const int flag = IDASolve(memory_, limit, &t, vector_, rate_, IDA_ONE_STEP);
     if (pending_) std::rethrow_exception(std::exchange(pending_, nullptr));
-    const bool moved =
-        t == limit || t - t_ > 16.0 * std::numeric_limits<double>::epsilon() * std::abs(t);
+    const bool moved = t == limit || t - t_ > kShortestStep * std::abs(t);
     if (flag < 0 || !moved) {
       double h = 0.0;
       IDAGetCurrentStep(memory_, &h);
@@ -237,6 +235,7 @@ class Ida final : public Integrator {
   IntegratorSettings settings_;
   Workspace workspace_;
   std::unique_ptr<MultiplierDynamics> own_;  // of a tree
+  Evaluation found_;
   int rows_ = 0;
   std::vector<char> kept_;        // by row: one of the independent ones
   std::vector<char> positional_;  // by row: not of velocities alone, as those that stick

@@ -79,6 +79,15 @@ void Integrator::step(double limit) {
   statistics_.largest_step = std::max(statistics_.largest_step, h);
 }
 
+void Integrator::interpolate(double t, Eigen::VectorXd& y, Ode* within) {
+  struct Back {
+    Integrator& self;
+    ~Back() { self.rates_ = &self.ode_; }
+  } back{*this};
+  if (within != nullptr) rates_ = within;
+  interpolate_inside(t, y);
+}
+
 void hermite(double t0, const Eigen::VectorXd& y0, const Eigen::VectorXd& f0, double t1,
              const Eigen::VectorXd& y1, const Eigen::VectorXd& f1, double t, Eigen::VectorXd& y) {
   const double h = t1 - t0;

@@ -36,15 +36,18 @@ class Ode {
   virtual void measure(const Eigen::VectorXd& y, Eigen::VectorXd& size) const {
     size = y.head(controlled()).cwiseAbs();
   }
-  // By how much more than in y itself an error of y is seen in what y stands for, and at least 1:
+  // Error amplification, at least 1: the norm of an error of y in what y stands for over that in y,
   // both measured in these tolerances.
   virtual double spread(const Eigen::VectorXd& /*y*/, const Eigen::VectorXd& /*error*/,
                         double /*relative*/, double /*absolute*/) {
     return 1.0;
   }
-  // How far rounding may have moved an entry of the last rate(), where that is more than usual:
+  // rate(); returns how far rounding may have moved an entry of it where that is more than usual:
   // error control must not ask for better.
-  virtual double noise() const { return 0.0; }
+  virtual double rate_with_noise(double t, const Eigen::VectorXd& y, Eigen::VectorXd& dy) {
+    rate(t, y, dy);
+    return 0.0;
+  }
   // Moves y back to its manifold after an accepted step to t, by no more than the error of a step.
   virtual void project(double /*t*/, Eigen::VectorXd& /*y*/) {}
 };
@@ -103,23 +106,30 @@ class Integrator {
   double previous_time() const { return t_previous_; }
   const Eigen::VectorXd& state() const { return y_; }
   // y inside the last step. What it has to compute for that counts as evaluations; NumericalError
-  // where that cannot be found.
-  virtual void interpolate(double t, Eigen::VectorXd& y) = 0;
+  // where that cannot be found. `within`: the same equations, by which rates inside the step are to
+  // be found (null: as always).
+  void interpolate(double t, Eigen::VectorXd& y, Ode* within = nullptr);
 
   const StepStatistics& statistics() const { return statistics_; }
   void set_statistics(const StepStatistics& statistics) { statistics_ = statistics; }
 
  protected:
-  explicit Integrator(Ode& ode) : ode_(ode) {}
+  explicit Integrator(Ode& ode) : ode_(ode), rates_(&ode) {}
   virtual void begin() = 0;  // after t_ and y_ were set
   virtual void begin_as_before() { begin(); }
   virtual void advance(double limit) = 0;  // sets t_previous_, y_previous_, t_, y_
+  virtual void interpolate_inside(double t, Eigen::VectorXd& y) = 0;
   void rate(double t, const Eigen::VectorXd& y, Eigen::VectorXd& dy) {
     ++statistics_.evaluations;
-    ode_.rate(t, y, dy);
+    rates_->rate(t, y, dy);
+  }
+  double rate_with_noise(double t, const Eigen::VectorXd& y, Eigen::VectorXd& dy) {
+    ++statistics_.evaluations;
+    return rates_->rate_with_noise(t, y, dy);
   }
 
   Ode& ode_;
+  Ode* rates_;  // where rates come from: ode_, but within interpolate()
   double t_ = 0.0;
   double t_previous_ = 0.0;
   Eigen::VectorXd y_;

@@ -9,17 +9,18 @@
 #include "catena/dynamics/operators/operators.h"
 #include "catena/model/configuration.h"
 #include "catena/model/hinge_kinematics.h"
+#include "catena/simulation/tolerances.h"
 
 namespace catena {
 namespace {
 
-constexpr double kSnap = 1e-6;  // as in fixed_step.cpp
-constexpr int kMostIterations = 60;
-// The iteration ends when a correction is this small beside the velocities, or does not shrink.
-constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
-
-// Of the positions of the loops, which corrections of the velocity cannot see below.
-constexpr double kClosureRounding = 1e-14;
+constexpr int kMostCorrections = 60;
+// The iteration ends when a correction is this small beside the velocities, or when it is nearly so
+// small and does not shrink.
+constexpr double kExactVelocity = 4.0 * std::numeric_limits<double>::epsilon();
+constexpr double kGoodVelocity = 1e-12;
+// Rounding of the positions of the loops, which corrections of the velocity cannot see below.
+constexpr double kClosedByVelocity = 1e-14;
 // What redundant rows of the loops, which are left out, may be open by behind a step.
 constexpr double kClosedAfter = 1e-11;
 
@@ -97,9 +98,8 @@ void Midpoint::begin() {
                            mechanism_.velocity_names()[index(i)] +
                            "' (dry friction or a stop); use another method, smooth friction or no "
                            "stops");
-  rate(t_, y_, f_);
-  acceleration_ = equations_.acceleration();
-  start_ = equations_.state();
+  find_rate();
+  start_ = found_.state();
   kinetic(start_, momentum_, force_);
   if (!loops_.empty()) loops_.place(start_.q);
 }
@@ -221,9 +221,9 @@ void Midpoint::solve_step(double h, Eigen::VectorXd& v) {
     if (!loops_.empty()) multipliers_ += multiplier_step_;
     const double size = correction_.lpNorm<Eigen::Infinity>();
     const double scale = v.lpNorm<Eigen::Infinity>();
-    const double enough = 1e-12 * scale + (loops_.empty() ? 0.0 : kClosureRounding / h);
-    if (size <= kRounding * scale || (k > 3 && size >= 0.5 * last && size <= enough)) break;
-    if (k == kMostIterations || !std::isfinite(size)) refuse("");
+    const double enough = kGoodVelocity * scale + (loops_.empty() ? 0.0 : kClosedByVelocity / h);
+    if (size <= kExactVelocity * scale || (k > 3 && size >= 0.5 * last && size <= enough)) break;
+    if (k == kMostCorrections || !std::isfinite(size)) refuse("");
     last = size;
   }
   if (!loops_.empty() && loops_.gap(integrate(mechanism_, start_.q, h * v)) > kClosedAfter)
@@ -233,8 +233,8 @@ void Midpoint::solve_step(double h, Eigen::VectorXd& v) {
 void Midpoint::advance(double limit) {
   double next = begin_time_ + static_cast<double>(count_ + 1) * settings_.step;
   bool whole = true;
-  if (next >= limit - kSnap * settings_.step) {
-    whole = next <= limit + kSnap * settings_.step;
+  if (next >= limit - kSnapToLimit * settings_.step) {
+    whole = next <= limit + kSnapToLimit * settings_.step;
     next = limit;
   }
   const double h = whole ? settings_.step : next - t_;
@@ -242,10 +242,9 @@ void Midpoint::advance(double limit) {
   y_previous_ = y_;
   f_previous_ = f_;
   // The guess: half a step of the acceleration at the start.
-  equations_.look(t_, y_);
-  start_ = equations_.state();
+  start_ = equations_.at(t_, y_).state;
   Eigen::VectorXd& v = velocity_;
-  v = start_.v + (0.5 * h) * acceleration_;
+  v = start_.v + (0.5 * h) * found_.acceleration;
   solve_step(h, v);
   boundary_momenta(h, v);
   momentum_ = p1_;
@@ -262,11 +261,16 @@ void Midpoint::advance(double limit) {
     begin_time_ = t_;
     count_ = 0;
   }
-  rate(t_, y_, f_);
-  acceleration_ = equations_.acceleration();
+  find_rate();
 }
 
-void Midpoint::interpolate(double t, Eigen::VectorXd& y) {
+void Midpoint::find_rate() {
+  ++statistics_.evaluations;
+  equations_.evaluate(t_, y_, found_);
+  equations_.rates(found_, f_);
+}
+
+void Midpoint::interpolate_inside(double t, Eigen::VectorXd& y) {
   if (t == t_ || t_ == t_previous_) {
     y = y_;
     return;

@@ -29,11 +29,13 @@ namespace catena {
 class Midpoint final : public Integrator {
  public:
   Midpoint(Equations& equations, const IntegratorSettings& settings);
-  void interpolate(double t, Eigen::VectorXd& y) override;
+  void interpolate_inside(double t, Eigen::VectorXd& y) override;
 
  private:
   void begin() override;
   void advance(double limit) override;
+  // f_ where it is.
+  void find_rate();
   // Momenta p and ∂T/∂g of a state.
   void kinetic(const State& state, Eigen::VectorXd& momentum, Eigen::VectorXd& force);
   // P₀ and P₁ of a step h with velocity v from q₀.
@@ -52,12 +54,13 @@ class Midpoint final : public Integrator {
   Workspace factors_;  // of the mass matrix of a tree
   MidpointLoops loops_;
   std::vector<Wrenchd> composite_;  // momentum of everything outboard, by node
+  Evaluation found_;                // at the end of the last step
   State start_;
   State middle_;
   Eigen::VectorXd y_middle_;
   Eigen::VectorXd work_rate_;
   Eigen::VectorXd momentum_;  // P at the end of the last step
-  Eigen::VectorXd p_, force_, applied_, p0_, p1_, velocity_, correction_, acceleration_;
+  Eigen::VectorXd p_, force_, applied_, p0_, p1_, velocity_, correction_;
   Eigen::VectorXd f_, f_previous_;
   Eigen::VectorXd multipliers_, multiplier_step_;  // of the loops
   std::int64_t count_ = 0;

@@ -9,7 +9,7 @@ namespace catena {
 namespace {
 
 // Rows compare (loop_closure.h): a pivot this small beside the largest is redundant, or singular.
-constexpr double kIndependent = 1e-8;
+constexpr double kIndependentRow = 1e-8;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ void MidpointLoops::place(const Eigen::VectorXd& q) {
     first += loop.rows();
   }
   const PivotedQr qr(all.transpose());
-  const int rank = qr.rank(kIndependent);
+  const int rank = qr.rank(kIndependentRow);
   if (rank_ < 0) rank_ = rank;
   if (rank != rank_)
     throw NumericalError("method 'midpoint' meets a singular position of '" + mechanism_.name() +

@@ -17,21 +17,16 @@
 
 #include "catena/base/text.h"
 #include "catena/simulation/integrators/dop853.h"
+#include "catena/simulation/tolerances.h"
 
 namespace catena {
 namespace {
 
-constexpr double kUncontrolled = 1e-100;  // weight of entries outside error control
-constexpr long kNoLimitOfSteps = -1;
 // ARKODE gives a step up after seven attempts by itself. It makes its second one up to 10,000 times
 // as long as the first, so that it may need more to come down to where friction turns.
 constexpr int kMostAttempts = 30;
-// Where a rate cannot be computed, ARKODE's step shrinks by this, and the next is at most so much
-// longer.
-constexpr double kFailureFactor = 0.25;
+// After a step where a rate could not be computed, ARKODE's next one is at most so much longer.
 constexpr double kGrowth = 20.0;
-
-void silent(int, const char*, const char*, char*, void*) {}
 
 // What CVODE and ARKODE share: vectors, weights, and exceptions that must pass through C.
 class Sundials : public Integrator {
@@ -64,7 +59,7 @@ class Sundials : public Integrator {
       to[i] =
           i < s.ode_.controlled()
               ? 1.0 / (s.settings_.relative_tolerance * s.size_[i] + s.settings_.absolute_tolerance)
-              : kUncontrolled;
+              : kUncontrolledWeight;
     return 0;
   }
 
@@ -116,8 +111,7 @@ class Sundials : public Integrator {
   // ever.
   void check_step(int flag, double t, double limit, const char* name) {
     if (pending_) std::rethrow_exception(std::exchange(pending_, nullptr));
-    const bool moved =
-        t == limit || t - t_ > 16.0 * std::numeric_limits<double>::epsilon() * std::abs(t);
+    const bool moved = t == limit || t - t_ > kShortestStep * std::abs(t);
     if (flag >= 0 && moved) return;
     throw StepCollapse(t_, last_step(), -1,
                        failure_.empty() ? std::string(name) + " cannot go on" : failure_);
@@ -133,7 +127,7 @@ class Sundials : public Integrator {
   IntegratorSettings settings_;
   SUNContext context_ = nullptr;
   N_Vector vector_ = nullptr;  // y_
-  N_Vector wanted_ = nullptr;  // where interpolate() puts its result
+  N_Vector wanted_ = nullptr;  // where interpolate_inside() puts its result
   Eigen::VectorXd y_in_;
   Eigen::VectorXd weighed_, size_;
   Eigen::VectorXd dy_;
@@ -156,13 +150,13 @@ class Cvode final : public Sundials {
     if (matrix_ != nullptr) SUNMatDestroy(matrix_);
   }
 
-  void interpolate(double t, Eigen::VectorXd& y) override {
+  void interpolate_inside(double t, Eigen::VectorXd& y) override {
     if (t == t_ || t_ == t_previous_) {
       y = y_;
       return;
     }
     if (starting_) {
-      starter_.interpolate(t, y);
+      starter_.interpolate(t, y, rates_);
       count_starter();
       return;
     }
@@ -298,7 +292,7 @@ class Arkode final : public Sundials {
     ARKodeButcherTable_Free(table_);
   }
 
-  void interpolate(double t, Eigen::VectorXd& y) override {
+  void interpolate_inside(double t, Eigen::VectorXd& y) override {
     if (t == t_ || t_ == t_previous_) {
       y = y_;
       return;
@@ -390,8 +384,8 @@ class Arkode final : public Sundials {
     // ARKODE gives up where a rate cannot be computed. A shorter step may not come there.
     for (double h = std::min(last_step(), limit - t_);
          flag < 0 && !failure_.empty() && !pending_;) {
-      h *= kFailureFactor;
-      if (!(h > 16.0 * std::numeric_limits<double>::epsilon() * std::abs(t_))) break;
+      h *= kFailedStepFactor;
+      if (!(h > kShortestStep * std::abs(t_))) break;
       ++statistics_.rejected;
       failure_.clear();
       start_with(h);

@@ -3,7 +3,7 @@
 // Tolerances are weights of our own, so that entries outside error control do not count. A rate
 // that cannot be computed (NumericalError) makes the step smaller; any other exception goes
 // through. Quaternions are not projected inside (that would void the history): their rates do not
-// depend on their length, which is mended wherever they are read. What is on constraints by
+// depend on their length, which is restored wherever they are read. What is on constraints by
 // multipliers `projects`: BDF by CVODE's projection, ARKODE after each step; Adams cannot.
 #pragma once
 
@@ -12,6 +12,12 @@
 #include "catena/simulation/integrators/integrator.h"
 
 namespace catena {
+
+// ---- What all of SUNDIALS' integrators need (ida.cpp too). ----
+inline constexpr double kUncontrolledWeight = 1e-100;  // of entries outside error control
+inline constexpr long kNoLimitOfSteps = -1;
+// A handler of messages that says nothing: errors come back as codes.
+inline void silent(int, const char*, const char*, char*, void*) {}
 
 std::unique_ptr<Integrator> make_cvode(Ode& ode, const IntegratorSettings& settings,
                                        bool projects = false);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "catena/base/index.h"
+#include "catena/simulation/tolerances.h"
 
 namespace catena {
 namespace {
@@ -14,24 +15,17 @@ constexpr double kGuess = 0.1;
 // Two looks at a function tell what it does between them if its rates there amount to no more than
 // so many times what it is there: else it may turn round in between. So often looks go closer in
 // one step.
-constexpr double kTurns = 1.5;
+constexpr double kSteep = 1.5;
 constexpr int kCloserLooks = 40;
-// Roots are found to this many units of rounding of the time.
-constexpr double kTimeResolution = 4.0 * std::numeric_limits<double>::epsilon();
-constexpr int kMostIterations = 200;
-// A freedom that leaves its limit is found again when it is this far behind it; in loops, where
-// others may carry it, rounding moves it more, unless it leaves with a speed of its own.
-constexpr double kJustLeft = 1e-13;
-constexpr double kCarried = 1e-10;
+constexpr int kMostRootSteps = 200;
+// A freedom of a loop that leaves its limit faster than this (rad/s, m/s) is not carried by others.
 constexpr double kOwnSpeed = 1e-7;
-// Forces below this fraction of the largest one are rounding.
-constexpr double kForceRounding = 1e-11;
 
 }  // namespace
 
-EventWatch::EventWatch(Equations& equations, Contacts& contacts, Switching& switching,
+EventWatch::EventWatch(Equations& equations, StopsAndFriction& stops, Switching& switching,
                        const ActionSettings& actions)
-    : equations_(equations), contacts_(contacts), switching_(switching), settings_(actions.events) {
+    : equations_(equations), stops_(stops), switching_(switching), settings_(actions.events) {
   for (const EventSettings& event : settings_) {
     if (event.name.empty()) throw Error("an event needs a name");
     functions_.emplace_back(event.signal, equations.mechanism(), "event '" + event.name + "'",
@@ -39,7 +33,7 @@ EventWatch::EventWatch(Equations& equations, Contacts& contacts, Switching& swit
   }
   function_value_.resize(functions_.size());
   coordinate_rate_.resize(index(equations.mechanism().coordinates()));
-  switch_argument_.resize(index(equations.switches()));
+  switch_argument_.resize(index(equations.signals().switches()));
 }
 
 void EventWatch::add(Watch::Kind kind, int which, int sign) {
@@ -52,8 +46,8 @@ void EventWatch::start(double t, const Eigen::VectorXd& y) {
   all_armed_ = false;
   needs_forces_ = false;
   const auto& modes = equations_.modes();
-  for (std::size_t s = 0; s < contacts_.stops().size(); ++s) {
-    const Contacts::Stop& stop = contacts_.stops()[s];
+  for (std::size_t s = 0; s < stops_.stops().size(); ++s) {
+    const StopsAndFriction::Stop& stop = stops_.stops()[s];
     if (modes[index(stop.freedom)].stop != 0) {
       add(Kind::push, stop.freedom);
       needs_forces_ = true;
@@ -70,19 +64,19 @@ void EventWatch::start(double t, const Eigen::VectorXd& y) {
       needs_forces_ = true;
     }
   }
-  switch_side_ = equations_.switch_sides();
-  for (int k = 0; k < equations_.switches(); ++k) add(Kind::jump, k);
+  switch_side_ = equations_.signals().switch_sides();
+  for (int k = 0; k < equations_.signals().switches(); ++k) add(Kind::jump, k);
   for (std::size_t k = 0; k < functions_.size(); ++k)
     add(Kind::function, static_cast<int>(k), -settings_[k].direction);
-  equations_.look(t, y);
-  switching_.start(t);
+  equations_.at(t, y, instant_);
+  switching_.start(instant_);
   for (int k = 0; k < switching_.watches(); ++k) add(Kind::switching, k);
   needs_forces_ = needs_forces_ || switching_.needs_forces();
   before_.assign(watches_.size(), 0.0);
   after_ = rate_before_ = slope_before_ = bend_before_ = before_;
   if (watches_.empty()) return;
   follows_ = true;
-  evaluate(t, y);
+  evaluate(instant_, y);
   follows_ = std::any_of(watches_.begin(), watches_.end(),
                          [](const Watch& watch) { return !std::isnan(watch.slope); });
   // What has just changed, or rests on its limit, is at its zero: it counts as off it, so that it
@@ -93,7 +87,7 @@ void EventWatch::start(double t, const Eigen::VectorXd& y) {
     switch (watch.kind) {
       case Kind::lower:
       case Kind::upper:
-        if (contacts_.stops()[index(watch.which)].outside == (watch.kind == Kind::lower ? -1 : 1))
+        if (stops_.stops()[index(watch.which)].outside == (watch.kind == Kind::lower ? -1 : 1))
           continue;
         off = closed && !(watch.rate > kOwnSpeed) ? kCarried : kJustLeft;
         break;
@@ -105,8 +99,8 @@ void EventWatch::start(double t, const Eigen::VectorXd& y) {
         break;
       case Kind::push:
       case Kind::stick:
-        off = kForceRounding * std::max(equations_.reaction().lpNorm<Eigen::Infinity>(),
-                                        equations_.applied_effort().lpNorm<Eigen::Infinity>()) +
+        off = kWatchedForceRounding * std::max(found_.reaction.lpNorm<Eigen::Infinity>(),
+                                               found_.applied.lpNorm<Eigen::Infinity>()) +
               std::numeric_limits<double>::min();
         break;
       case Kind::function:
@@ -120,16 +114,22 @@ void EventWatch::start(double t, const Eigen::VectorXd& y) {
   arm();
 }
 
-void EventWatch::evaluate(double t, const Eigen::VectorXd& y) {
+void EventWatch::evaluate(LastStep& step, double t) {
+  step.interpolate(t, y_);
+  step.at(t, y_, instant_);
+  evaluate(instant_, y_);
+}
+
+void EventWatch::evaluate(const Instant& instant, const Eigen::VectorXd& y) {
   if (needs_forces_)
-    equations_.evaluate(t, y);
+    equations_.evaluate(instant, y, found_);
   else
-    equations_.look(t, y);
-  now_ = t;
-  if (!switch_argument_.empty()) equations_.switch_arguments(t, switch_argument_);
+    found_.instant = instant;
+  const State& state = found_.state();
+  const double t = instant.time;
+  if (!switch_argument_.empty()) equations_.signals().switch_arguments(t, state, switch_argument_);
   for (std::size_t k = 0; k < functions_.size(); ++k)
-    function_value_[k] = functions_[k].guard(t, equations_.state());
-  const State& state = equations_.state();
+    function_value_[k] = functions_[k].guard(t, state);
   if (follows_) {
     const auto coordinates = equations_.mechanism().coordinate_of_freedom();
     for (std::size_t i = 0; i < coordinates.size(); ++i)
@@ -139,7 +139,7 @@ void EventWatch::evaluate(double t, const Eigen::VectorXd& y) {
   for (Watch& watch : watches_) {
     if (follows_) find_slope(watch);
     if (watch.kind == Watch::Kind::lower || watch.kind == Watch::Kind::upper) {
-      const Contacts::Stop& stop = contacts_.stops()[index(watch.which)];
+      const StopsAndFriction::Stop& stop = stops_.stops()[index(watch.which)];
       const bool lower = watch.kind == Watch::Kind::lower;
       const double q = state.q[stop.coordinate], v = state.v[stop.freedom];
       watch.value = (lower ? q - stop.lower : stop.upper - q) + watch.offset;
@@ -155,10 +155,11 @@ void EventWatch::find_slope(Watch& watch) const {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   Jet jet{0.0, kUnknown, kUnknown};
   if (watch.kind == Watch::Kind::switching)
-    jet = switching_.slope(watch.which, now_, coordinate_rate_);
+    jet = switching_.slope(watch.which, found_.instant, coordinate_rate_);
   else if (watch.kind == Watch::Kind::function &&
            settings_[index(watch.which)].action == EventSettings::Action::stop)
-    jet = functions_[index(watch.which)].guard_jet(now_, equations_.state(), coordinate_rate_);
+    jet = functions_[index(watch.which)].guard_jet(found_.instant.time, found_.state(),
+                                                   coordinate_rate_);
   watch.slope = std::abs(jet.rate);
   watch.bend = std::abs(jet.acceleration);
 }
@@ -168,32 +169,32 @@ bool EventWatch::hides(double time) const {
     const Watch& watch = watches_[k];
     const double most = 0.5 * time * (slope_before_[k] + watch.slope) +
                         time * time / 12.0 * (bend_before_[k] + watch.bend);
-    if (most > kTurns * (std::abs(before_[k]) + std::abs(watch.value))) return true;
+    if (most > kSteep * (std::abs(before_[k]) + std::abs(watch.value))) return true;
   }
   return false;
 }
 
 double EventWatch::plain_value(const Watch& watch) const {
-  const State& state = equations_.state();
+  const State& state = found_.state();
   switch (watch.kind) {
     case Watch::Kind::lower:  // in evaluate()
     case Watch::Kind::upper:
       return 0.0;
     case Watch::Kind::push:
-      return -equations_.modes()[index(watch.which)].stop * equations_.reaction()[watch.which];
+      return -equations_.modes()[index(watch.which)].stop * found_.reaction[watch.which];
     case Watch::Kind::slide:
       return equations_.modes()[index(watch.which)].direction * state.v[watch.which];
     case Watch::Kind::stick:
       return breakaway_level(
                  equations_.mechanism().freedom_settings()[index(watch.which)].friction) -
-             std::abs(equations_.reaction()[watch.which]);
+             std::abs(found_.reaction[watch.which]);
     case Watch::Kind::jump:
       return switch_side_[index(watch.which)] != 0 ? switch_argument_[index(watch.which)]
                                                    : -switch_argument_[index(watch.which)];
     case Watch::Kind::function:
       return watch.sign == 0 ? 0.0 : watch.sign * function_value_[index(watch.which)];
     case Watch::Kind::switching:
-      return switching_.value(watch.which, now_);
+      return switching_.value(watch.which, found_);
   }
   return 0.0;
 }
@@ -218,15 +219,15 @@ void EventWatch::arm() {
     const int beyond = watch.kind == Watch::Kind::lower   ? -1
                        : watch.kind == Watch::Kind::upper ? 1
                                                           : 0;
-    if (beyond != 0 && contacts_.stops()[index(watch.which)].outside == beyond)
-      contacts_.came_inside(watch.which);
+    if (beyond != 0 && stops_.stops()[index(watch.which)].outside == beyond)
+      stops_.came_inside(watch.which);
   }
 }
 
-std::optional<double> EventWatch::first_event(Integrator& integrator) {
+std::optional<double> EventWatch::first_event(LastStep& step) {
   if (watches_.empty()) return std::nullopt;
-  const double from = integrator.previous_time();
-  const double to = integrator.time();
+  const double from = step.start();
+  const double to = step.end();
   double low = from;
   for (std::size_t k = 0; k < watches_.size(); ++k) {
     before_[k] = watches_[k].value;
@@ -234,29 +235,27 @@ std::optional<double> EventWatch::first_event(Integrator& integrator) {
     slope_before_[k] = watches_[k].slope;
     bend_before_[k] = watches_[k].bend;
   }
-  evaluate(to, integrator.state());
+  evaluate(step, to);
   bool far = true;
   for (std::size_t k = 0; k < watches_.size(); ++k)
     far = far && std::min(before_[k], watches_[k].value) >
                      (to - from) * (std::abs(rate_before_[k]) + std::abs(watches_[k].rate));
   if (far) {
     arm();
-    switching_.mark();
+    switching_.mark(found_.instant);
     return std::nullopt;
   }
   bool dipped = false;  // since the last sample
   int closer = kCloserLooks;
   double width = to - from;  // of a look that was close enough
-  const double shortest = kTimeResolution * std::max(std::abs(from), std::abs(to));
+  const double shortest = kTimeRounding * std::max(std::abs(from), std::abs(to));
   for (int sample = 1; sample <= kSamples;) {
     const double next = sample == kSamples ? to : from + (to - from) * sample / kSamples;
     double high = std::min(next, low + 2.0 * width);
-    integrator.interpolate(high, y_);
-    evaluate(high, y_);
+    evaluate(step, high);
     for (; follows_ && closer > 0 && 0.5 * (high - low) > shortest && hides(high - low); --closer) {
       high = low + 0.5 * (high - low);
-      integrator.interpolate(high, y_);
-      evaluate(high, y_);
+      evaluate(step, high);
     }
     width = std::max(high - low, shortest);
     std::optional<double> nearest;
@@ -268,8 +267,7 @@ std::optional<double> EventWatch::first_event(Integrator& integrator) {
     dipped = nearest.has_value();
     if (nearest) {
       high = *nearest;
-      integrator.interpolate(high, y_);
-      evaluate(high, y_);
+      evaluate(step, high);
     } else if (high == next) {
       ++sample;
     }
@@ -277,13 +275,13 @@ std::optional<double> EventWatch::first_event(Integrator& integrator) {
     for (std::size_t k = 0; k < watches_.size(); ++k) after_[k] = watches_[k].value;
     for (std::size_t k = 0; k < watches_.size(); ++k) {
       if (!watches_[k].armed || after_[k] > 0.0) continue;
-      double root = locate(integrator, k, low, high, before_[k], after_[k]);
-      if (watches_[k].offset > 0.0) root = without_offset(integrator, k, from, root);
+      double root = locate(step, k, low, high, before_[k], after_[k]);
+      if (watches_[k].offset > 0.0) root = without_offset(step, k, from, root);
       if (!first || root < *first) first = root;
     }
     if (first) return first;
     arm();
-    switching_.mark();
+    switching_.mark(found_.instant);
     for (std::size_t k = 0; k < watches_.size(); ++k) {
       before_[k] = watches_[k].value;
       rate_before_[k] = watches_[k].rate;
@@ -314,20 +312,19 @@ std::optional<double> EventWatch::dip(double low, double high, const double (&va
 }
 
 // Illinois' variant of the false position, with bisection where that is slow.
-double EventWatch::locate(Integrator& integrator, std::size_t which, double low, double high,
-                          double at_low, double at_high) {
+double EventWatch::locate(LastStep& step, std::size_t which, double low, double high, double at_low,
+                          double at_high) {
   if (!(at_low > 0.0)) return high;  // armed just there
   double width = high - low;
   int side = 0;
-  for (int k = 0; k < kMostIterations; ++k) {
-    if (high - low <= kTimeResolution * std::max(std::abs(low), std::abs(high))) break;
+  for (int k = 0; k < kMostRootSteps; ++k) {
+    if (high - low <= kTimeRounding * std::max(std::abs(low), std::abs(high))) break;
     double middle = (at_low * high - at_high * low) / (at_low - at_high);
     const bool slow = k % 4 == 3 && high - low > 0.25 * width;
     if (k % 4 == 3) width = high - low;
     if (slow || !(middle > low && middle < high)) middle = low + 0.5 * (high - low);
     if (!(middle > low && middle < high)) break;
-    integrator.interpolate(middle, y_);
-    evaluate(middle, y_);
+    evaluate(step, middle);
     const double g = watches_[which].value;
     if (g > 0.0) {
       low = middle;
@@ -348,19 +345,15 @@ double EventWatch::locate(Integrator& integrator, std::size_t which, double low,
 // A freedom that left its limit and is back before anybody looked was found behind it, by the
 // offset: that fall would give it more speed than it left with. Goes back to where it returned,
 // from where it was farthest away: its bounce may be much shorter than the fall.
-double EventWatch::without_offset(Integrator& integrator, std::size_t which, double low,
-                                  double high) {
+double EventWatch::without_offset(LastStep& step, std::size_t which, double low, double high) {
   Watch& watch = watches_[which];
   if (watch.kind != Watch::Kind::lower && watch.kind != Watch::Kind::upper) return high;
-  const auto look = [&](double t) {
-    integrator.interpolate(t, y_);
-    evaluate(t, y_);
-  };
+  const auto look = [&](double t) { evaluate(step, t); };
   const double offset = watch.offset;
   watch.offset = 0.0;
   look(low);
   if (watch.value > 0.0 && !(watch.rate > 0.0))  // on its way back
-    return locate(integrator, which, low, high, watch.value, -offset);
+    return locate(step, which, low, high, watch.value, -offset);
   watch.offset = std::max(0.0, -watch.value);  // it returns to where it was
   double top = low;
   for (int sample = 0; sample < kSamples && !(watch.rate > 0.0); ++sample) {
@@ -369,7 +362,7 @@ double EventWatch::without_offset(Integrator& integrator, std::size_t which, dou
   }
   if (watch.rate > 0.0) {
     double far = high;
-    for (int k = 0; k < kMostIterations; ++k) {
+    for (int k = 0; k < kMostRootSteps; ++k) {
       const double middle = top + 0.5 * (far - top);
       if (!(middle > top && middle < far)) break;
       look(middle);
@@ -377,21 +370,22 @@ double EventWatch::without_offset(Integrator& integrator, std::size_t which, dou
     }
     look(top);
     if (watch.value > 0.0)
-      return locate(integrator, which, top, high, watch.value, watch.offset - offset);
+      return locate(step, which, top, high, watch.value, watch.offset - offset);
   }
   watch.offset = offset;
   return high;
 }
 
-EventWatch::Hits EventWatch::hits(double t, const Eigen::VectorXd& y) {
+EventWatch::Hits EventWatch::hits(LastStep& step, double t, const Eigen::VectorXd& y) {
   Hits hits;
-  evaluate(t, y);
+  step.at(t, y, instant_);
+  evaluate(instant_, y);
   for (const Watch& watch : watches_) {
     if (!watch.armed || watch.value > 0.0) continue;
     switch (watch.kind) {
       case Watch::Kind::lower:
       case Watch::Kind::upper:
-        hits.impacts.push_back(contacts_.stops()[index(watch.which)].freedom);
+        hits.impacts.push_back(stops_.stops()[index(watch.which)].freedom);
         break;
       case Watch::Kind::slide:
         hits.ended.push_back(watch.which);

@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "catena/simulation/last_step.h"
 #include "catena/simulation/nonsmooth/stops_and_friction.h"
 #include "catena/simulation/nonsmooth/switching.h"
 
@@ -31,15 +32,15 @@ inline constexpr int kSamples = 8;
 
 class EventWatch {
  public:
-  EventWatch(Equations& equations, Contacts& contacts, Switching& switching,
+  EventWatch(Equations& equations, StopsAndFriction& stops, Switching& switching,
              const ActionSettings& actions);
 
   // Watches what the present modes ask for, from here on.
   void start(double t, const Eigen::VectorXd& y);
   bool idle() const { return watches_.empty(); }
 
-  // The time of the first event in the integrator's last step.
-  std::optional<double> first_event(Integrator& integrator);
+  // The time of the first event in a step.
+  std::optional<double> first_event(LastStep& step);
 
   // What happens at an event.
   struct Hits {
@@ -50,7 +51,7 @@ class EventWatch {
     std::vector<int> released;   // freedoms that a stop or friction lets go
     std::vector<int> switching;  // watches of switching.h
   };
-  Hits hits(double t, const Eigen::VectorXd& y);
+  Hits hits(LastStep& step, double t, const Eigen::VectorXd& y);
 
  private:
   struct Watch {
@@ -66,11 +67,13 @@ class EventWatch {
     double slope = 0.0, bend = 0.0;
   };
   void add(Watch::Kind kind, int which, int sign = 1);
-  void evaluate(double t, const Eigen::VectorXd& y);
+  // The values of all watches at an instant of y, into watches_.
+  void evaluate(const Instant& instant, const Eigen::VectorXd& y);
+  void evaluate(LastStep& step, double t);
   double plain_value(const Watch& watch) const;
   void find_slope(Watch& watch) const;
   void arm();
-  double locate(Integrator& integrator, std::size_t which, double low, double high, double at_low,
+  double locate(LastStep& step, std::size_t which, double low, double high, double at_low,
                 double at_high);
   // The time between two looks at which a distance with these values and rates is least, if it may
   // be zero there.
@@ -78,12 +81,11 @@ class EventWatch {
                                    const double (&rate)[2]);
   // Whether functions do more between two looks than these tell.
   bool hides(double time) const;
-  double without_offset(Integrator& integrator, std::size_t which, double low, double high);
+  double without_offset(LastStep& step, std::size_t which, double low, double high);
 
   Equations& equations_;
-  Contacts& contacts_;
+  StopsAndFriction& stops_;
   Switching& switching_;
-  double now_ = 0.0;
   std::vector<EventSettings> settings_;
   std::vector<Signal> functions_;
   std::vector<double> function_value_;
@@ -97,7 +99,10 @@ class EventWatch {
   std::vector<double> coordinate_rate_;
   bool follows_ = false;  // some watch has a slope
   std::vector<double> after_;
+  // Scratch: dense output, and what was found there.
   Eigen::VectorXd y_;
+  Instant instant_;
+  Evaluation found_;
   bool needs_forces_ = false;
   bool all_armed_ = false;  // and none has an offset: arm() has nothing to do any more
 };

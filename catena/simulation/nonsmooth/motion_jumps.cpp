@@ -1,4 +1,4 @@
-// Prescribed motions whose velocity jumps, among stops (contacts.h).
+// Prescribed motions whose velocity jumps, among stops (stops_and_friction.h).
 #include <cmath>
 
 #include <fmt/format.h>
@@ -6,6 +6,7 @@
 #include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/simulation/nonsmooth/stops_and_friction.h"
+#include "catena/simulation/tolerances.h"
 
 namespace catena {
 namespace {
@@ -15,11 +16,10 @@ constexpr double kSameSpeed = 1e-9;
 
 }  // namespace
 
-bool Contacts::jump_motions(double t, const State& before, Eigen::VectorXd& y,
-                            std::vector<RunEvent>& log) {
+bool StopsAndFriction::jump_motions(double t, const State& before, Eigen::VectorXd& y,
+                                    std::vector<RunEvent>& log) {
   const Mechanism& m = equations_.mechanism();
-  equations_.look(t, y);
-  State after = equations_.state();
+  State after = equations_.at(t, y).state;
   ImpulseInput input;
   input.locked.assign(index(m.freedoms()), 0);
   input.target = before.v;
@@ -28,7 +28,7 @@ bool Contacts::jump_motions(double t, const State& before, Eigen::VectorXd& y,
     if (!equations_.prescribed(i)) continue;
     const std::string& name = m.velocity_names()[index(i)];
     const int c = m.coordinate_of_freedom()[index(i)];
-    if (c >= 0 && std::abs(after.q[c] - before.q[c]) > kAtLimit * (1.0 + std::abs(before.q[c])))
+    if (c >= 0 && std::abs(after.q[c] - before.q[c]) > kTouching * (1.0 + std::abs(before.q[c])))
       throw NumericalError("the prescribed motion of '" + name + "' jumps from " +
                            number(before.q[c]) + " to " + number(after.q[c]) + " at " + number(t) +
                            " s; a position cannot jump: give it a way in between");
@@ -47,13 +47,8 @@ bool Contacts::jump_motions(double t, const State& before, Eigen::VectorXd& y,
   // Stops only push.
   const std::vector<Candidate> at = at_limits(before);
   if (!at.empty()) {
-    const std::vector<FreedomMode> modes = equations_.modes();
-    if (equations_.constraints() != nullptr) {
-      set_free({});
-      equations_.evaluate(t, y);
-    }
-    const BoundedSolution stops = solve(problem_of(at, responses(before, at), result.velocity));
-    equations_.modes() = modes;
+    const Eigen::MatrixXd response = responses(before, at, evaluate_free(t, y));
+    const BoundedSolution stops = solve(problem_of(at, response, result.velocity));
     for (std::size_t k = 0; k < at.size(); ++k) {
       if (stops.between[k] == 0) continue;
       input.locked[index(at[k].freedom)] = 1;
@@ -64,9 +59,9 @@ bool Contacts::jump_motions(double t, const State& before, Eigen::VectorXd& y,
   for (int i = 0; i < m.freedoms(); ++i) {
     const double work = 0.5 * result.impulse[i] * (before.v[i] + input.target[i]);
     if (input.locked[index(i)] != 0 && !equations_.prescribed(i))
-      equations_.add_impact_work(i, work, y);
+      equations_.work().add_impact(i, work, y);
     if (!equations_.prescribed(i)) continue;
-    equations_.add_motion_work(i, work, y);
+    equations_.work().add_motion(i, work, y);
     log.push_back({t, "motion", m.velocity_names()[index(i)],
                    fmt::format("its velocity jumps from {:.6g} to {:.6g}: impulse {:.6g}, energy "
                                "{:.6g} J",

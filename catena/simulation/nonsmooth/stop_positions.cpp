@@ -1,4 +1,4 @@
-// Where freedoms are that are at their limits, and that they stay there (contacts.h).
+// Where freedoms are that are at their limits, and that they stay there (stops_and_friction.h).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,20 +8,18 @@
 #include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/simulation/nonsmooth/stops_and_friction.h"
+#include "catena/simulation/tolerances.h"
 
 namespace catena {
 namespace {
 
-// No freedom gets this far beyond a limit (rad, m).
-constexpr double kDeepest = 1e-6;
-// What is held in a loop is brought back when it is this far off, or this fast.
+// What is held in a loop is brought back when it is this far off (rad, m), or this fast.
 constexpr double kHeldOff = 1e-8;
 constexpr double kHeldSpeed = 1e-6;
 
-
 }  // namespace
 
-double Contacts::beyond_limit(const Candidate& c, const State& state) const {
+double StopsAndFriction::beyond_limit(const Candidate& c, const State& state) const {
   if (c.side == 0) return 0.0;
   const Stop& stop = stop_of(c.freedom);
   return state.q[stop.coordinate] - (c.side < 0 ? stop.lower : stop.upper);
@@ -29,13 +27,14 @@ double Contacts::beyond_limit(const Candidate& c, const State& state) const {
 
 // What is at a limit to rounding, exactly there. In a loop the position of a freedom is not its
 // own: all move, as velocities do. Otherwise it would sink a little with every bounce.
-void Contacts::bring_to_limits(std::span<const Candidate> at, State& state, Eigen::VectorXd& y) {
+void StopsAndFriction::bring_to_limits(std::span<const Candidate> at, State& state,
+                                       Eigen::VectorXd& y) {
   Eigen::VectorXd off(static_cast<Eigen::Index>(at.size()));
   for (std::size_t k = 0; k < at.size(); ++k)
     off[static_cast<Eigen::Index>(k)] = beyond_limit(at[k], state);
   if (off.isZero(0.0)) return;
   if (equations_.coordinates().chart() != nullptr) {
-    move_back(at, responses(state, at), off, state, y);
+    move_back(at, responses(state, at, found_), off, state, y);
     return;
   }
   for (const Candidate& c : at) {
@@ -45,8 +44,8 @@ void Contacts::bring_to_limits(std::span<const Candidate> at, State& state, Eige
   equations_.set_state(state, y);
 }
 
-void Contacts::move_back(std::span<const Candidate> at, const Eigen::MatrixXd& response,
-                         const Eigen::VectorXd& off, State& state, Eigen::VectorXd& y) {
+void StopsAndFriction::move_back(std::span<const Candidate> at, const Eigen::MatrixXd& response,
+                                 const Eigen::VectorXd& off, State& state, Eigen::VectorXd& y) {
   const Mechanism& m = equations_.mechanism();
   Eigen::VectorXd by_freedom = Eigen::VectorXd::Zero(m.freedoms());
   for (std::size_t k = 0; k < at.size(); ++k)
@@ -54,7 +53,7 @@ void Contacts::move_back(std::span<const Candidate> at, const Eigen::MatrixXd& r
   BoundedProblem problem = problem_of(at, response, by_freedom);
   problem.least.setConstant(-kInfinity);
   Eigen::VectorXd back = solve(problem).push;
-  for (Eigen::Index k = 0; k < back.size(); ++k) back[k] *= at[static_cast<std::size_t>(k)].sense();
+  for (Eigen::Index k = 0; k < back.size(); ++k) back[k] *= at[index(k)].sense();
   const Eigen::VectorXd way = response * back;
   for (int i = 0; i < m.freedoms(); ++i)
     if (const int c = m.coordinate_of_freedom()[index(i)]; c >= 0) state.q[c] += way[i];
@@ -62,10 +61,10 @@ void Contacts::move_back(std::span<const Candidate> at, const Eigen::MatrixXd& r
   state = state_of(y);
 }
 
-bool Contacts::hold(double t, Eigen::VectorXd& y) {
+bool StopsAndFriction::hold(const Instant& here, Eigen::VectorXd& y) {
   if (equations_.coordinates().chart() == nullptr) return false;
   const Mechanism& m = equations_.mechanism();
-  State state = equations_.state();
+  State state = here.state;
   std::vector<Candidate> held;
   bool any = false;
   for (int i = 0; i < m.freedoms(); ++i) {
@@ -76,7 +75,7 @@ bool Contacts::hold(double t, Eigen::VectorXd& y) {
           std::abs(beyond_limit(held.back(), state)) > kHeldOff;
   }
   if (!any) return false;
-  const Eigen::MatrixXd response = responses(state, held);
+  const Eigen::MatrixXd response = responses(state, held, found_);
   Eigen::VectorXd off(static_cast<Eigen::Index>(held.size()));
   for (std::size_t k = 0; k < held.size(); ++k)
     off[static_cast<Eigen::Index>(k)] = beyond_limit(held[k], state);
@@ -84,12 +83,11 @@ bool Contacts::hold(double t, Eigen::VectorXd& y) {
   BoundedProblem problem = problem_of(held, response, state.v);
   problem.least.setConstant(-kInfinity);
   push(held, response, solve(problem), Eigen::VectorXd::Zero(off.size()), state, y);
-  equations_.look(t, y);
   return true;
 }
 
-void Contacts::check(double t) const {
-  const State& state = equations_.state();
+void StopsAndFriction::check(const Instant& here) const {
+  const State& state = here.state;
   for (const Stop& stop : stops_) {
     const double q = state.q[stop.coordinate];
     const double beyond =
@@ -99,7 +97,7 @@ void Contacts::check(double t) const {
     throw NumericalError(fmt::format(
         "'{}' is at {:.6g} at time {} s, {:.3g} beyond its limits {:.6g} to {:.6g}; smaller "
         "tolerances or a shorter step may help",
-        names[index(stop.freedom)], q, number(t), beyond, stop.lower, stop.upper));
+        names[index(stop.freedom)], q, number(here.time), beyond, stop.lower, stop.upper));
   }
 }
 

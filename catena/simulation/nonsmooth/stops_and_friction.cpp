@@ -9,6 +9,7 @@
 #include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/chart.h"
+#include "catena/simulation/tolerances.h"
 
 namespace catena {
 namespace {
@@ -23,13 +24,11 @@ constexpr int kMostChoices = 20;
 constexpr double kHorizon = 0.5 * kShortestBounce;
 // A freedom with dry friction that moves slower (rad/s, m/s) may come to rest.
 constexpr double kSlow = 1e-2;
-// Fractions of the largest velocity and acceleration that are rounding; forces likewise.
+// Speeds below this fraction of the largest one before the instant are rounding.
 constexpr double kSpeedRounding = 1e-12;
-constexpr double kForceRounding = 1e-10;
 // So many impacts within so short a time (s) are a crowd.
 constexpr double kCrowdTime = 1e-3;
 constexpr int kCrowd = 300;
-
 
 const char* side_name(int side) { return side < 0 ? "lower" : "upper"; }
 
@@ -40,18 +39,14 @@ double checked_restitution(double e, const std::string& what) {
 
 }  // namespace
 
-Contacts::Contacts(Equations& equations, const ActionSettings& actions)
+StopsAndFriction::StopsAndFriction(Equations& equations, const ActionSettings& actions)
     : equations_(equations), workspace_(equations.mechanism()) {
   const Mechanism& m = equations.mechanism();
   stop_index_.assign(index(m.freedoms()), -1);
-  friction_element_ = stop_index_;
   const auto settings = m.freedom_settings();
   for (int i = 0; i < m.freedoms(); ++i) {
     const FreedomSettings& f = settings[index(i)];
     if (equations.modes()[index(i)].friction != FreedomMode::Friction::none) has_friction_ = true;
-    for (int k = 0; k < equations.elements(); ++k)
-      if (equations.element_name(k) == "friction " + m.velocity_names()[index(i)])
-        friction_element_[index(i)] = k;
     const int coordinate = m.coordinate_of_freedom()[index(i)];
     const bool limited = std::isfinite(f.lower) || std::isfinite(f.upper);
     if (!actions.stops || !limited || coordinate < 0 || equations.prescribed(i)) continue;
@@ -70,22 +65,21 @@ Contacts::Contacts(Equations& equations, const ActionSettings& actions)
   }
 }
 
-State Contacts::state_of(const Eigen::VectorXd& y) {
-  State state = equations_.state();
-  equations_.coordinates().unpack({y.data(), index(equations_.coordinates().size())}, state);
-  return state;
+State StopsAndFriction::state_of(const Eigen::VectorXd& y) {
+  equations_.coordinates().at({y.data(), index(equations_.coordinates().size())}, instant_);
+  return instant_.state;
 }
 
-int Contacts::side(const Stop& stop, const State& state) const {
+int StopsAndFriction::side(const Stop& stop, const State& state) const {
   const int held = equations_.modes()[index(stop.freedom)].stop;
   if (held != 0) return held;
   const double q = state.q[stop.coordinate];
-  if (stop.outside >= 0 && q <= stop.lower + kAtLimit) return -1;
-  if (stop.outside <= 0 && q >= stop.upper - kAtLimit) return 1;
+  if (stop.outside >= 0 && q <= stop.lower + kTouching) return -1;
+  if (stop.outside <= 0 && q >= stop.upper - kTouching) return 1;
   return 0;
 }
 
-std::vector<Contacts::Candidate> Contacts::at_limits(const State& state) const {
+std::vector<StopsAndFriction::Candidate> StopsAndFriction::at_limits(const State& state) const {
   std::vector<Candidate> at;
   for (const Stop& stop : stops_)
     if (const int where = side(stop, state); where != 0) at.push_back({stop.freedom, where});
@@ -93,8 +87,8 @@ std::vector<Contacts::Candidate> Contacts::at_limits(const State& state) const {
 }
 
 // Also of those that may come to rest by friction, which keep their modes until they are chosen.
-std::vector<Contacts::Candidate> Contacts::candidates(const State& state,
-                                                      std::span<const int> ended) const {
+std::vector<StopsAndFriction::Candidate> StopsAndFriction::candidates(
+    const State& state, std::span<const int> ended) const {
   std::vector<Candidate> at = at_limits(state);
   const auto settings = equations_.mechanism().freedom_settings();
   const auto level = [&](int i) {
@@ -117,7 +111,7 @@ std::vector<Contacts::Candidate> Contacts::candidates(const State& state,
   return at;
 }
 
-void Contacts::set_free(std::span<const Candidate> at) {
+void StopsAndFriction::set_free(std::span<const Candidate> at) {
   const auto no_friction = [](FreedomMode& mode) {
     if (mode.friction == FreedomMode::Friction::none) return;
     mode.friction = FreedomMode::Friction::sliding;
@@ -130,28 +124,34 @@ void Contacts::set_free(std::span<const Candidate> at) {
   for (const Candidate& c : at) no_friction(equations_.modes()[index(c.freedom)]);
 }
 
-Eigen::MatrixXd Contacts::responses(const State& state, std::span<const Candidate> at) {
+// By forces in place of impulses, large enough to be seen beside the others.
+Eigen::MatrixXd StopsAndFriction::responses_with_constraints(std::span<const Candidate> at,
+                                                             const Evaluation& free) {
+  const auto count = static_cast<Eigen::Index>(at.size());
+  Eigen::MatrixXd response(equations_.mechanism().freedoms(), count);
+  for (Eigen::Index k = 0; k < count; ++k) {
+    const int i = at[index(k)].freedom;
+    double size = 1.0;
+    for (int pass = 0; pass < 2; ++pass) {
+      Eigen::VectorXd more = free.applied;
+      more[i] += size;
+      response.col(k) =
+          (equations_.constraints()->forward(free.state(), more, equations_.forces().external()) -
+           free.acceleration) /
+          size;
+      const double answer = response.col(k).lpNorm<Eigen::Infinity>();
+      if (answer > 0.0) size = std::max(1.0, free.acceleration.lpNorm<Eigen::Infinity>()) / answer;
+    }
+  }
+  return response;
+}
+
+Eigen::MatrixXd StopsAndFriction::responses(const State& state, std::span<const Candidate> at,
+                                            const Evaluation& free) {
+  if (equations_.constraints() != nullptr) return responses_with_constraints(at, free);
   const Mechanism& m = equations_.mechanism();
   const auto count = static_cast<Eigen::Index>(at.size());
   Eigen::MatrixXd response(m.freedoms(), count);
-  if (ConstraintSet* const set = equations_.constraints()) {
-    // By forces in place of impulses, large enough to be seen beside the others.
-    const Eigen::VectorXd without = equations_.acceleration();
-    const Eigen::VectorXd effort = equations_.applied_effort();
-    for (Eigen::Index k = 0; k < count; ++k) {
-      const int i = at[static_cast<std::size_t>(k)].freedom;
-      double size = 1.0;
-      for (int pass = 0; pass < 2; ++pass) {
-        Eigen::VectorXd more = effort;
-        more[i] += size;
-        response.col(k) =
-            (set->forward(equations_.state(), more, equations_.external()) - without) / size;
-        const double answer = response.col(k).lpNorm<Eigen::Infinity>();
-        if (answer > 0.0) size = std::max(1.0, without.lpNorm<Eigen::Infinity>()) / answer;
-      }
-    }
-    return response;
-  }
   ImpulseInput input;
   input.locked.assign(index(m.freedoms()), 0);
   for (int i = 0; i < m.freedoms(); ++i)
@@ -159,16 +159,26 @@ Eigen::MatrixXd Contacts::responses(const State& state, std::span<const Candidat
   input.target = state.v;
   ImpulseResult result;
   for (Eigen::Index k = 0; k < count; ++k) {
-    input.impulse = Eigen::VectorXd::Unit(m.freedoms(), at[static_cast<std::size_t>(k)].freedom);
+    input.impulse = Eigen::VectorXd::Unit(m.freedoms(), at[index(k)].freedom);
     apply_impulse(m, state, input, workspace_, result);
     response.col(k) = result.jump;
   }
   return response;
 }
 
+const Evaluation& StopsAndFriction::evaluate_free(double t, const Eigen::VectorXd& y) {
+  if (equations_.constraints() == nullptr) return found_;  // nobody looks at it
+  const std::vector<FreedomMode> modes = equations_.modes();
+  set_free({});
+  equations_.evaluate(t, y, found_);
+  equations_.modes() = modes;
+  return found_;
+}
+
 // The problem of these candidates, in the sense away from their limits.
-BoundedProblem Contacts::problem_of(std::span<const Candidate> at, const Eigen::MatrixXd& response,
-                                    const Eigen::VectorXd& motion) const {
+BoundedProblem StopsAndFriction::problem_of(std::span<const Candidate> at,
+                                            const Eigen::MatrixXd& response,
+                                            const Eigen::VectorXd& motion) const {
   const auto count = static_cast<Eigen::Index>(at.size());
   BoundedProblem problem;
   problem.w.resize(count, count);
@@ -176,23 +186,24 @@ BoundedProblem Contacts::problem_of(std::span<const Candidate> at, const Eigen::
   problem.least = Eigen::VectorXd::Zero(count);
   problem.most = Eigen::VectorXd::Constant(count, kInfinity);
   for (Eigen::Index r = 0; r < count; ++r) {
-    const Candidate& row = at[static_cast<std::size_t>(r)];
+    const Candidate& row = at[index(r)];
     problem.b[r] = row.sense() * motion[row.freedom];
     for (Eigen::Index c = 0; c < count; ++c)
-      problem.w(r, c) =
-          row.sense() * at[static_cast<std::size_t>(c)].sense() * response(row.freedom, c);
+      problem.w(r, c) = row.sense() * at[index(c)].sense() * response(row.freedom, c);
   }
   return problem;
 }
 
 // Applies the impulses of a solution (in the sense away from limits): the freedoms that it holds
 // end at `target`. Returns the work at each and books it.
-Eigen::VectorXd Contacts::push(std::span<const Candidate> at, const Eigen::MatrixXd& response,
-                               const BoundedSolution& solution, const Eigen::VectorXd& target,
-                               State& state, Eigen::VectorXd& y) {
+Eigen::VectorXd StopsAndFriction::push(std::span<const Candidate> at,
+                                       const Eigen::MatrixXd& response,
+                                       const BoundedSolution& solution,
+                                       const Eigen::VectorXd& target, State& state,
+                                       Eigen::VectorXd& y) {
   const auto count = static_cast<Eigen::Index>(at.size());
   Eigen::VectorXd impulse = solution.push;
-  for (Eigen::Index k = 0; k < count; ++k) impulse[k] *= at[static_cast<std::size_t>(k)].sense();
+  for (Eigen::Index k = 0; k < count; ++k) impulse[k] *= at[index(k)].sense();
   const Eigen::VectorXd before = state.v;
   double others = 0.0;  // work of contacts that are closed
   if (equations_.constraints() != nullptr) {
@@ -202,8 +213,8 @@ Eigen::VectorXd Contacts::push(std::span<const Candidate> at, const Eigen::Matri
     for (int i = 0; i < equations_.mechanism().freedoms(); ++i)
       if (equations_.prescribed(i)) input.locked[index(i)] = 1;
     for (Eigen::Index k = 0; k < count; ++k) {
-      const Candidate& c = at[static_cast<std::size_t>(k)];
-      if (solution.between[static_cast<std::size_t>(k)] == 0) continue;
+      const Candidate& c = at[index(k)];
+      if (solution.between[index(k)] == 0) continue;
       input.locked[index(c.freedom)] = 1;
       input.target[c.freedom] = c.sense() * target[k];
     }
@@ -211,32 +222,29 @@ Eigen::VectorXd Contacts::push(std::span<const Candidate> at, const Eigen::Matri
     state.v = result.velocity;
     others = result.energy_change;
     for (Eigen::Index k = 0; k < count; ++k)
-      impulse[k] = solution.between[static_cast<std::size_t>(k)] == 0
-                       ? 0.0
-                       : result.impulse[at[static_cast<std::size_t>(k)].freedom];
+      impulse[k] = solution.between[index(k)] == 0 ? 0.0 : result.impulse[at[index(k)].freedom];
   } else {
     state.v += response * impulse;
   }
   Eigen::VectorXd work(count);
   for (Eigen::Index k = 0; k < count; ++k) {
-    const Candidate& c = at[static_cast<std::size_t>(k)];
-    if (solution.between[static_cast<std::size_t>(k)] != 0)
-      state.v[c.freedom] = c.sense() * target[k];
+    const Candidate& c = at[index(k)];
+    if (solution.between[index(k)] != 0) state.v[c.freedom] = c.sense() * target[k];
     work[k] = 0.5 * impulse[k] * (before[c.freedom] + state.v[c.freedom]);
   }
   if (equations_.constraints() != nullptr && count > 0) work[0] += others - work.sum();
   equations_.set_state(state, y);
   for (Eigen::Index k = 0; k < count; ++k) {
-    const Candidate& c = at[static_cast<std::size_t>(k)];
+    const Candidate& c = at[index(k)];
     if (c.side != 0)
-      equations_.add_impact_work(c.freedom, work[k], y);
+      equations_.work().add_impact(c.freedom, work[k], y);
     else
-      y[equations_.work_entry(friction_element_[index(c.freedom)])] += work[k];
+      equations_.work().add_friction(c.freedom, work[k], y);
   }
   return work;
 }
 
-void Contacts::collide(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) {
+void StopsAndFriction::collide(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) {
   const Mechanism& m = equations_.mechanism();
   State state = state_of(y);
   const std::vector<Candidate> all = at_limits(state);
@@ -261,20 +269,14 @@ void Contacts::collide(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log)
         crowd_ = 0;
       }
       ++crowd_;
-      const std::vector<FreedomMode> modes = equations_.modes();
-      if (equations_.constraints() != nullptr) {
-        set_free({});
-        equations_.evaluate(t, y);
-      }
-      all_responses = responses(state, all);
-      equations_.modes() = modes;
+      all_responses = responses(state, all, evaluate_free(t, y));
     }
     const Eigen::MatrixXd response = all_responses(Eigen::all, columns);
     BoundedProblem problem = problem_of(at, response, state.v);
     const Eigen::VectorXd before = problem.b;
     Eigen::VectorXd target = Eigen::VectorXd::Zero(before.size());
     for (Eigen::Index k = 0; k < target.size(); ++k) {
-      const Stop& stop = stop_of(at[static_cast<std::size_t>(k)].freedom);
+      const Stop& stop = stop_of(at[index(k)].freedom);
       const bool bounces = !last && (crowd_ <= kCrowd || stop.restitution == 1.0);
       if (before[k] >= -rounding) problem.b[k] = std::max(0.0, before[k]);
       if (before[k] < -rounding && bounces && stop.restitution > 0.0)
@@ -284,9 +286,9 @@ void Contacts::collide(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log)
     const BoundedSolution solution = solve(problem);
     const Eigen::VectorXd work = push(at, response, solution, target, state, y);
     for (Eigen::Index k = 0; k < target.size(); ++k) {
-      const Candidate& c = at[static_cast<std::size_t>(k)];
+      const Candidate& c = at[index(k)];
       const Stop& stop = stop_of(c.freedom);
-      if (before[k] >= -rounding || solution.between[static_cast<std::size_t>(k)] == 0) continue;
+      if (before[k] >= -rounding || solution.between[index(k)] == 0) continue;
       struck_[index(c.freedom)] = 1;
       const std::string& name = m.velocity_names()[index(c.freedom)];
       log.push_back({t, "limit", name,
@@ -307,7 +309,7 @@ void Contacts::collide(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log)
   }
 }
 
-void Contacts::slide_what_moves(const State& state) {
+void StopsAndFriction::slide_what_moves(const State& state) {
   for (int i = 0; i < equations_.mechanism().freedoms(); ++i) {
     FreedomMode& mode = equations_.modes()[index(i)];
     if (mode.friction == FreedomMode::Friction::none || state.v[i] == 0.0) continue;
@@ -316,15 +318,15 @@ void Contacts::slide_what_moves(const State& state) {
   }
 }
 
-void Contacts::choose_modes(double t, Eigen::VectorXd& y, const Happened& happened) {
+void StopsAndFriction::choose_modes(double t, Eigen::VectorXd& y, const Happened& happened) {
   State state = state_of(y);
   for (int choice = 0; choice < kMostChoices; ++choice) {
     const std::vector<Candidate> at = candidates(state, happened.ended);
     if (at.empty()) break;
     set_free(at);
-    equations_.evaluate(t, y);
-    const Eigen::VectorXd a = equations_.acceleration();
-    const Eigen::MatrixXd response = responses(state, at);
+    equations_.evaluate(t, y, found_);
+    const Eigen::VectorXd a = found_.acceleration;
+    const Eigen::MatrixXd response = responses(state, at, found_);
     const auto moves = [&](int i) { return std::abs(state.v[i]) > kSpeedRounding * speed_; };
     Eigen::VectorXd later = kHorizon * a;
     for (const Candidate& c : at)
@@ -333,7 +335,7 @@ void Contacts::choose_modes(double t, Eigen::VectorXd& y, const Happened& happen
     // What could as well be held is, but for what is let go just now.
     const double rounding = kForceRounding * kHorizon * a.lpNorm<Eigen::Infinity>();
     for (Eigen::Index k = 0; k < problem.b.size(); ++k) {
-      const Candidate& c = at[static_cast<std::size_t>(k)];
+      const Candidate& c = at[index(k)];
       const bool released = std::find(happened.released.begin(), happened.released.end(),
                                       c.freedom) != happened.released.end();
       if (c.side != 0 && !moves(c.freedom)) {
@@ -356,11 +358,11 @@ void Contacts::choose_modes(double t, Eigen::VectorXd& y, const Happened& happen
   for (int i = 0; i < equations_.mechanism().freedoms(); ++i)
     if (equations_.modes()[index(i)].held()) state.v[i] = 0.0;
   equations_.set_state(state, y);
-  equations_.evaluate(t, y);
+  equations_.evaluate(t, y, found_);
 }
 
 // Which candidates are held, and where the others slide.
-void Contacts::take_modes(double t, std::span<const Candidate> at, BoundedProblem problem) {
+void StopsAndFriction::take_modes(double t, std::span<const Candidate> at, BoundedProblem problem) {
   const auto settings = equations_.mechanism().freedom_settings();
   BoundedSolution solution;
   // What breaks away slides against less; that may take others with it.
@@ -368,8 +370,8 @@ void Contacts::take_modes(double t, std::span<const Candidate> at, BoundedProble
     solution = solve(problem);
     bool less = false;
     for (Eigen::Index k = 0; k < problem.b.size(); ++k) {
-      const Candidate& c = at[static_cast<std::size_t>(k)];
-      if (c.level == 0.0 || solution.between[static_cast<std::size_t>(k)] != 0) continue;
+      const Candidate& c = at[index(k)];
+      if (c.level == 0.0 || solution.between[index(k)] != 0) continue;
       const double sliding = kHorizon * sliding_level(settings[index(c.freedom)].friction, 0.0);
       if (problem.least[k] >= -sliding) continue;
       problem.least[k] = -sliding;
@@ -382,11 +384,11 @@ void Contacts::take_modes(double t, std::span<const Candidate> at, BoundedProble
     throw NumericalError("no consistent choice of sticking and resting hinges at time " +
                          number(t) + " s; give one of them a smooth friction law");
   for (Eigen::Index k = 0; k < problem.b.size(); ++k) {
-    const Candidate& c = at[static_cast<std::size_t>(k)];
+    const Candidate& c = at[index(k)];
     FreedomMode& mode = equations_.modes()[index(c.freedom)];
     const double p = solution.push[k];
-    const bool between = solution.between[static_cast<std::size_t>(k)] != 0 ||
-                         (p > problem.least[k] && p < problem.most[k]);
+    const bool between =
+        solution.between[index(k)] != 0 || (p > problem.least[k] && p < problem.most[k]);
     const bool dry = mode.friction != FreedomMode::Friction::none;
     if (between && c.side != 0 && (p > 0.0 || !dry)) mode.stop = c.side;
     if (!dry) continue;
@@ -397,13 +399,14 @@ void Contacts::take_modes(double t, std::span<const Candidate> at, BoundedProble
 
 // Brings what is held to rest, and what moves against the direction in which it is to slide. False:
 // that is so already.
-bool Contacts::end_slow_motion(std::span<const Candidate> at, const Eigen::MatrixXd& response,
-                               State& state, Eigen::VectorXd& y) {
+bool StopsAndFriction::end_slow_motion(std::span<const Candidate> at,
+                                       const Eigen::MatrixXd& response, State& state,
+                                       Eigen::VectorXd& y) {
   const double rounding = kSpeedRounding * speed_;
   BoundedProblem problem = problem_of(at, response, state.v);
   bool any = false;
   for (Eigen::Index k = 0; k < problem.b.size(); ++k) {
-    const Candidate& c = at[static_cast<std::size_t>(k)];
+    const Candidate& c = at[index(k)];
     const FreedomMode& mode = equations_.modes()[index(c.freedom)];
     const double v = state.v[c.freedom];
     if (mode.held() || mode.direction * v < 0.0) {
@@ -420,7 +423,7 @@ bool Contacts::end_slow_motion(std::span<const Candidate> at, const Eigen::Matri
 }
 
 // Of freedoms in one loop only so many can be held as move independently; the others follow them.
-void Contacts::hold_independent_only(const State& state) {
+void StopsAndFriction::hold_independent_only(const State& state) {
   const Mechanism& m = equations_.mechanism();
   if (equations_.coordinates().chart() == nullptr) return;
   std::vector<std::uint8_t> mask(index(m.freedoms()), 0);
@@ -442,8 +445,8 @@ void Contacts::hold_independent_only(const State& state) {
   }
 }
 
-void Contacts::settle(double t, Eigen::VectorXd& y, const Happened& happened,
-                      std::vector<RunEvent>& log) {
+void StopsAndFriction::settle(double t, Eigen::VectorXd& y, const Happened& happened,
+                              std::vector<RunEvent>& log) {
   const std::vector<FreedomMode> before = equations_.modes();
   struck_.assign(before.size(), 0);
   slowed_.assign(before.size(), 0);
@@ -457,14 +460,15 @@ void Contacts::settle(double t, Eigen::VectorXd& y, const Happened& happened,
   }
   collide(t, y, log);
   choose_modes(t, y, happened);
-  log_changes(t, before, log);
+  log_changes(found_, before, log);
 }
 
-void Contacts::log_changes(double t, const std::vector<FreedomMode>& before,
-                           std::vector<RunEvent>& log) {
+void StopsAndFriction::log_changes(const Evaluation& found, const std::vector<FreedomMode>& before,
+                                   std::vector<RunEvent>& log) const {
   using Law = FreedomMode::Friction;
   const Mechanism& m = equations_.mechanism();
-  const State& state = equations_.state();
+  const State& state = found.state();
+  const double t = found.instant.time;
   const bool thrown = std::find(struck_.begin(), struck_.end(), 1) != struck_.end();
   for (int i = 0; i < m.freedoms(); ++i) {
     const FreedomMode& now = equations_.modes()[index(i)];
@@ -486,9 +490,8 @@ void Contacts::log_changes(double t, const std::vector<FreedomMode>& before,
                                  kShortestBounce, side_name(now.stop))});
     if (now.stop != 0) continue;
     if (now.friction == Law::stuck && then.friction == Law::sliding)
-      log.push_back(
-          {t, "stick", name,
-           fmt::format("held by {:.6g}, breakaway at {:.6g}", equations_.friction()[i], level)});
+      log.push_back({t, "stick", name,
+                     fmt::format("held by {:.6g}, breakaway at {:.6g}", found.friction[i], level)});
     // What leaves a stop, or is thrown, has been told.
     if (now.friction != Law::sliding || thrown || then.stop != 0) continue;
     if (then.friction != Law::sliding)
@@ -502,13 +505,13 @@ void Contacts::log_changes(double t, const std::vector<FreedomMode>& before,
   }
 }
 
-void Contacts::begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) {
+void StopsAndFriction::begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) {
   const Mechanism& m = equations_.mechanism();
   const State state = state_of(y);
   slide_what_moves(state);
   for (Stop& stop : stops_) {
     const double q = state.q[stop.coordinate];
-    stop.outside = q < stop.lower - kAtLimit ? -1 : q > stop.upper + kAtLimit ? 1 : 0;
+    stop.outside = q < stop.lower - kTouching ? -1 : q > stop.upper + kTouching ? 1 : 0;
     if (stop.outside != 0)
       log.push_back({t, "limit", m.velocity_names()[index(stop.freedom)],
                      fmt::format("starts at {:.6g}, outside its limits {:.6g} to {:.6g}, which act "
@@ -518,13 +521,13 @@ void Contacts::begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) {
   settle(t, y, {}, log);
 }
 
-std::vector<double> Contacts::save() const {
+std::vector<double> StopsAndFriction::save() const {
   std::vector<double> saved{crowd_start_, static_cast<double>(crowd_)};
   for (const Stop& stop : stops_) saved.push_back(stop.outside);
   return saved;
 }
 
-void Contacts::restore(std::span<const double> saved) {
+void StopsAndFriction::restore(std::span<const double> saved) {
   crowd_start_ = saved[0];
   crowd_ = static_cast<int>(saved[1]);
   for (std::size_t k = 0; k < stops_.size(); ++k)

@@ -31,15 +31,9 @@
 
 namespace catena {
 
-// A bounce shorter than this, in seconds, is not followed any more.
-inline constexpr double kShortestBounce = 1e-6;
-
-// A freedom this close to its limit, or beyond it, is at it (rad, m).
-inline constexpr double kAtLimit = 1e-10;
-
-class Contacts {
+class StopsAndFriction {
  public:
-  Contacts(Equations& equations, const ActionSettings& actions);
+  StopsAndFriction(Equations& equations, const ActionSettings& actions);
 
   struct Stop {
     int freedom;
@@ -67,11 +61,10 @@ class Contacts {
   // a position jumps.
   bool jump_motions(double t, const State& before, Eigen::VectorXd& y, std::vector<RunEvent>& log);
   // In loops the errors of steps move what is held; brings it back if it is too far off. True: it
-  // was. Where the equations have been looked at.
-  bool hold(double t, Eigen::VectorXd& y);
-  // No freedom may be beyond a limit that acts: throws NumericalError. Where the equations have
-  // been looked at.
-  void check(double t) const;
+  // was, and y is another.
+  bool hold(const Instant& here, Eigen::VectorXd& y);
+  // No freedom may be beyond a limit that acts: throws NumericalError.
+  void check(const Instant& here) const;
 
   std::vector<double> save() const;
   void restore(std::span<const double> saved);
@@ -94,15 +87,20 @@ class Contacts {
   std::vector<Candidate> candidates(const State& state, std::span<const int> ended) const;
   // Lets go of all that is held, and takes friction off candidates.
   void set_free(std::span<const Candidate> at);
-  // [freedom, k] jump of all velocities by a unit impulse at candidate k. With constraints: after
-  // an evaluation with all of them free.
-  Eigen::MatrixXd responses(const State& state, std::span<const Candidate> at);
+  // [freedom, k] jump of all velocities by a unit impulse at candidate k. `free`: with constraints,
+  // an evaluation of this state with all freedoms free.
+  Eigen::MatrixXd responses(const State& state, std::span<const Candidate> at,
+                            const Evaluation& free);
+  Eigen::MatrixXd responses_with_constraints(std::span<const Candidate> at, const Evaluation& free);
+  // The evaluation that responses() wants with constraints; modes stay what they are.
+  const Evaluation& evaluate_free(double t, const Eigen::VectorXd& y);
   BoundedProblem problem_of(std::span<const Candidate> at, const Eigen::MatrixXd& response,
                             const Eigen::VectorXd& motion) const;
   Eigen::VectorXd push(std::span<const Candidate> at, const Eigen::MatrixXd& response,
                        const BoundedSolution& solution, const Eigen::VectorXd& target, State& state,
                        Eigen::VectorXd& y);
   void collide(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log);
+  // Leaves the evaluation with the modes that were chosen in found_.
   void choose_modes(double t, Eigen::VectorXd& y, const Happened& happened);
   void take_modes(double t, std::span<const Candidate> at, BoundedProblem problem);
   bool end_slow_motion(std::span<const Candidate> at, const Eigen::MatrixXd& response, State& state,
@@ -115,19 +113,22 @@ class Contacts {
   void move_back(std::span<const Candidate> at, const Eigen::MatrixXd& response,
                  const Eigen::VectorXd& off, State& state, Eigen::VectorXd& y);
   void slide_what_moves(const State& state);
-  void log_changes(double t, const std::vector<FreedomMode>& before, std::vector<RunEvent>& log);
+  void log_changes(const Evaluation& found, const std::vector<FreedomMode>& before,
+                   std::vector<RunEvent>& log) const;
 
   Equations& equations_;
   Workspace workspace_;
   std::vector<Stop> stops_;
-  std::vector<int> stop_index_;        // by freedom, −1: none
-  std::vector<int> friction_element_;  // by freedom, −1: none
+  std::vector<int> stop_index_;  // by freedom, −1: none
   bool has_friction_ = false;
   std::vector<std::uint8_t> struck_, slowed_;  // by freedom: at this instant
   double speed_ = 0.0;                         // the largest before this instant
   // Impacts within a short time: many of them lose their bounce, so that they end.
   double crowd_start_ = 0.0;
   int crowd_ = 0;
+  // Scratch.
+  Instant instant_;
+  Evaluation found_;
 };
 
 }  // namespace catena

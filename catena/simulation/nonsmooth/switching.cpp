@@ -10,20 +10,15 @@
 #include "catena/base/text.h"
 #include "catena/model/configuration.h"
 #include "catena/simulation/nonsmooth/stops_and_friction.h"
+#include "catena/simulation/tolerances.h"
 
 namespace catena {
 namespace {
 
-// A contact touches when its gap is this small, in metres.
-constexpr double kTouching = 1e-10;
-// One that opens counts as open when it is this far below its plane; it is found again there.
-constexpr double kJustOpened = 1e-13;
-// The same for one that is carried: rounding moves it.
-constexpr double kCarried = 1e-10;
-// Forces below this fraction of what presses all contacts together are rounding.
-constexpr double kForceRounding = 1e-10;
 // The shortest bounce that is followed doubles after so many switchings within kChatterTime.
 constexpr double kOften = 20.0;
+// The time (s) over which a difference of approach speeds along the motion is taken.
+constexpr double kAheadOfContact = 1e-6;
 // Of slide_margin(): closer than this the force of a contact grows fast.
 constexpr double kNearJam = 0.05;
 // An impulse must change a slip by more than this part of it, or by so little where sliding has no
@@ -91,21 +86,21 @@ Switching::Switching(Equations& equations, const ActionSettings& actions)
 }
 
 State Switching::state_at(double t, const Eigen::VectorXd& y) {
-  equations_.look(t, y);
-  return equations_.state();
+  equations_.at(t, y, instant_);
+  return instant_.state;
 }
 
 void Switching::begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) {
   if (idle()) return;
   State state = state_at(t, y);
   for (const int i : from_start_) set_->activate(i, state);
-  equations_.set_targets(t);
+  equations_.set_targets(t, state);
   set_->use_ideal_servos(true);
   set_->refuse_open(state, kAttachTolerance);
   equations_.project(t, y);
   set_->use_ideal_servos(false);
   const State asked = state;
-  state = equations_.state();
+  state = state_at(t, y);
   const double moved =
       difference(equations_.mechanism(), asked.q, state.q).lpNorm<Eigen::Infinity>();
   if (moved > kAttachTolerance)
@@ -121,7 +116,7 @@ void Switching::begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) 
   resolve(t, y, log);
 }
 
-void Switching::start(double t) {
+void Switching::start(const Instant& here) {
   using Kind = Watch::Kind;
   watches_.clear();
   if (idle()) return;
@@ -139,7 +134,7 @@ void Switching::start(double t) {
       continue;
     int sign = -change.settings.direction;
     if (sign == 0) {
-      const double value = change.when.guard(t, equations_.state());
+      const double value = change.when.guard(here.time, here.state);
       sign = value >= 0.0 ? 1 : -1;
     }
     watches_.push_back({Kind::function, which, sign});
@@ -150,9 +145,9 @@ void Switching::start(double t) {
       case ContactMode::carried: {
         // One that has just left its plane is watched from the first instant, or the whole bounce
         // could fall between two looks.
-        set_->look(equations_.state());
+        set_->look(here.state);
         const double open = set_->contact_gap(i);
-        const double least = set_->mode(i) == ContactMode::apart ? kJustOpened : kCarried;
+        const double least = set_->mode(i) == ContactMode::apart ? kJustLeft : kCarried;
         Watch watch{Kind::gap, i};
         watch.offset = std::max(0.0, least - open);
         watches_.push_back(watch);
@@ -172,24 +167,24 @@ void Switching::start(double t) {
         break;
     }
   }
-  mark();
+  mark(here);
 }
 
 // Slip that turns round between two looks has come to rest on the way, how small it ever was seen:
 // the errors of steps may carry it past zero.
-void Switching::mark() {
+void Switching::mark(const Instant& here) {
   for (Watch& watch : watches_) {
     if (watch.kind == Watch::Kind::jam && watch.started && !watch.near)
       watch.near = set_->slide_margin(watch.which) < kNearJam;
     if (watch.kind != Watch::Kind::slip) continue;
-    set_->look(equations_.state());
+    set_->look(here.state);
     const Vec3d slip = set_->slip(watch.which);
     const double speed = norm(slip);
     if (speed > kSlowSlip) watch.direction = (1.0 / speed) * slip;
   }
   for (Watch& watch : watches_) {
     if (!watch.near || watch.renewed) continue;
-    set_->renew_margin(watch.which, equations_.state());
+    set_->renew_margin(watch.which, here.state);
     watch.renewed = true;
   }
 }
@@ -207,17 +202,18 @@ double Switching::contact_load() const {
 }
 
 // Forces that are just enough when a mode begins are watched from there on.
-double Switching::value(int k, double t) {
+double Switching::value(int k, const Evaluation& found) {
   Watch& watch = watches_[index(k)];
-  const double raw = raw_value(watch, t);
+  const double raw = raw_value(watch, found.instant);
   if (!watch.started && (watch.kind == Watch::Kind::push || watch.kind == Watch::Kind::cone))
     watch.offset = std::max(0.0, kForceRounding * contact_load() - raw);
   watch.started = true;
   return raw + watch.offset;
 }
 
-double Switching::raw_value(const Watch& watch, double t) {
-  const State& state = equations_.state();
+double Switching::raw_value(const Watch& watch, const Instant& here) {
+  const State& state = here.state;
+  const double t = here.time;
   switch (watch.kind) {
     case Watch::Kind::time:
       return changes_[index(watch.which)].settings.time - t;
@@ -241,11 +237,11 @@ double Switching::raw_value(const Watch& watch, double t) {
   return 1.0;
 }
 
-Jet Switching::slope(int k, double t, std::span<const double> rates) const {
+Jet Switching::slope(int k, const Instant& here, std::span<const double> rates) const {
   const Watch& watch = watches_[index(k)];
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   if (watch.kind != Watch::Kind::function) return {0.0, kUnknown, kUnknown};
-  return changes_[index(watch.which)].when.guard_jet(t, equations_.state(), rates);
+  return changes_[index(watch.which)].when.guard_jet(here.time, here.state, rates);
 }
 
 void Switching::count(double t, int constraint) {
@@ -288,7 +284,7 @@ void Switching::apply(double t, Eigen::VectorXd& y, Change& change, std::vector<
                         (jump.velocity - state.v).lpNorm<Eigen::Infinity>(), jump.energy_change);
     state.v = jump.velocity;
     equations_.set_state(state, y);
-    equations_.add_switching_work(jump.energy_change, y);
+    equations_.work().add_switching(jump.energy_change, y);
   }
   log.push_back({t, "constraint", change.settings.name, text});
 }
@@ -313,17 +309,16 @@ std::vector<int> Switching::back_at_once(double t, const Eigen::VectorXd& y,
                                          std::span<const int> contacts, std::vector<int>& rest) {
   std::vector<int> found;
   while (true) {
-    equations_.evaluate_contacts(t, y, rest);
-    const State& state = equations_.state();
-    const double h = 1e-6;  // a difference of the approach speed along the motion
-    const State later{state.q, state.v + h * equations_.acceleration()};
+    equations_.evaluate_contacts(t, y, rest, found_);
+    const State& state = found_.state();
+    const State later{state.q, state.v + kAheadOfContact * found_.acceleration};
     const std::size_t before = found.size();
     for (const int i : contacts) {
       if (std::find(rest.begin(), rest.end(), i) != rest.end()) continue;
       set_->look(state);
       const double speed = set_->approach_speed(i);
       set_->look(later);
-      const double pull = (set_->approach_speed(i) - speed) / h;
+      const double pull = (set_->approach_speed(i) - speed) / kAheadOfContact;
       const Count& c = counts_[index(i)];
       const double often = t - c.since <= kChatterTime ? c.times : 0.0;
       if (!(pull < 0.0) || 2.0 * speed > -pull * kShortestBounce * std::exp2(often / kOften))
@@ -375,7 +370,7 @@ std::vector<int> Switching::impact(double t, Eigen::VectorXd& y, std::vector<Run
   double rest = jump.energy_change;
   for (std::size_t k = 0; k < contacts.size(); ++k) {
     const int i = contacts[k];
-    equations_.add_constraint_work(i, jump.contact_work[k], y);
+    equations_.work().add_constraint(i, jump.contact_work[k], y);
     rest -= jump.contact_work[k];
     if (before[k] >= -kSlowSlip) continue;
     log.push_back({t, "touch", set_->name(i),
@@ -384,13 +379,13 @@ std::vector<int> Switching::impact(double t, Eigen::VectorXd& y, std::vector<Run
     count(t, i);
   }
   // What moving servos and prescribed motions did goes with the contact that made them.
-  equations_.add_constraint_work(hits.front(), rest, y);
+  equations_.work().add_constraint(hits.front(), rest, y);
   return hits;
 }
 
-// After the equations were evaluated.
-bool Switching::jammed() {
-  set_->look(equations_.state());
+// With the forces of the last evaluation, which was at this state.
+bool Switching::jammed(const State& state) {
+  set_->look(state);
   for (const int i : contacts_) {
     if (!set_->slips(i) || norm(set_->slip(i)) <= kHardlySlips) continue;
     const double margin = set_->slide_margin(i);
@@ -408,7 +403,7 @@ bool Switching::jam(double t, Eigen::VectorXd& y, std::span<const int> contacts,
   for (const int i : contacts) before.push_back(set_->slip(i));
   ConstraintSet::Jump jump;
   try {
-    jump = set_->jam(state, equations_.applied_effort(), equations_.external(), contacts);
+    jump = set_->jam(state, found_.applied, equations_.forces().external(), contacts);
   } catch (const UnsolvedContacts&) {
     return false;
   }
@@ -434,16 +429,16 @@ bool Switching::jam(double t, Eigen::VectorXd& y, std::span<const int> contacts,
   equations_.set_state(state, y);
   double rest = jump.energy_change;
   for (std::size_t k = 0; k < contacts.size(); ++k) {
-    equations_.add_constraint_work(contacts[k], jump.contact_work[k], y);
+    equations_.work().add_constraint(contacts[k], jump.contact_work[k], y);
     rest -= jump.contact_work[k];
   }
-  equations_.add_constraint_work(contacts.front(), rest, y);
+  equations_.work().add_constraint(contacts.front(), rest, y);
   return true;
 }
 
 void Switching::settle(double t, Eigen::VectorXd& y, std::span<const int> hits,
                        std::vector<RunEvent>& log) {
-  equations_.set_targets(t);
+  equations_.set_targets(t, state_at(t, y));
   bool jams = false;
   for (const int k : hits) {
     const Watch& watch = watches_[index(k)];
@@ -453,8 +448,8 @@ void Switching::settle(double t, Eigen::VectorXd& y, std::span<const int> hits,
   }
   if (jams) {
     // Where it still presses.
-    equations_.evaluate(t, y);
-    const State state = equations_.state();
+    equations_.evaluate(t, y, found_);
+    const State state = found_.state();
     const std::vector<int> contacts = touching(state);
     if (contact_load() > 0.0) jam(t, y, resting(state, contacts), kTurned, log);
   }
@@ -463,7 +458,7 @@ void Switching::settle(double t, Eigen::VectorXd& y, std::span<const int> hits,
 
 void Switching::resolve(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) {
   if (idle() || contacts_.empty()) return;
-  equations_.set_targets(t);
+  equations_.set_targets(t, state_at(t, y));
   struct Before {
     ContactMode mode;
     bool slips;
@@ -479,7 +474,9 @@ void Switching::resolve(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log
     std::vector<int> rest = resting(state, all);
     try {
       held = back_at_once(t, y, all, rest);
-      if (tries == kMostJams || !jammed() || !jam(t, y, resting(state, all), kTurned, log)) break;
+      if (tries == kMostJams || !jammed(found_.state()) ||
+          !jam(t, y, resting(state, all), kTurned, log))
+        break;
     } catch (const UnsolvedContacts&) {
       if (tries == kMostJams || !jam(t, y, resting(state, all), kNeeded, log)) throw;
     }
@@ -520,19 +517,19 @@ void Switching::resolve(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log
   }
   if (first < 0) return;
   // What is slow comes to rest.
-  state = equations_.state();
+  state = found_.state();
   const ConstraintSet::Jump slow = set_->settle(state);
   state.v = slow.velocity;
   equations_.set_state(state, y);
-  equations_.add_constraint_work(first, slow.energy_change, y);
+  equations_.work().add_constraint(first, slow.energy_change, y);
 }
 
-void Switching::check(double t) {
+void Switching::check(const Instant& here) {
   if (idle()) return;
-  if (!(equations_.closure_residual(t, equations_.state()) <= kAttachTolerance))
-    set_->refuse_open(equations_.state(), kAttachTolerance);
+  if (!(equations_.closure_residual(here.time, here.state) <= kAttachTolerance))
+    set_->refuse_open(here.state, kAttachTolerance);
   if (contacts_.empty()) return;
-  set_->look(equations_.state());
+  set_->look(here.state);
   for (const int i : contacts_)
     if (const double open = set_->contact_gap(i); open < -kDeepest)
       throw NumericalError("contact '" + set_->name(i) + "' is " + number(-open) +
@@ -542,7 +539,7 @@ void Switching::check(double t) {
 
 std::string Switching::near_jam(double t, const Eigen::VectorXd& y) {
   if (idle()) return {};
-  equations_.evaluate(t, y);
+  equations_.evaluate(t, y, found_);
   for (const int i : contacts_)
     if (set_->slips(i) && std::abs(set_->slide_margin(i)) < kNearJam)
       return set_->describe_contact(i) +

@@ -32,7 +32,6 @@ namespace catena {
 
 inline constexpr int kMostSwitchings = 200;
 inline constexpr double kChatterTime = 1e-3;  // s
-inline constexpr double kDeepest = 1e-6;      // m
 // Frames that are attached must be this close, in metres and radians.
 inline constexpr double kAttachTolerance = 1e-6;
 
@@ -45,16 +44,16 @@ class Switching {
   void begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log);
 
   // What must be watched with the present modes.
-  void start(double t);
+  void start(const Instant& here);
   int watches() const { return static_cast<int>(watches_.size()); }
   bool needs_forces() const;
-  // Of watch k, after the equations were evaluated (or looked at) at t. An event is where it falls
-  // to zero.
-  double value(int k, double t);
-  // The equations were looked at and nothing has happened until there.
-  void mark();
+  // Of watch k at what the equations found last (only its instant is needed unless needs_forces();
+  // forces of contacts are those of the set). An event is where it falls to zero.
+  double value(int k, const Evaluation& found);
+  // Nothing has happened until here.
+  void mark(const Instant& here);
   // The rates of a switch's function, NaN of everything else.
-  Jet slope(int k, double t, std::span<const double> rates) const;
+  Jet slope(int k, const Instant& here, std::span<const double> rates) const;
 
   // What happens when these watches reach zero.
   void settle(double t, Eigen::VectorXd& y, std::span<const int> hits, std::vector<RunEvent>& log);
@@ -63,8 +62,8 @@ class Switching {
   // A contact that is close to jamming, in words, or "": why steps get too short.
   std::string near_jam(double t, const Eigen::VectorXd& y);
   // No contact may be below its plane, and no constraints may contradict each other: throws
-  // NumericalError. Where the equations have been looked at.
-  void check(double t);
+  // NumericalError.
+  void check(const Instant& here);
 
   std::vector<double> save() const;
   void restore(std::span<const double> saved);
@@ -97,14 +96,15 @@ class Switching {
   std::vector<int> impact(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log);
   // Modes, with those among the contacts that leave and would be back at once added to those that
   // rest; returns these.
+  // The evaluation with these modes is left in found_.
   std::vector<int> back_at_once(double t, const Eigen::VectorXd& y, std::span<const int> contacts,
                                 std::vector<int>& rest);
   // Whether something slides that has next to no finite force left; and the impulse that ends or
   // turns such a slip, by `least` of it at least. False: none would do that.
-  bool jammed();
+  bool jammed(const State& state);
   bool jam(double t, Eigen::VectorXd& y, std::span<const int> contacts, double least,
            std::vector<RunEvent>& log);
-  double raw_value(const Watch& watch, double t);
+  double raw_value(const Watch& watch, const Instant& here);
   double contact_load() const;
   void count(double t, int constraint);
   State state_at(double t, const Eigen::VectorXd& y);
@@ -120,6 +120,9 @@ class Switching {
     int times = 0;
   };
   std::vector<Count> counts_;
+  // Scratch.
+  Instant instant_;
+  Evaluation found_;
 };
 
 }  // namespace catena

@@ -1,4 +1,4 @@
-#include "catena/simulation/recording/outputs.h"
+#include "catena/simulation/recording/output_columns.h"
 
 #include <algorithm>
 #include <cmath>
@@ -83,8 +83,8 @@ std::vector<RunColumn> all_columns(const Equations& equations,
     all.push_back({std::string("momentum.linear.") + axis, "kg m/s"});
   for (const char* axis : {"x", "y", "z"})
     all.push_back({std::string("momentum.angular.") + axis, "kg m²/s"});
-  for (int k = 0; k < equations.elements(); ++k)
-    all.push_back({"work." + equations.element_name(k), "J"});
+  for (int k = 0; k < equations.work().elements(); ++k)
+    all.push_back({"work." + equations.work().name(k), "J"});
   for (const std::string& place : places)
     for (const char* axis : {".x", ".y", ".z"}) all.push_back({"position." + place + axis, "m"});
   for (const std::string& place : places)
@@ -111,8 +111,8 @@ std::string velocity_unit(const Mechanism& m, int i) {
   return is_angle(m, node, i - node.v_index) ? "rad/s" : "m/s";
 }
 
-Outputs::Outputs(const Equations& equations, std::span<const std::string> patterns,
-                 std::span<const ExtraOutput> extra)
+OutputColumns::OutputColumns(const Equations& equations, std::span<const std::string> patterns,
+                             std::span<const ExtraOutput> extra)
     : extra_(extra.begin(), extra.end()) {
   static const std::vector<std::string> kDefault{"q.*", "v.*", "effort.*", "energy.*"};
   const Mechanism& m = equations.mechanism();
@@ -188,7 +188,7 @@ Outputs::Outputs(const Equations& equations, std::span<const std::string> patter
   row_.resize(columns_.size());
 }
 
-void Outputs::put_places(const Mechanism& m, const State& state) {
+void OutputColumns::put_places(const Mechanism& m, const State& state) {
   update_kinematics(m, state.q, state.v, *workspace_);
   for (std::size_t k = 0; k < places_.size(); ++k) {
     if (wanted_places_[k] == 0) continue;
@@ -203,20 +203,20 @@ void Outputs::put_places(const Mechanism& m, const State& state) {
 }
 
 // Nowhere but beside singular positions are there none.
-void Outputs::put_forces(const Equations& equations) {
+void OutputColumns::put_forces(const Equations& equations, const Evaluation& found) {
   const std::size_t hinges = wanted_hinges_.size();
-  bool found = true;
+  bool known = true;
   try {
-    const Eigen::VectorXd effort = equations.acting_effort();
-    forces_->compute(equations.state(), equations.acceleration(), *workspace_, equations.external(),
+    const Eigen::VectorXd effort = equations.acting_effort(found);
+    forces_->compute(found.state(), found.acceleration, *workspace_, equations.forces().external(),
                      &effort);
   } catch (const NumericalError&) {
-    found = false;
+    known = false;
   }
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   for (std::size_t h = 0; h < hinges; ++h) {
     if (wanted_hinges_[h] == 0) continue;
-    const Wrenchd wrench = found ? forces_->determined(static_cast<int>(h), ForceAxes::ground)
+    const Wrenchd wrench = known ? forces_->determined(static_cast<int>(h), ForceAxes::ground)
                                  : Wrenchd{{kNone, kNone, kNone}, {kNone, kNone, kNone}};
     for (int i = 0; i < 3; ++i) {
       all_[first_of_hinges_ + 3 * h + index(i)] = wrench.force[i];
@@ -225,35 +225,37 @@ void Outputs::put_forces(const Equations& equations) {
   }
 }
 
-const std::vector<double>& Outputs::row(double t, const Equations& equations,
-                                        const Auditor& auditor, const Eigen::VectorXd& y) {
+const std::vector<double>& OutputColumns::row(const Equations& equations, const Evaluation& found,
+                                              const Auditor::Measured& measured,
+                                              const Eigen::VectorXd& y) {
+  const State& state = found.state();
   std::size_t at = 0;
   const auto put = [&](double x) { all_[at++] = x; };
   const auto put_all = [&](const auto& values) {
     for (const double x : values) put(x);
   };
-  put(t);
-  put_all(equations.state().q);
-  put_all(equations.state().v);
-  put_all(equations.acceleration());
-  put_all(equations.effort());
-  put_all(equations.friction());
-  put_all(equations.reaction());
-  const Energy& energy = auditor.energy();
+  put(found.instant.time);
+  put_all(state.q);
+  put_all(state.v);
+  put_all(found.acceleration);
+  put_all(found.effort);
+  put_all(found.friction);
+  put_all(found.reaction);
+  const Energy& energy = measured.energy;
   put(energy.kinetic);
   put(energy.gravity);
   put(energy.springs());
   put(energy.total());
-  put(equations.total_work(y));
-  put(auditor.energy_error());
-  for (int i = 0; i < 3; ++i) put(auditor.momentum().linear[i]);
-  for (int i = 0; i < 3; ++i) put(auditor.momentum().angular[i]);
-  for (int k = 0; k < equations.elements(); ++k) put(y[equations.work_entry(k)]);
-  if (workspace_) put_places(equations.mechanism(), equations.state());
-  if (forces_) put_forces(equations);
+  put(equations.work().total(y));
+  put(measured.energy_error);
+  for (int i = 0; i < 3; ++i) put(measured.momentum.linear[i]);
+  for (int i = 0; i < 3; ++i) put(measured.momentum.angular[i]);
+  for (int k = 0; k < equations.work().elements(); ++k) put(equations.work().work(k, y));
+  if (workspace_) put_places(equations.mechanism(), state);
+  if (forces_) put_forces(equations, found);
   for (std::size_t k = 0; k < chosen_.size(); ++k) row_[k] = all_[index(chosen_[k])];
   for (std::size_t k = 0; k < extra_.size(); ++k)
-    row_[chosen_.size() + k] = extra_[k].value(t, equations.state());
+    row_[chosen_.size() + k] = extra_[k].value(found.instant.time, state);
   return row_;
 }
 

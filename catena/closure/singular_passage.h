@@ -1,0 +1,98 @@
+// Passing singular positions: what is not defined in a singular position is interpolated along the
+// motion from positions before and behind it.
+//
+// In a singular position the rank of the closure equations drops, and neither dependent velocities
+// nor accelerations nor constraint forces can be found there, though all of them are smooth along a
+// motion that passes through it. Close by, rounding ε of the equations moves positions by ε/σ,
+// velocities v by v ε/σ² and accelerations a by a ε/σ² + v² ε/σ³, where σ is the clearance: the
+// distance from the singular position, as a ratio of pivots. So six states are closed beside the
+// instant, at times −3, −2, −1, 1, 2, 3 times τ along its velocities, and what is wanted is the
+// value at 0 of the quintic through them (constraint embedding digest, section 3.13, with four more
+// points):
+//
+//   f(0) ≈ Σ w_i f(τ_i),   w = (1, −6, 15, 15, −6, 1) / 20,   error: τ⁶ f⁽⁶⁾ / 20 (at most)
+//
+// Both treatments of closed loops pass that way: independent coordinates (embedded loops,
+// simulation/coordinates/closed_coordinates.h) and multipliers (constraints/constraint_set.h). They
+// differ in how a neighbouring state is closed and in what measures the clearance.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+
+#include <Eigen/Core>
+
+#include "catena/model/mechanism.h"
+
+namespace catena {
+
+// Branches that pass each other at less than this (radians, or fractions of the loop's length)
+// meet: a file with few digits leaves so much of a mechanism whose branches do.
+inline constexpr double kBranchesMeet = 1e-9;
+
+// Distances, in units of the clearance of the route (σ above).
+struct PassageLimits {
+  double near;         // below this clearance a position is passed by interpolation
+  double enough;       // the clearance that the neighbours must have
+  double first_aside;  // how far the first neighbours are at first, in radians or metres
+  double folded;       // singular values below this part of the largest vanish where branches meet
+};
+
+// Embedded loops: the clearance is the smallest pivot of the dependent block over the largest (of
+// large loops: over what long chains have). Every state is closed to rounding, so that what is
+// found in place is good down to ε/σ³ ≈ 3e-7, and the neighbours need no more than that.
+inline constexpr PassageLimits kEmbeddedPassage{
+    .near = 1.5e-3, .enough = 1.5e-3, .first_aside = 5e-3, .folded = 5e-3};
+
+// Multipliers: the clearance is the smallest sine between a row and the others in the metric of
+// M⁻¹. The stages of a step are not closed, and what they are open by is divided by σ², so that
+// interpolation is better from further away; the neighbours are closed and may be nearer, where
+// ε/σ³ is 1e-8.
+inline constexpr PassageLimits kMultiplierPassage{
+    .near = 1e-2, .enough = 4e-3, .first_aside = 1e-2, .folded = 2e-2};
+
+// A neighbouring state, `time` after the instant it stands beside, and its weight.
+struct PassageSide {
+  State state;
+  double weight = 0.0;
+  double time = 0.0;
+};
+
+struct Passage {
+  std::array<PassageSide, 6> sides;
+  double clearance = 0.0;  // the least of the sides
+  double error = 0.0;      // of the interpolation, as a fraction of the velocities
+};
+
+// How a route finds closed states beside an instant.
+class PassageNeighbours {
+ public:
+  virtual ~PassageNeighbours() = default;
+  // The closed state `time` after the instant along its velocities. Returns its clearance, zero if
+  // it may be on another branch. Throws NumericalError where there is none: at the end of a range.
+  virtual double close_beside(double time, double aside, State& state) = 0;
+};
+
+struct PassageSearch {
+  std::optional<Passage> passage;
+  // Where the motion goes along singular positions and not through one: the largest clearance seen.
+  std::optional<double> along;
+};
+
+// Looks for a passage beside a state whose fastest entry has this speed. `in_place` is the
+// clearance of what is found without interpolation; a passage that is no better is not one (zero:
+// anything is better). None is found at rest, at the end of a range, and where the motion goes
+// along singular positions and not through one.
+PassageSearch find_passage(PassageNeighbours& neighbours, const State& state, double speed,
+                           double in_place, const PassageLimits& limits);
+
+// Positions and velocities between the sides.
+State interpolated_state(const Mechanism& mechanism, std::span<const PassageSide> sides);
+
+// How far rounding at this clearance, and the error of an interpolation, may have moved an entry of
+// the accelerations: error control must not ask for better.
+double acceleration_noise(const State& state, const Eigen::VectorXd& acceleration, double clearance,
+                          double interpolation_error);
+
+}  // namespace catena

@@ -1,0 +1,57 @@
+// How accelerations are found from what acts: hybrid dynamics of the tree and its embedded loops,
+// or the multipliers of a set of constraints (constrained_accelerations.h).
+//
+// Freedoms that stick, rest at a stop or have a prescribed motion are motion-driven: their
+// acceleration is given, and what holds or drives them is found.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "catena/dynamics/forward.h"
+#include "catena/dynamics/impulses.h"
+#include "catena/simulation/evaluation.h"
+#include "catena/simulation/nonsmooth/freedom_mode.h"
+
+namespace catena {
+
+// Which freedoms are motion-driven, and why.
+struct Held {
+  std::span<const FreedomMode> modes;
+  std::span<const std::uint8_t> prescribed;
+};
+
+class Accelerations {
+ public:
+  virtual ~Accelerations() = default;
+
+  // Finds acceleration, what prescribed motions take (added to `effort`), and what holds freedoms
+  // (`reaction`, and `friction` of those that stick), from the efforts and accelerations in
+  // `input`. `ahead`: the time of the state after the instant that is looked for, where that is
+  // interpolated (singular_passage.h).
+  virtual void solve(const State& state, double ahead, const HybridInput& input, const Held& held,
+                     std::span<const ExternalWrench> external, Evaluation& found) = 0;
+  // Velocities after the locked freedoms are brought to their targets at once, all else kept that
+  // constrains the motion.
+  virtual ImpulseResult impulse(const State& state, const ImpulseInput& input) = 0;
+  // The independent freedoms of the loops.
+  virtual void set_chart(const Chart&) {}
+};
+
+// Forward or hybrid dynamics. Nothing is allocated in solve() of a tree.
+class HybridAccelerations final : public Accelerations {
+ public:
+  explicit HybridAccelerations(const Mechanism& mechanism);
+  void solve(const State& state, double ahead, const HybridInput& input, const Held& held,
+             std::span<const ExternalWrench> external, Evaluation& found) override;
+  ImpulseResult impulse(const State& state, const ImpulseInput& input) override;
+  void set_chart(const Chart& chart) override { workspace_.set_chart(chart); }
+
+ private:
+  const Mechanism& mechanism_;
+  Workspace workspace_;
+  HybridResult result_;
+};
+
+}  // namespace catena

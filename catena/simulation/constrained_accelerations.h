@@ -1,0 +1,50 @@
+// Accelerations by multipliers: loops that are not embedded, constraints that are switched
+// (constraints/constraint_set.h), and freedoms that are held or driven as locks among them.
+#pragma once
+
+#include <vector>
+
+#include "catena/constraints/constraint_set.h"
+#include "catena/simulation/accelerations.h"
+
+namespace catena {
+
+class ConstrainedAccelerations final : public Accelerations {
+ public:
+  ConstrainedAccelerations(const Mechanism& mechanism, const ActionSettings& actions,
+                           const AppliedForces& forces);
+
+  ConstraintSet& set() { return set_; }
+  const ConstraintSet& set() const { return set_; }
+  void add_signals(SignalSet& signals);
+  // Servos and locks of prescribed motions as they shall be at t. A lock that is not active yet is
+  // activated at this state.
+  void set_targets(double t, const State& state);
+
+  void solve(const State& state, double ahead, const HybridInput& input, const Held& held,
+             std::span<const ExternalWrench> external, Evaluation& found) override;
+  ImpulseResult impulse(const State& state, const ImpulseInput& input) override;
+
+  // Locks of freedoms that stick, rest against a stop or have a prescribed motion.
+  void hold_freedoms(const State& state, const Held& held);
+  // Powers of contacts and servos with the forces of the last solve().
+  void measure_power(Evaluation& found) const;
+
+ private:
+  struct Servo {
+    int constraint;
+    std::string name;
+    std::vector<Signal> motions;
+  };
+
+  const Mechanism& mechanism_;
+  const AppliedForces& forces_;
+  ConstraintSet set_;
+  std::vector<Servo> servos_;
+  std::vector<int> lock_of_freedom_;  // in set_, −1: none
+};
+
+// Whether a simulation with these actions integrates all coordinates and uses multipliers.
+bool uses_multipliers(const Mechanism& mechanism, const ActionSettings& actions);
+
+}  // namespace catena

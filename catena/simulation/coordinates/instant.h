@@ -1,0 +1,53 @@
+// What the coordinates of a mechanism know of one instant of its motion, and of a step between two
+// instants. Both are values: they are filled in place (so that nothing is allocated again and
+// again) and handed to everybody who needs them. No answer depends on what was asked before.
+#pragma once
+
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "catena/closure/singular_passage.h"
+#include "catena/model/mechanism.h"
+
+namespace catena {
+
+struct Instant {
+  double time = 0.0;  // s
+  State state = {};   // on its manifold: quaternions of length one, loops closed
+  // How far the loops are from a singular position, as a ratio of pivots (singular_passage.h); 1 of
+  // a tree. Of the sides if there are any.
+  double clearance = 1.0;
+  double interpolation_error = 0.0;  // as a fraction of velocities and accelerations
+  // Not empty if the instant is so close to a singular position that nothing can be evaluated
+  // there: states before and behind it, with the weights by which the state was interpolated
+  // between them and by which accelerations and forces are to be.
+  std::vector<PassageSide> sides = {};
+
+  bool is_interpolated() const { return !sides.empty(); }
+};
+
+// A step that an integrator has made, from the anchor of the coordinates on. Inside it the motion
+// is known from both ends: the cubic with their positions and velocities is where loops are closed
+// from. That is near enough also in a long step, where the tangent at its start leads to another
+// branch.
+struct StepSpan {
+  // A closed position of a loop, at the part s of the step.
+  struct Waypoint {
+    double s = 0.0;
+    Eigen::VectorXd x{};  // of the loop's columns: dependent, independent (loop_positions.h)
+    Eigen::VectorXd rate{};
+    Eigen::MatrixXd map{};  // of the independent entries of x: dependent by independent
+  };
+
+  double start = 0.0, end = 0.0;  // s
+  Instant last;                   // at the end
+  // By loop: the ends of the step, and waypoints between them where they were needed.
+  std::vector<std::vector<Waypoint>> ways;
+
+  double duration() const { return end - start; }
+  // Strictly: at its ends the step is not needed.
+  bool contains(double t) const { return start < t && t < end; }
+};
+
+}  // namespace catena

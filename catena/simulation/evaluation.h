@@ -1,0 +1,30 @@
+// What the equations of motion find at an instant: a value that events, outputs, the audit and the
+// choice of modes are handed.
+#pragma once
+
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "catena/simulation/applied_forces.h"
+#include "catena/simulation/coordinates/instant.h"
+
+namespace catena {
+
+struct Evaluation {
+  // Time and state. With constraints by multipliers next to a singular position the state is the
+  // interpolated one, with its sides.
+  Instant instant{};
+  ComponentEfforts efforts{};  // of the components
+  // By freedom, N or N m:
+  Eigen::VectorXd effort{};    // of the actuators: components, servos, prescribed motions
+  Eigen::VectorXd applied{};   // what acts, passive elements and what holds freedoms left out
+  Eigen::VectorXd friction{};  // at freedoms with dry friction
+  Eigen::VectorXd reaction{};  // what holds those that stick or rest at a stop
+  Eigen::VectorXd acceleration{};
+  std::vector<double> constraint_power{};  // W, of sliding contacts and servos; by constraint
+
+  const State& state() const { return instant.state; }
+};
+
+}  // namespace catena

@@ -1,0 +1,42 @@
+// The signals of a simulation, whoever uses them, with their jumps: where each is switched to, and
+// where the next corner is.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "catena/simulation/signals/signal.h"
+
+namespace catena {
+
+class SignalSet {
+ public:
+  // The signal must outlive the set.
+  void add(Signal& signal, std::string name);
+
+  // Jumps of all signals, one after the other.
+  int switches() const { return switches_; }
+  void switch_arguments(double t, const State& state, std::span<double> arguments) const;
+  // Whose jump it is.
+  const std::string& switch_name(int k) const;
+  std::vector<std::uint8_t> switch_sides() const;
+  void set_switch_sides(std::span<const std::uint8_t> sides);
+
+  // Takes the sides that hold at t and just after it.
+  void start(double t, const State& state);
+  double next_corner() const;
+  // Whether one of them is not continuous at that corner.
+  bool jumps_at(double corner) const;
+
+ private:
+  struct Named {
+    Signal* signal;
+    std::string name;
+  };
+  std::vector<Named> signals_;
+  int switches_ = 0;
+};
+
+}  // namespace catena

@@ -1,0 +1,115 @@
+// One run of a simulation, step by step (simulate.h is the public face):
+//
+//   prepare   start() or resume(): modes and contacts of the first instant, the first row
+//   advance   1. the integrator makes a step, up to the next corner of a signal, checkpoint or end
+//             2. events inside it are located (nonsmooth/events.h)
+//             3. rows up to there are written, the audit measures
+//             4. at an event: what happens is applied, and the integrator starts again;
+//                else: corners of signals, freedoms that are held, other independent coordinates,
+//                a checkpoint
+//   finish    the last row, the audit's report
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "catena/simulation/last_step.h"
+#include "catena/simulation/nonsmooth/events.h"
+#include "catena/simulation/recording/output_columns.h"
+#include "catena/simulation/simulate.h"
+
+namespace catena {
+
+class Simulation {
+ public:
+  // `at`: where the coordinates start, closed.
+  Simulation(const Mechanism& mechanism, const State& at, const SimulationSettings& settings,
+             Recorder& recorder);
+
+  void start(const State& initial);
+  void resume(const RunCheckpoint& from);
+  SimulationResult run();
+
+ private:
+  // ---- One step, and what comes with it (simulate.cpp). ----
+  void advance();
+  // Advances one step; retries with a shorter one if its end state cannot be closed.
+  void make_step(double limit);
+  void go_to_event(double t);
+  void go_to_end_of_step();
+  void apply(const EventWatch::Hits& hits);
+  void respond(const EventSettings& event);
+  // Signals go on behind a jump or a corner. True: velocities have jumped.
+  bool pass_corner();
+  // Makes here_ the anchor of the coordinates.
+  Coordinates::Accepted accept();
+  // The integrator and the watch start from y_ at t_.
+  void restart();
+
+  // ---- Recording. ----
+  double output_time(std::int64_t k) const;
+  double checkpoint_time() const;
+  // Where a step must end for a checkpoint; one that is overdue is made at the end of any.
+  double next_stop() const;
+  // The rows up to t_; with any of them the audit looks at y_.
+  void write_rows();
+  void write_row(const Instant& instant, const Eigen::VectorXd& y);
+  void write_log();
+  void note_rigid_loops(const State& state);
+
+  // ---- Checkpoints (simulation_checkpoints.cpp). ----
+  // False: not here, beside a singular position, from where nothing could start.
+  bool make_checkpoint();
+  void load(const RunCheckpoint& from);
+
+  // ---- How it ends (simulation_end.cpp). ----
+  void watch_for_zeno();
+  std::string describe(const StepCollapse& collapse);
+  SimulationResult result() const;
+  [[noreturn]] void fail(const std::string& why);
+
+  const Mechanism& mechanism_;
+  SimulationSettings settings_;
+  Recorder& recorder_;
+  std::unique_ptr<Coordinates> coordinates_;
+  Equations equations_;
+  StopsAndFriction stops_;
+  Switching switching_;
+  EventWatch watch_;
+  Auditor auditor_;
+  OutputColumns outputs_;
+  std::unique_ptr<Integrator> integrator_;
+  LastStep step_;
+
+  // Where it is: time, y, and what the coordinates know of it.
+  double t_ = 0.0;
+  Eigen::VectorXd y_;
+  Instant here_;
+
+  std::int64_t next_output_ = 0;
+  std::int64_t next_checkpoint_ = 0;
+  std::int64_t rows_ = 0;
+  std::int64_t events_ = 0;
+  double last_row_ = 0.0;
+  Auditor::Measured measured_;  // at the last row
+  std::vector<RunEvent> log_;
+  RunEvent last_event_;
+  int recent_events_ = 0;  // since recent_start_
+  double recent_start_ = 0.0;
+  std::deque<double> latest_;  // times of the last events
+  std::string end_;
+  bool interrupted_ = false;
+  double wall_start_ = 0.0, processor_start_ = 0.0;  // s
+
+  // Scratch of rows.
+  Eigen::VectorXd y_row_;
+  Instant row_;
+  Evaluation found_;
+};
+
+// The position and velocity that a checkpoint holds.
+State state_at(const Mechanism& mechanism, const RunCheckpoint& from);
+
+}  // namespace catena
