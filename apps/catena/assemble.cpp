@@ -1,7 +1,7 @@
 // catena assemble: a closed mechanism from a rough position to one that closes its loops.
 #include <memory>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "apps/catena/closed_state.h"
 #include "apps/catena/model_options.h"

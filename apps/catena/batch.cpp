@@ -4,7 +4,7 @@
 #include <chrono>
 #include <memory>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "apps/catena/commands.h"
 #include "apps/catena/model_options.h"

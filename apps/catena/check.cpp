@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "apps/catena/model_options.h"
 #include "catena/closure/assembly.h"

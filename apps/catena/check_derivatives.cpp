@@ -1,7 +1,7 @@
 // catena check-derivatives: every derivative of a mechanism against differences, as a table.
 #include <memory>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "apps/catena/model_options.h"
 #include "apps/catena/output.h"

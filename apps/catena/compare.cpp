@@ -2,7 +2,7 @@
 #include <cmath>
 #include <memory>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "apps/catena/commands.h"
 #include "apps/catena/output.h"

@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <memory>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "apps/catena/model_options.h"
 #include "catena/io/models/yaml.h"

@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "apps/catena/closed_state.h"
 #include "apps/catena/model_options.h"

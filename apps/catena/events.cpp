@@ -3,7 +3,7 @@
 #include <map>
 #include <memory>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "apps/catena/commands.h"
 #include "apps/catena/output.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <memory>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "apps/catena/closed_state.h"
 #include "apps/catena/model_options.h"

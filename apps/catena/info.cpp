@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <memory>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "apps/catena/info_report.h"
 #include "apps/catena/model_options.h"

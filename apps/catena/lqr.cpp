@@ -3,7 +3,7 @@
 #include <memory>
 #include <optional>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "apps/catena/assignments.h"
 #include "apps/catena/linear_output.h"

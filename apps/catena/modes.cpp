@@ -2,7 +2,7 @@
 #include <cmath>
 #include <memory>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "apps/catena/closed_state.h"
 #include "apps/catena/linear_output.h"

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <fstream>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "catena/base/error.h"
 

@@ -1,7 +1,7 @@
 // catena report: a run as one page that needs nothing else.
 #include <memory>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "apps/catena/commands.h"
 #include "apps/catena/report/report_data.h"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "apps/catena/assignments.h"
 #include "apps/catena/model_options.h"

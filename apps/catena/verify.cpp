@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "apps/catena/commands.h"
 #include "apps/catena/output.h"

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <pthread.h>
 
 #include "apps/catena/model_options.h"
