@@ -13,7 +13,7 @@
 namespace catena::app {
 namespace {
 
-struct Options {
+struct AssembleOptions {
   ModelOptions model;
   std::string state;
   std::vector<std::string> fix;
@@ -23,7 +23,7 @@ struct Options {
   std::string out;
 };
 
-void assemble_command(const Options& options) {
+void assemble_command(const AssembleOptions& options) {
   const Mechanism m = options.model.load({.freedoms = options.fix, .state_file = options.state});
   print_warnings(m);
   const StateInput in =
@@ -75,7 +75,7 @@ void assemble_command(const Options& options) {
 void add_assemble(CommandLine& line) {
   Command command =
       line.subcommand("assemble", "Close the loops of a mechanism, starting from a rough position");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<AssembleOptions>();
   options->model.add(command);
   command.option("--state", options->state, "Start from this state (YAML), not the model's");
   command.option("--fix", options->fix, "Hinges or freedoms to leave as they are");

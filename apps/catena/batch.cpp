@@ -16,7 +16,7 @@
 namespace catena::app {
 namespace {
 
-struct Options {
+struct BatchOptions {
   ModelOptions model;
   std::string states;
   std::string what = "forward";
@@ -139,7 +139,8 @@ Results evaluate(const Mechanism& m, const Input& in, const std::string& what, B
 }
 
 // States that failed on stderr, the summary on stdout.
-void report(const Options& options, const BatchWorkspace& w, Eigen::Index states, double seconds) {
+void report(const BatchOptions& options, const BatchWorkspace& w, Eigen::Index states,
+            double seconds) {
   Json failed = Json::array();
   for (Eigen::Index i = 0; i < states; ++i) {
     const StateReport& state = w.reports()[static_cast<std::size_t>(i)];
@@ -166,7 +167,7 @@ void report(const Options& options, const BatchWorkspace& w, Eigen::Index states
   fmt::print("{}\n", json.dump(2));
 }
 
-void batch(const Options& options) {
+void batch(const BatchOptions& options) {
   const CsvTable states = read_csv(options.states);
   const Mechanism m = options.model.load({.signals = states.names});
   print_warnings(m);
@@ -195,7 +196,7 @@ void batch(const Options& options) {
 
 void add_batch(CommandLine& line) {
   Command command = line.subcommand("batch", "Dynamics of many states, from a table to a table");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BatchOptions>();
   options->model.add(command);
   command
       .option("--states", options->states,

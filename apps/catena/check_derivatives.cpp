@@ -10,14 +10,14 @@
 namespace catena::app {
 namespace {
 
-struct Options {
+struct CheckDerivativesOptions {
   ModelOptions model;
   int states = 10;
   int seed = 1;
   bool json = false;
 };
 
-void check_command(const Options& options) {
+void check_command(const CheckDerivativesOptions& options) {
   const Mechanism m = options.model.load();
   print_warnings(m);
   const DerivativeReport report =
@@ -70,7 +70,7 @@ void check_command(const Options& options) {
 void add_check_derivatives(CommandLine& line) {
   Command command =
       line.subcommand("check-derivatives", "Every derivative against differences at random states");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CheckDerivativesOptions>();
   options->model.add(command);
   command.option("--states", options->states, "How many states").positive().show_default();
   command.option("--seed", options->seed, "Of the random states").non_negative().show_default();

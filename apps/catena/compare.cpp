@@ -12,7 +12,7 @@
 namespace catena::app {
 namespace {
 
-struct Options {
+struct CompareOptions {
   std::string first, second;
   double tolerance = 0.0;
   bool json = false;
@@ -42,7 +42,7 @@ Json comparison_json(const RunComparison& c, double tolerance) {
           {"columns", columns}};
 }
 
-std::string comparison_text(const RunComparison& c, const Options& options) {
+std::string comparison_text(const RunComparison& c, const CompareOptions& options) {
   std::string text;
   const auto say = [&](const std::string& line) { text += line + "\n"; };
   if (!c.same_model) say("The models are different.");
@@ -82,7 +82,7 @@ std::string comparison_text(const RunComparison& c, const Options& options) {
   return text;
 }
 
-void compare(const Options& options) {
+void compare(const CompareOptions& options) {
   if (!(options.tolerance >= 0.0))
     throw UsageError("catena compare: error: --tolerance must not be negative");
   const RunFile first(options.first), second(options.second);
@@ -97,7 +97,7 @@ void compare(const Options& options) {
 
 void add_compare(CommandLine& line) {
   Command command = line.subcommand("compare", "Tell how two runs differ");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CompareOptions>();
   command.option("RUN1", options->first, "A run").required();
   command.option("RUN2", options->second, "Another").required();
   command

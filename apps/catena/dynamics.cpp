@@ -23,7 +23,7 @@
 namespace catena::app {
 namespace {
 
-struct Options {
+struct DynamicsOptions {
   ModelOptions model;
   std::string state;
   std::string what = "forward";
@@ -344,7 +344,7 @@ Result chains(const Mechanism& m, const StateInput& in, const std::string& body)
   return result;
 }
 
-void dynamics(const Options& options) {
+void dynamics(const DynamicsOptions& options) {
   const Mechanism m =
       options.model.load({.freedoms = options.independent, .state_file = options.state});
   print_warnings(m);
@@ -370,7 +370,7 @@ void dynamics(const Options& options) {
 void add_dynamics(CommandLine& line) {
   Command command =
       line.subcommand("dynamics", "Accelerations, efforts, forces and energy of a state");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<DynamicsOptions>();
   options->model.add(command);
   command
       .option("--state", options->state,

@@ -13,7 +13,7 @@
 namespace catena::app {
 namespace {
 
-struct Options {
+struct EquilibriumOptions {
   ModelOptions model;
   std::string state;
   std::vector<std::string> hold;
@@ -22,7 +22,7 @@ struct Options {
   std::string out;
 };
 
-void equilibrium_command(const Options& options) {
+void equilibrium_command(const EquilibriumOptions& options) {
   const Mechanism m = options.model.load({.freedoms = options.hold, .state_file = options.state});
   print_warnings(m);
   StateInput in = options.state.empty() ? default_input(m) : read_state_file(options.state, m);
@@ -78,7 +78,7 @@ void equilibrium_command(const Options& options) {
 void add_equilibrium(CommandLine& line) {
   Command command = line.subcommand(
       "equilibrium", "A position in which nothing accelerates, at rest or in steady motion");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<EquilibriumOptions>();
   options->model.add(command);
   command
       .option("--state", options->state,

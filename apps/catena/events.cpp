@@ -13,13 +13,13 @@
 namespace catena::app {
 namespace {
 
-struct Options {
+struct EventsOptions {
   std::string run;
   std::vector<std::string> kinds;
   bool json = false;
 };
 
-std::vector<RunEvent> chosen(const RunFile& run, const Options& options) {
+std::vector<RunEvent> chosen(const RunFile& run, const EventsOptions& options) {
   std::vector<RunEvent> events = run.events();
   if (options.kinds.empty()) return events;
   // Those that simulations write (docs/simulation.md), and what else is in this run.
@@ -54,7 +54,7 @@ std::string events_text(const std::vector<RunEvent>& events) {
                      kinds.empty() ? "" : ": " + listed(kinds));
 }
 
-void show_events(const Options& options) {
+void show_events(const EventsOptions& options) {
   const std::vector<RunEvent> events = chosen(RunFile(options.run), options);
   if (!options.json) {
     write_text(events_text(events), "");
@@ -73,7 +73,7 @@ void show_events(const Options& options) {
 
 void add_events(CommandLine& line) {
   Command command = line.subcommand("events", "List the events of a run");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<EventsOptions>();
   command.option("RUN", options->run, "A run").required();
   command.option("--kind", options->kinds, "Only these: limit, stick, slip, zeno, user, ...")
       .separated_by(',');

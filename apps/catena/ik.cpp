@@ -13,7 +13,7 @@
 namespace catena::app {
 namespace {
 
-struct Options {
+struct IkOptions {
   ModelOptions model;
   std::string state;
   std::string body;
@@ -26,7 +26,7 @@ struct Options {
   std::string out;
 };
 
-void ik_command(const Options& options) {
+void ik_command(const IkOptions& options) {
   const Mechanism m = options.model.load({.freedoms = options.fix, .state_file = options.state});
   print_warnings(m);
   StateInput in = options.state.empty() ? default_input(m) : read_state_file(options.state, m);
@@ -92,7 +92,7 @@ void ik_command(const Options& options) {
 void add_ik(CommandLine& line) {
   Command command = line.subcommand(
       "ik", "Find a position in which a point or frame of a body is where it is wanted");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<IkOptions>();
   options->model.add(command);
   command.option("--body", options->body, "The body, or a frame of the model").required();
   command.option("--point", options->point, "Point in the frame of the body")

@@ -14,7 +14,7 @@
 namespace catena::app {
 namespace {
 
-struct Options {
+struct InfoOptions {
   ModelOptions model;
   bool json = false;
   bool full = false;
@@ -47,7 +47,7 @@ void parameter_info(const Mechanism& mechanism, bool json) {
   write_text(json ? Json{{"parameters", names}}.dump(2) + "\n" : text, "");
 }
 
-void info(const Options& options) {
+void info(const InfoOptions& options) {
   if (options.cpu) {
     cpu_info(options.json);
     return;
@@ -77,7 +77,7 @@ void info(const Options& options) {
 void add_info(CommandLine& line) {
   Command command =
       line.subcommand("info", "Describe a mechanism: bodies, hinges, loops, mobility, mass");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<InfoOptions>();
   options->model.add(command, false);
   command.flag("--json", options->json, "Print JSON");
   command.flag("--full", options->full, "Print every row of long tables");

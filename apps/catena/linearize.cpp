@@ -17,7 +17,7 @@
 namespace catena::app {
 namespace {
 
-struct Options {
+struct LinearizeOptions {
   ModelOptions model;
   std::string at;
   std::string along;
@@ -82,7 +82,7 @@ std::vector<std::string> matching(const Mechanism& m, const std::vector<std::str
 }
 
 // E of δẋ = A δx + B δu + E δp: how the accelerations of the states change with parameters.
-void add_parameters(const Mechanism& m, const Plant& plant, const Options& options,
+void add_parameters(const Mechanism& m, const Plant& plant, const LinearizeOptions& options,
                     const LinearizeSettings& settings, Json& json, std::string& text) {
   const ParameterSet set(m, matching(m, options.parameters));
   const Eigen::MatrixXd e = parameter_matrix(m, plant, set, settings);
@@ -97,7 +97,8 @@ void add_parameters(const Mechanism& m, const Plant& plant, const Options& optio
           matrix_text(e.bottomRows(size).transpose(), set.names(), accelerations);
 }
 
-void schedule(const Options& options, const Mechanism& m, const LinearizeSettings& settings) {
+void schedule(const LinearizeOptions& options, const Mechanism& m,
+              const LinearizeSettings& settings) {
   const RunFile run(options.along);
   SensitivityWorkspace w(m);
   Json list = Json::array();
@@ -123,7 +124,7 @@ void schedule(const Options& options, const Mechanism& m, const LinearizeSetting
     write_text(table.text(), "");
 }
 
-void linearize_command(const Options& options) {
+void linearize_command(const LinearizeOptions& options) {
   NamedHinges named{
       .freedoms = options.driven, .signals = options.inputs, .state_file = options.at};
   const auto append = [](std::vector<std::string>& to, const std::vector<std::string>& more) {
@@ -172,7 +173,7 @@ void linearize_command(const Options& options) {
 void add_linearize(CommandLine& line) {
   Command command = line.subcommand(
       "linearize", "Linear model (A, B, C, D and M, P1, P2, P3) about a state or along a run");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<LinearizeOptions>();
   options->model.add(command);
   command
       .option("--at", options->at,

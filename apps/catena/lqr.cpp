@@ -21,7 +21,7 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-struct Options {
+struct LqrOptions {
   ModelOptions model;
   std::string at, out, gains;
   std::vector<std::string> actuators, q, r, final, disturb, limits;
@@ -67,7 +67,7 @@ SimulationSettings world_of(const RunFile& run, const Mechanism& m) {
   return world;
 }
 
-void read_run(const Options& options, Task& task) {
+void read_run(const LqrOptions& options, Task& task) {
   const std::string& path = options.model.file();
   static const std::vector<std::string> kModels{".yaml", ".yml", ".urdf", ".sdf", ".world"};
   for (const std::string& ending : kModels)
@@ -94,7 +94,7 @@ void read_run(const Options& options, Task& task) {
 }
 
 // q.elbow=0.1 v.elbow=-1 (offsets), random=0.5, mass.BODY=1.1, elbow=EXPRESSION (an effort).
-Disturbance disturbance_of(const Options& options) {
+Disturbance disturbance_of(const LqrOptions& options) {
   Disturbance result;
   result.seed = options.seed;
   for (const std::string& text : options.disturb) {
@@ -113,7 +113,7 @@ Disturbance disturbance_of(const Options& options) {
 }
 
 // With --at: the mechanism, with coordinates at the hinges that options and state name.
-Mechanism load(const Options& options, const RegulatorSettings& settings) {
+Mechanism load(const LqrOptions& options, const RegulatorSettings& settings) {
   const Mechanism mechanism = options.model.load();
   UsedHinges used(mechanism);
   used.add(options.actuators);
@@ -133,7 +133,7 @@ Mechanism load(const Options& options, const RegulatorSettings& settings) {
   return used.with_coordinates();
 }
 
-void design(const Options& options, Task& task) {
+void design(const LqrOptions& options, Task& task) {
   RegulatorSettings settings;
   settings.actuators = options.actuators;
   settings.interval = options.interval;
@@ -311,7 +311,7 @@ std::string human(const Task& task, const std::optional<RegulatedResult>& open,
 }
 
 // The run of the closed loop: its settings, with the regulator among them.
-std::unique_ptr<Recorder> recorder_for(const Options& options, const Task& task,
+std::unique_ptr<Recorder> recorder_for(const LqrOptions& options, const Task& task,
                                        const RegulatedSettings& settings) {
   if (options.out.empty()) return std::make_unique<MemoryRecorder>();
   if (options.out.ends_with(".csv")) return std::make_unique<CsvRecorder>(options.out);
@@ -332,7 +332,7 @@ std::unique_ptr<Recorder> recorder_for(const Options& options, const Task& task,
   return std::make_unique<RunRecorder>(options.out, std::move(header), true);
 }
 
-void lqr_command(const Options& options) {
+void lqr_command(const LqrOptions& options) {
   RegulatedSettings settings;
   settings.disturbance = disturbance_of(options);
   Task task;
@@ -380,8 +380,8 @@ void lqr_command(const Options& options) {
 void add_lqr(CommandLine& line) {
   Command command = line.subcommand(
       "lqr", "A regulator that keeps a mechanism on the motion of a run, or in an equilibrium");
-  const auto options = std::make_shared<Options>();
-  Options& o = *options;
+  const auto options = std::make_shared<LqrOptions>();
+  LqrOptions& o = *options;
   o.model.add(command).help("A run (any, with efforts); with --at a mechanism");
   command
       .option("--at", o.at,

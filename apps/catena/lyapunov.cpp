@@ -13,7 +13,7 @@
 namespace catena::app {
 namespace {
 
-struct Options {
+struct LyapunovOptions {
   ModelOptions model;
   std::string state;
   LyapunovSettings settings;
@@ -21,7 +21,7 @@ struct Options {
   std::string out;
 };
 
-void lyapunov_command(const Options& options) {
+void lyapunov_command(const LyapunovOptions& options) {
   const LyapunovSettings& settings = options.settings;
   if (!(settings.step <= settings.duration))
     throw UsageError(fmt::format("the step ({} s) is longer than the motion ({} s)", settings.step,
@@ -66,7 +66,7 @@ void lyapunov_command(const Options& options) {
 void add_lyapunov(CommandLine& line) {
   Command command =
       line.subcommand("lyapunov", "Lyapunov exponents of a motion: how fast small deviations grow");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<LyapunovOptions>();
   options->model.add(command);
   command
       .option("--state", options->state,

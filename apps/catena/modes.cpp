@@ -12,7 +12,7 @@
 namespace catena::app {
 namespace {
 
-struct Options {
+struct ModesOptions {
   ModelOptions model;
   std::string at;
   std::vector<std::string> independent;
@@ -21,7 +21,7 @@ struct Options {
   std::string out;
 };
 
-void modes_command(const Options& options) {
+void modes_command(const ModesOptions& options) {
   const Mechanism m =
       options.model.load({.freedoms = options.independent, .state_file = options.at});
   print_warnings(m);
@@ -75,7 +75,7 @@ void modes_command(const Options& options) {
 void add_modes(CommandLine& line) {
   Command command =
       line.subcommand("modes", "Eigenvalues, frequencies, damping and mode shapes about a state");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ModesOptions>();
   options->model.add(command);
   command
       .option("--at", options->at,

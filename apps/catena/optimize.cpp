@@ -17,7 +17,7 @@
 namespace catena::app {
 namespace {
 
-struct Options {
+struct OptimizeOptions {
   std::string problem, out, warm, result;
   std::optional<double> time_limit, tolerance, spread;
   std::optional<int> starts, iterations;
@@ -67,7 +67,7 @@ std::string human(const MotionProblem& p, const OptimalMotion& r) {
   return text;
 }
 
-std::string run_name(const Options& o) {
+std::string run_name(const OptimizeOptions& o) {
   return !o.out.empty() ? o.out : std::filesystem::path(o.problem).stem().string() + ".run.h5";
 }
 
@@ -81,7 +81,7 @@ void check_folder(const std::string& file) {
 }
 
 // The motion as a run; what there is to say of it.
-std::string record(const Options& o, const ProblemFile& file, const OptimalMotion& motion,
+std::string record(const OptimizeOptions& o, const ProblemFile& file, const OptimalMotion& motion,
                    const std::string& result) {
   const std::string out = run_name(o);
   std::unique_ptr<Recorder> recorder;
@@ -111,7 +111,7 @@ std::string record(const Options& o, const ProblemFile& file, const OptimalMotio
   return text + fmt::format("output            {} ({} rows)\n", out, replay.result.rows);
 }
 
-void optimize(const Options& o) {
+void optimize(const OptimizeOptions& o) {
   if (!o.no_run) check_folder(run_name(o));
   if (!o.result.empty()) check_folder(o.result);
   ProblemFile file = read_problem_file(o.problem);
@@ -170,8 +170,8 @@ void optimize(const Options& o) {
 
 void add_optimize(CommandLine& line) {
   Command command = line.subcommand("optimize", "Find the motion of a mechanism that costs least");
-  const auto options = std::make_shared<Options>();
-  Options& o = *options;
+  const auto options = std::make_shared<OptimizeOptions>();
+  OptimizeOptions& o = *options;
   command.option("problem", o.problem, "The problem (YAML; docs/optimize.md)")
       .placeholder("PROBLEM")
       .required();

@@ -13,7 +13,7 @@
 namespace catena::app {
 namespace {
 
-struct Options {
+struct PlotOptions {
   std::string run;
   std::vector<std::string> columns;
   std::string out;
@@ -33,7 +33,7 @@ std::vector<RunColumn> matching(const RunFile& run, const std::string& wanted) {
   return found;
 }
 
-void plot(const Options& options) {
+void plot(const PlotOptions& options) {
   const RunFile run(options.run);
   SvgPlot picture{.title = options.title, .times = run.column("time")};
   for (const std::string& wanted : options.columns)
@@ -52,7 +52,7 @@ void plot(const Options& options) {
 
 void add_plot(CommandLine& line) {
   Command command = line.subcommand("plot", "Plot columns of a run as an SVG picture");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PlotOptions>();
   command.option("RUN", options->run, "The run: an HDF5 file").required();
   command.option("COLUMN", options->columns, "Names of columns; q.* means all that match")
       .required();

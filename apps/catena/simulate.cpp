@@ -21,7 +21,7 @@
 namespace catena::app {
 namespace {
 
-struct Options {
+struct SimulateOptions {
   ModelOptions model;
   std::string state, settings, out, resume;
   bool json = false;
@@ -76,7 +76,7 @@ ControllerSettings controller(const std::string& text) {
 }
 
 // What the command line says, over what a settings file says.
-void apply(const Options& options, SimulationSettings& settings) {
+void apply(const SimulateOptions& options, SimulationSettings& settings) {
   const auto set = [](const std::optional<double>& from, double& to) {
     if (from) to = *from;
   };
@@ -179,7 +179,7 @@ Json machine(const SimulationResult& r, const std::string& out) {
   return json;
 }
 
-std::unique_ptr<Recorder> recorder_for(const std::string& out, const Options& options,
+std::unique_ptr<Recorder> recorder_for(const std::string& out, const SimulateOptions& options,
                                        const Mechanism& m, const SimulationSettings& settings) {
   if (out.ends_with(".csv")) return std::make_unique<CsvRecorder>(out);
   RunHeader header;
@@ -214,7 +214,7 @@ void make_absolute(Mechanism& m, StateInput& input, const SimulationSettings& se
 }
 
 // Hinges at which a loop is cut have coordinates if options, settings or state name them.
-Mechanism load(const Options& options) {
+Mechanism load(const SimulateOptions& options) {
   const Mechanism mechanism = options.model.load();
   UsedHinges used(mechanism);
   SimulationSettings from_options;
@@ -225,7 +225,7 @@ Mechanism load(const Options& options) {
   return used.with_coordinates();
 }
 
-void start(const Options& options) {
+void start(const SimulateOptions& options) {
   Mechanism m = load(options);
   print_warnings(m);
   StateInput input = default_input(m);
@@ -255,7 +255,7 @@ void start(const Options& options) {
 }
 
 // Everything but the duration comes from the run.
-void resume(const Options& options) {
+void resume(const SimulateOptions& options) {
   std::optional<RunCheckpoint> checkpoint;
   RunHeader header;
   {
@@ -292,7 +292,7 @@ void resume(const Options& options) {
   print(result, options.resume, options.json, settings);
 }
 
-void simulate_command(const Options& options) {
+void simulate_command(const SimulateOptions& options) {
   if (options.resume.empty() == options.model.file().empty())
     throw UsageError("catena simulate: error: give a model FILE, or --resume RUN (and no FILE)");
   if (options.resume.empty())
@@ -302,7 +302,7 @@ void simulate_command(const Options& options) {
 }
 
 // Files, times, integrator and columns.
-void add_run_options(Command& command, Options& o) {
+void add_run_options(Command& command, SimulateOptions& o) {
   const auto number_option = [&](const char* name, std::optional<double>& to, const char* what) {
     command.option(name, to, what).placeholder("S");
   };
@@ -343,7 +343,7 @@ void add_run_options(Command& command, Options& o) {
 }
 
 // What acts on the mechanism, and how it is treated.
-void add_action_options(Command& command, Options& o) {
+void add_action_options(Command& command, SimulateOptions& o) {
   const auto texts = [&](const char* name, std::vector<std::string>& to, const char* what) {
     command.option(name, to, what).placeholder("NAME=...").repeatable();
   };
@@ -377,8 +377,8 @@ void add_action_options(Command& command, Options& o) {
 
 void add_simulate(CommandLine& line) {
   Command command = line.subcommand("simulate", "Move a mechanism through time");
-  const auto options = std::make_shared<Options>();
-  Options& o = *options;
+  const auto options = std::make_shared<SimulateOptions>();
+  SimulateOptions& o = *options;
   o.model.add(command, false);
   add_run_options(command, o);
   add_action_options(command, o);

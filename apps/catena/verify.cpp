@@ -13,7 +13,7 @@
 namespace catena::app {
 namespace {
 
-struct Options {
+struct VerifyOptions {
   std::string path;
   bool all = false;
   bool json = false;
@@ -97,7 +97,7 @@ void print_table(const VerificationReport& report) {
   if (!table.empty()) write_text(table.text(), "");
 }
 
-void verify(const Options& options) {
+void verify(const VerifyOptions& options) {
   const std::string path = options.path.empty() ? default_path() : options.path;
   if (!std::filesystem::exists(path))
     throw UsageError(path + ": error: there is no such file or folder");
@@ -134,7 +134,7 @@ void verify(const Options& options) {
 
 void add_verify(CommandLine& line) {
   Command command = line.subcommand("verify", "Compare with published results");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<VerifyOptions>();
   command.option("PATH", options->path, "A case, or a folder of cases (default: verification)");
   command.flag("--all", options->all, "Run the slow cases too");
   command.flag("--json", options->json, "Print JSON");
