@@ -20,12 +20,16 @@ function(_catena_precompiled_owner kind)
     return()
   endif()
   set(source ${PROJECT_BINARY_DIR}/precompiled/${kind}.cpp)
-  file(CONFIGURE OUTPUT ${source} CONTENT "// Owner of the precompiled header of kind ${kind}.\n")
+  if(NOT kind STREQUAL "library")
+    set(main "int main() {}")  # targets that reuse the header depend on the linked owner
+  endif()
+  file(CONFIGURE OUTPUT ${source}
+    CONTENT "// Owner of the precompiled header of kind ${kind}.\n${main}\n")
   set(headers ${CATENA_COMMON_HEADERS})
   if(kind STREQUAL "library")
     add_library(catena_precompiled_library OBJECT ${source})
   else()
-    # An executable, for the flags of one; it is never linked.
+    # An executable, for the flags of one.
     add_executable(catena_precompiled_${kind} EXCLUDE_FROM_ALL ${source})
   endif()
   if(kind STREQUAL "test")

@@ -6,6 +6,7 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 
+#include "catena/dynamics/embedding.h"
 #include "catena/dynamics/testing/closed_reference.h"
 
 namespace catena::test {
@@ -140,6 +141,48 @@ TEST(RandomLoops, OfEveryHinge) {
   EXPECT_GT(worst.closed, 200);
   EXPECT_GT(worst.moving, 125);
   expect_all_below(kTolerance, worst);
+}
+
+// Maps that are handed over spare the elimination of the closure equations, and change no bit.
+TEST(RandomLoops, KnownMapsGiveTheSame) {
+  Random random(23);
+  int compared = 0;
+  for (int i = 0; i < 120; ++i) {
+    const Made made = make(random, 2 + i % 12, 1 + random.below(3), i % 2 == 0, i % 3 != 0);
+    const Mechanism& m = made.closed;
+    if (m.loops().empty()) continue;
+    Workspace w(m), plain(m);
+    LoopMaps maps;
+    find_loop_maps(m, made.c.state.q, w, maps);
+    if (w.independent().empty()) continue;
+    State state = made.c.state;
+    w.expand(state.v);
+    plain.set_chart(w.chart());
+    const VectorXd expected =
+        forward_dynamics(m, state, made.c.effort, plain, made.c.external, Route::recursive);
+    // The workspace has been elsewhere in between.
+    forward_dynamics(m, {made.c.state.q, VectorXd::Zero(m.freedoms())}, made.c.effort, w, {},
+                     Route::recursive);
+    const VectorXd found =
+        forward_dynamics(m, state, made.c.effort, w, made.c.external, Route::recursive, &maps);
+    EXPECT_EQ(found, expected);
+    HybridInput hybrid{std::vector<std::uint8_t>(static_cast<std::size_t>(m.freedoms()), 0),
+                       made.c.effort, made.c.effort};
+    hybrid.motion_driven[static_cast<std::size_t>(w.independent()[0])] = 1;
+    HybridResult a, b;
+    hybrid_dynamics(m, state, hybrid, plain, a, made.c.external);
+    hybrid_dynamics(m, state, hybrid, w, b, made.c.external, &maps);
+    EXPECT_EQ(a.acceleration, b.acceleration);
+    EXPECT_EQ(a.effort, b.effort);
+    // Of another chart they are not used.
+    w.set_chart(w.chart());
+    EXPECT_FALSE(restore_loop_maps(maps, w));
+    EXPECT_EQ(
+        forward_dynamics(m, state, made.c.effort, w, made.c.external, Route::recursive, &maps),
+        expected);
+    ++compared;
+  }
+  EXPECT_GT(compared, 50);
 }
 
 TEST(RandomLoops, WithDrivesAndPassiveElements) {

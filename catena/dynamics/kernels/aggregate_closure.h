@@ -59,7 +59,7 @@ template <class S>
     const AggregateMember& member = s.model.members[a.first_member + i];
     const Node& node = s.node(member.node);
     NodeScratch<Scalar>& w = s.at(member.node);
-    with_hinge(s.model.hinge_kinds[member.node], [&](auto hinge) { hinge.place(s, member.node); });
+    with_hinge(s.hinge_kind(member.node), [&](auto hinge) { hinge.place(s, member.node); });
     const MemberMotion<Scalar>* parent = member.parent < 0 ? nullptr : g.members + member.parent;
     MemberMotion<Scalar>& m = g.members[i];
     Twist<Scalar>* columns = g.columns + member.column;

@@ -18,7 +18,7 @@ void kinematics_sweep(const Sweep<Scalar>& s) {
   for (int n = 0; n < s.model.node_count; ++n) {
     const Node& node = s.node(n);
     NodeScratch<Scalar>& w = s.at(n);
-    with_hinge(s.model.hinge_kinds[n], [&](auto hinge) {
+    with_hinge(s.hinge_kind(n), [&](auto hinge) {
       hinge.place(s, n);
       if (s.in.v != nullptr) w.bias = hinge.turn(s, n);
     });

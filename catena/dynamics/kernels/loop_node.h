@@ -16,7 +16,7 @@ struct MemberNode {
   template <class S>
   [[gnu::noinline]] static Twist<typename S::Scalar> move(const S& s, int n) {
     const bool placed = (s.model.order_flags[n] & kPlacedEarly) != 0;
-    return with_hinge(s.model.hinge_kinds[n], [&](auto hinge) {
+    return with_hinge(s.hinge_kind(n), [&](auto hinge) {
       if (!placed) hinge.place(s, n);
       return hinge.turn(s, n);
     });
@@ -34,7 +34,7 @@ struct MemberNode {
 
   template <class S>
   static void drive(const S& s, int n, const typename S::Scalar* acceleration) {
-    with_hinge(s.model.hinge_kinds[n], [&](auto hinge) { hinge.drive(s, n, acceleration); });
+    with_hinge(s.hinge_kind(n), [&](auto hinge) { hinge.drive(s, n, acceleration); });
   }
 };
 

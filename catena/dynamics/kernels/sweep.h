@@ -25,6 +25,8 @@ struct Sweep {
   Scalar* effort = nullptr;
 
   const Node& node(int n) const { return model.nodes[n]; }
+  NodeKind kind(int n) const { return model.kinds[n]; }
+  NodeKind hinge_kind(int n) const { return model.hinge_kinds[n]; }
   NodeScratch<Scalar>& at(int n) const { return scratch.nodes[n]; }
   GeneralScratch<Scalar>& general(int n) const { return scratch.general[model.general_index[n]]; }
 

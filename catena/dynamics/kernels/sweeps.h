@@ -48,13 +48,14 @@ inline Wrench<Scalar> rigid_force(const SpatialInertia<Scalar>& i, const Twist<S
 }
 
 // Forward and hybrid dynamics of the nodes from `first` on and before `end`, one stretch. Fails at
-// the first node, from the tips, whose freedoms move no inertia.
+// the first node, from the tips, whose freedoms move no inertia. (A function of its own, so that
+// nothing but the three loops asks for registers.)
 template <class Scalar, bool kHybrid>
 [[gnu::noinline]] SweepStatus forward_stretch(const Sweep<Scalar, kHybrid>& s, int first, int end) {
   // Outward: velocities, bias accelerations, and what each body needs to keep moving.
   for (int n = first; n < end; ++n) {
     NodeScratch<Scalar>& w = s.at(n);
-    with_kind(s.model.kinds[n], [&](auto node) { w.bias = node.move(s, n); });
+    with_kind(s.kind(n), [&](auto node) { w.bias = node.move(s, n); });
     w.force = gyroscopic_force(load_inertia<Scalar>(s.node(n)), w.twist);
     subtract_external(s, n);
   }
@@ -62,7 +63,7 @@ template <class Scalar, bool kHybrid>
   // Inward: articulated inertia and residual force (Riccati equation of the tree).
   for (int n = end; n-- > first;) {
     start_leaf(s, n);
-    if (!with_kind(s.model.kinds[n], [&](auto node) { return node.eliminate(s, n); }))
+    if (!with_kind(s.kind(n), [&](auto node) { return node.eliminate(s, n); }))
       return SweepStatus::no_inertia(n);
   }
 
@@ -73,7 +74,7 @@ template <class Scalar, bool kHybrid>
     const int p = s.node(n).parent;
     const Twist<Scalar>& parent = p < 0 ? ground : s.at(p).acceleration;
     w.acceleration = Ad_inverse(w.to_parent, parent) + w.bias;
-    with_kind(s.model.kinds[n], [&](auto node) { node.accelerate(s, n, parent); });
+    with_kind(s.kind(n), [&](auto node) { node.accelerate(s, n, parent); });
   }
   return {};
 }
@@ -91,7 +92,8 @@ SweepStatus forward_sweeps(const Sweep<Scalar, kHybrid>& s) {
   return status;
 }
 
-// Inverse dynamics of one stretch, at the accelerations of all freedoms (null: zero).
+// Inverse dynamics of one stretch, at the accelerations of all freedoms (null: zero). Flattened:
+// the steps of a revolute hinge would otherwise be calls.
 template <class Scalar>
 [[gnu::flatten, gnu::noinline]] void inverse_stretch(const Sweep<Scalar>& s,
                                                      const Scalar* acceleration, int first,
@@ -102,7 +104,7 @@ template <class Scalar>
     NodeScratch<Scalar>& w = s.at(n);
     const int p = s.node(n).parent;
     const Twist<Scalar>& parent = p < 0 ? ground : s.at(p).acceleration;
-    with_kind(s.model.kinds[n], [&](auto node) {
+    with_kind(s.kind(n), [&](auto node) {
       w.bias = node.move(s, n);
       w.acceleration = Ad_inverse(w.to_parent, parent) + w.bias;
       if (acceleration != nullptr) node.drive(s, n, acceleration);
@@ -115,7 +117,7 @@ template <class Scalar>
   for (int n = end; n-- > first;) {
     const NodeScratch<Scalar>& w = s.at(n);
     const int p = s.node(n).parent;
-    with_hinge(s.model.hinge_kinds[n], [&](auto hinge) { hinge.project(s, n, acceleration); });
+    with_hinge(s.hinge_kind(n), [&](auto hinge) { hinge.project(s, n, acceleration); });
     if (p >= 0) s.at(p).force += Ad_star_inverse(w.to_parent, w.force);
   }
 }
