@@ -154,7 +154,7 @@ class Program final : public Ipopt::TNLP {
   const VectorXd& from_;
   bool gauss_newton_;
   SolverEnd stop_ = SolverEnd::converged;
-  Evaluation value_, slope_;
+  ProgramValues value_, slope_;
   VectorXd value_at_, slope_at_, last_;
   bool value_good_ = false, slope_good_ = false;
 };

@@ -20,7 +20,7 @@ double off(double x, double shift, double lower, double upper) {
 }
 
 void add_penalty(const Transcription& t, const VectorXd& x, const Penalty& penalty,
-                 bool derivatives, Evaluation& e) {
+                 bool derivatives, ProgramValues& e) {
   const double w = penalty.weight;
   for (Eigen::Index i = 0; i < x.size(); ++i) {
     const double d = off(x[i], penalty.variables[i], t.lower()[i], t.upper()[i]);
@@ -49,7 +49,7 @@ VectorXd levenberg_marquardt(Attempt& a, const VectorXd& from, const Penalty* pe
   const bool rough = penalty != nullptr && penalty->rough;
   const double tolerance = rough ? 1e-5 : a.settings.tolerance;
   const int most = a.settings.iterations;
-  const auto evaluate = [&](const VectorXd& at, Want want, Evaluation& e) {
+  const auto evaluate = [&](const VectorXd& at, Want want, ProgramValues& e) {
     ++a.evaluations;
     if (!problem.evaluate(at, want, e)) return false;
     if (want == Want::derivatives) a.offer(at, e.cost, problem.violation(at, e.constraints));
@@ -57,7 +57,7 @@ VectorXd levenberg_marquardt(Attempt& a, const VectorXd& from, const Penalty* pe
     return true;
   };
   VectorXd x = from;
-  Evaluation here, there;
+  ProgramValues here, there;
   if (!evaluate(x, Want::derivatives, here)) {
     a.end = SolverEnd::failed;
     a.message = "no motion can be computed from the start: " + problem.failure();
@@ -166,7 +166,7 @@ void augmented_lagrangian(Attempt& a, const VectorXd& from) {
     a.iterations = iterations;
     if (a.end == SolverEnd::failed || a.end == SolverEnd::time || a.end == SolverEnd::stopped)
       return;
-    Evaluation e;
+    ProgramValues e;
     ++a.evaluations;
     if (!t.evaluate(x, Transcription::Want::values, e)) break;
     const double violation = t.violation(x, e.constraints);

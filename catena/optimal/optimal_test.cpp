@@ -21,7 +21,7 @@ void check_gradients(const MotionProblem& problem, const VectorXd& offset = {}) 
   Transcription t(problem);
   VectorXd x = t.guess();
   if (offset.size() > 0) x += offset;
-  Evaluation e;
+  ProgramValues e;
   ASSERT_TRUE(t.evaluate(x, Want::derivatives, e)) << t.failure();
   const double h = 1e-3;
   VectorXd gradient(x.size());
@@ -34,7 +34,7 @@ void check_gradients(const MotionProblem& problem, const VectorXd& offset = {}) 
           std::pair{1.0, 45.0 / 60.0}, std::pair{2.0, -9.0 / 60.0}, std::pair{3.0, 1.0 / 60.0}}) {
       VectorXd at = x;
       at[i] += step * h;
-      Evaluation there;
+      ProgramValues there;
       ASSERT_TRUE(t.evaluate(at, Want::values, there));
       sum += weight * there.cost / h;
       rows += weight / h * there.constraints;

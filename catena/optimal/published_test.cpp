@@ -32,7 +32,7 @@ void expect_fast([[maybe_unused]] const OptimalMotion& r) {
 TEST(Published, TwoRodsGuess) {
   const Mechanism m = unit_rods({"shoulder", "elbow"});
   Transcription t(two_rod_problem(m, 1.0, 8));
-  Evaluation e;
+  ProgramValues e;
   ASSERT_TRUE(t.evaluate(t.guess(), Want::derivatives, e)) << t.failure();
   EXPECT_NEAR(e.cost, 453.747097700, 1e-9 * 453.7);
   expect_near(e.gradient,
@@ -125,7 +125,7 @@ TEST(Published, AcrobotOnFinerGrids) {
 TEST(Published, AcrobotEvaluated) {
   const Mechanism m = unit_rods({"shoulder", "elbow"});
   Transcription first(swing_up_problem(m, {"elbow"}, -1.0, 3.0, 12, 100));
-  Evaluation e;
+  ProgramValues e;
   const VectorXd x = numbers({1.5621, -1.6483, -2.0626, -1.1039, 3.2714, 2.7712, 1.3922, 0.5856});
   ASSERT_TRUE(first.evaluate(x, Want::values, e));
   EXPECT_NEAR(e.cost, 17.654748415, 1e-8 * 17.6);

@@ -56,7 +56,7 @@ const std::vector<std::string>& solver_names() {
 // them, however dear. Levenberg and Marquardt's method, with the conditions as costs, comes closer
 // to a good one first.
 static VectorXd approached(Attempt& a, const VectorXd& start) {
-  Evaluation e;
+  ProgramValues e;
   ++a.evaluations;
   if (a.problem.constraints() == 0 || !a.problem.evaluate(start, Transcription::Want::values, e) ||
       a.problem.violation(start, e.constraints) < 1e-2)
@@ -158,7 +158,7 @@ void consider(const Attempt& a, const VectorXd& start, bool first, OptimalMotion
 // Cost, parts, conditions and end of the motion that was found, and what a finer grid says of them:
 // the largest change of the final state and the relative one of the cost.
 double measure(Transcription& t, OptimalMotion& out) {
-  Evaluation e;
+  ProgramValues e;
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   out.duration = t.duration(out.variables);
   out.grid = t.problem().grid;
@@ -228,7 +228,7 @@ OptimalMotion solve(const MotionProblem& problem, const SolverSettings& settings
                                                     : Solver::ipopt;
   out.guess = guess;
   out.part_names = t->cost_names();
-  Evaluation e;
+  ProgramValues e;
   out.guess_cost = t->evaluate(guess, Transcription::Want::values, e)
                        ? e.cost
                        : std::numeric_limits<double>::quiet_NaN();

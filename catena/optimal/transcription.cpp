@@ -330,7 +330,7 @@ double Transcription::final_value(const Final& f, const MotionPoint& p, RowVecto
   return point_position(m, *kinematics_, f.body, f.point)[f.axis];
 }
 
-bool Transcription::evaluate(const VectorXd& x, Want want, Evaluation& out) {
+bool Transcription::evaluate(const VectorXd& x, Want want, ProgramValues& out) {
   const bool derivatives = want == Want::derivatives;
   const Index n = x.size(), columns = controls_->parameters() + 1;
   const bool free = problem_.duration.free();
@@ -446,7 +446,7 @@ double Transcription::refined_cost(const VectorXd& x) {
   MotionProblem finer = problem_;
   finer.grid.steps *= 2;
   finer.grid.parts *= 2;
-  Evaluation e;
+  ProgramValues e;
   Transcription twice(finer);
   return twice.evaluate(x, Want::values, e) ? e.cost : std::numeric_limits<double>::quiet_NaN();
 }

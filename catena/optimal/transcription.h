@@ -17,7 +17,7 @@
 
 namespace catena {
 
-struct Evaluation {
+struct ProgramValues {
   double cost = 0.0;
   Eigen::VectorXd parts;        // of the cost, as cost_names() says
   Eigen::VectorXd constraints;  // c
@@ -53,7 +53,7 @@ class Transcription {
 
   enum class Want { values, derivatives };
   // False: no motion can be computed with these numbers; failure() says why.
-  bool evaluate(const Eigen::VectorXd& x, Want want, Evaluation& out);
+  bool evaluate(const Eigen::VectorXd& x, Want want, ProgramValues& out);
   const std::string& failure() const { return failure_; }
   // The motion itself, on a grid that is this many times as fine.
   void visit(const Eigen::VectorXd& x, const Rollout::Visitor& visitor, int finer = 1);

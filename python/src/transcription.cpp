@@ -96,15 +96,15 @@ py::tuple motion_of(PythonTranscription& t, const Eigen::VectorXd& x, int finer)
 }  // namespace
 
 void bind_transcription(py::module_& m) {
-  py::class_<Evaluation>(m, "Evaluation", "What evaluate() of a Transcription found.")
-      .def_readonly("cost", &Evaluation::cost, "J.")
-      .def_readonly("parts", &Evaluation::parts, "(parts,) of the cost, as cost_names says.")
-      .def_readonly("constraints", &Evaluation::constraints, "(constraints,), c.")
-      .def_readonly("gradient", &Evaluation::gradient,
+  py::class_<ProgramValues>(m, "ProgramValues", "What evaluate() of a Transcription found.")
+      .def_readonly("cost", &ProgramValues::cost, "J.")
+      .def_readonly("parts", &ProgramValues::parts, "(parts,) of the cost, as cost_names says.")
+      .def_readonly("constraints", &ProgramValues::constraints, "(constraints,), c.")
+      .def_readonly("gradient", &ProgramValues::gradient,
                     "(variables,) of the cost; empty where no derivatives were wanted.")
-      .def_readonly("hessian", &Evaluation::hessian,
+      .def_readonly("hessian", &ProgramValues::hessian,
                     "(variables, variables) of the cost, by Gauss and Newton.")
-      .def_readonly("jacobian", &Evaluation::jacobian, "(constraints, variables) of c.");
+      .def_readonly("jacobian", &ProgramValues::jacobian, "(constraints, variables) of c.");
 
   using P = PythonTranscription;
   py::class_<P> type(
@@ -164,7 +164,7 @@ void bind_transcription(py::module_& m) {
           [](P& t, const Eigen::VectorXd& x, bool derivatives) {
             checked(t, x);
             return evaluated(t, [&] {
-              Evaluation e;
+              ProgramValues e;
               if (!t.transcription.evaluate(x, derivatives ? T::Want::derivatives : T::Want::values,
                                             e))
                 throw NumericalError(t.transcription.failure());
@@ -172,7 +172,7 @@ void bind_transcription(py::module_& m) {
             });
           },
           py::arg("x"), py::arg("derivatives") = true,
-          "Evaluation at x (variables,): cost and constraints, and their derivatives if wanted. "
+          "ProgramValues at x (variables,): cost and constraints, and their derivatives if wanted. "
           "NumericalError if no motion can be computed with these numbers.")
       .def(
           "violation",
