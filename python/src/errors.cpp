@@ -45,8 +45,8 @@ std::string wrong_type(const std::string& message) {
   else if (wanted == "bool")
     wanted = "True or False";
   else {
-    // catena::python::NamedState, or catena::python::(anonymous namespace)::NamedPlant, is State or
-    // Plant in Python.
+    // catena::python::NamedState, or catena::python::(anonymous namespace)::NamedLinearModel, is
+    // State or LinearModel in Python.
     wanted = wanted.substr(wanted.rfind(':') + 1);
     for (const std::string prefix : {"Named", "Python"})
       if (wanted.starts_with(prefix)) wanted = wanted.substr(prefix.size());
