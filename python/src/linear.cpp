@@ -1,8 +1,8 @@
 // Linear models, equilibria and modes.
 #include <complex>
 
-#include "pickles.h"
-#include "sensitivity_workspace.h"
+#include "support/pickles.h"
+#include "support/sensitivity_workspace.h"
 #include <pybind11/complex.h>
 
 #include "catena/sensitivity/equilibrium.h"
