@@ -87,10 +87,21 @@ function(_catena_room_targets result room)
   set(${result} ${targets} PARENT_SCOPE)
 endfunction()
 
+# Adds files of the present folder to CATENA_LISTED_FILES, which the layering test reads: `path` or `path kind`.
+function(_catena_list_files kind)
+  foreach(file IN LISTS ARGN)
+    cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
+    cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_property(GLOBAL APPEND PROPERTY CATENA_LISTED_FILES "${file}${kind}")
+  endforeach()
+endfunction()
+
 # catena_room(<name>
-#   HEADERS x.h ...            public, installed
+#   HEADERS x.h ...            the public interface, installed; each has a line in docs/api.md
+#   [INTERNAL_HEADERS y.h ...] installed only because public headers include them (templates, tables, scratch);
+#                              they begin with "// Internal: "
+#   [PRIVATE_HEADERS z.h ...]  not installed
 #   [SOURCES x.cpp ...]        without sources the room is an INTERFACE library
-#   [PRIVATE_HEADERS y.h ...]  not installed
 #   [DEPENDS room ...]         every room whose headers the HEADERS or SOURCES include
 #   [LINK package ...]         third-party packages seen in HEADERS (names of catenaPackages.cmake)
 #   [PRIVATE_LINK package ...] third-party packages seen in SOURCES only
@@ -101,7 +112,7 @@ endfunction()
 # Target catena_<name>, known as catena::<name> here and when installed.
 function(catena_room name)
   cmake_parse_arguments(PARSE_ARGV 1 room "" ""
-    "HEADERS;SOURCES;PRIVATE_HEADERS;DEPENDS;LINK;PRIVATE_LINK;TESTS;TEST_DEPENDS;TEST_LINK;FUZZERS")
+    "HEADERS;INTERNAL_HEADERS;PRIVATE_HEADERS;SOURCES;DEPENDS;LINK;PRIVATE_LINK;TESTS;TEST_DEPENDS;TEST_LINK;FUZZERS")
   if(room_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${name}: unknown arguments ${room_UNPARSED_ARGUMENTS}")
   endif()
@@ -128,7 +139,7 @@ function(catena_room name)
   add_library(catena::${name} ALIAS catena_${name})
   set_target_properties(catena_${name} PROPERTIES EXPORT_NAME ${name})
   target_sources(catena_${name} ${scope}
-    FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${room_HEADERS})
+    FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${room_HEADERS} ${room_INTERNAL_HEADERS})
   target_compile_features(catena_${name} ${scope} cxx_std_20)
   target_link_libraries(catena_${name} ${scope} ${depends} ${links})
   if(Eigen3 IN_LIST room_LINK OR Eigen3 IN_LIST room_PRIVATE_LINK)
@@ -142,11 +153,9 @@ function(catena_room name)
   endforeach()
   get_target_property(type catena_${name} TYPE)
   set_property(GLOBAL PROPERTY CATENA_${name}_TYPE ${type})
-  foreach(file IN LISTS room_HEADERS room_SOURCES room_PRIVATE_HEADERS room_TESTS room_FUZZERS)
-    cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
-    cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_property(GLOBAL APPEND PROPERTY CATENA_LISTED_FILES ${file})
-  endforeach()
+  _catena_list_files("" ${room_SOURCES} ${room_PRIVATE_HEADERS} ${room_TESTS} ${room_FUZZERS})
+  _catena_list_files(" public" ${room_HEADERS})
+  _catena_list_files(" internal" ${room_INTERNAL_HEADERS})
 
   if(CATENA_BUILD_TESTS AND room_TESTS)
     _catena_room_targets(test_depends ${name} ${room_TEST_DEPENDS})

@@ -21,7 +21,7 @@ int main() {
               to_string(rest.modes.stability), rest.modes.modes.front().frequency);
 
   guess.state.q[0] = std::numbers::pi;
-  const catena::Plant upright = catena::linearize(pendulum, guess);
+  const catena::LinearModel upright = catena::linearize(pendulum, guess);
   std::printf("upright it is %s and falls over at %.6f 1/s\n",
               to_string(catena::modes(upright).stability), catena::modes(upright).growth);
 }

@@ -28,37 +28,37 @@ struct LinearizeOptions {
   std::string out;
 };
 
-Json plant_json(const Mechanism& m, const Plant& plant) {
+Json model_json(const Mechanism& m, const LinearModel& model) {
   Json json;
-  json["states"] = plant.states;
-  json["inputs"] = plant.inputs;
-  json["outputs"] = plant.outputs;
+  json["states"] = model.states;
+  json["inputs"] = model.inputs;
+  json["outputs"] = model.outputs;
   const std::pair<const char*, const Eigen::MatrixXd*> matrices[] = {
-      {"A", &plant.A}, {"B", &plant.B},   {"C", &plant.C},   {"D", &plant.D},
-      {"M", &plant.M}, {"P1", &plant.P1}, {"P2", &plant.P2}, {"P3", &plant.P3}};
+      {"A", &model.A}, {"B", &model.B},   {"C", &model.C},   {"D", &model.D},
+      {"M", &model.M}, {"P1", &model.P1}, {"P2", &model.P2}, {"P3", &model.P3}};
   for (const auto& [key, matrix] : matrices) json[key] = rows_json(*matrix);
-  json["point"] = {{"q", by_name(m.position_names(), plant.point.state.q)},
-                   {"v", by_name(m.velocity_names(), plant.point.state.v)},
-                   {"effort", by_name(m.velocity_names(), plant.point.effort)},
-                   {"acceleration", by_name(m.velocity_names(), plant.acceleration)}};
-  json["residual"] = plant.residual;
-  json["equilibrium"] = plant.residual <= kRest && plant.speed <= kRest;
+  json["point"] = {{"q", by_name(m.position_names(), model.point.state.q)},
+                   {"v", by_name(m.velocity_names(), model.point.state.v)},
+                   {"effort", by_name(m.velocity_names(), model.point.effort)},
+                   {"acceleration", by_name(m.velocity_names(), model.acceleration)}};
+  json["residual"] = model.residual;
+  json["equilibrium"] = model.residual <= kRest && model.speed <= kRest;
   return json;
 }
 
-std::string plant_text(const Plant& plant) {
-  std::string text = "A\n" + matrix_text(plant.A, plant.states, plant.states);
-  text += "\nB\n" + matrix_text(plant.B, plant.states, plant.inputs);
-  if (plant.outputs != plant.states || plant.D.norm() > 0.0) {
-    text += "\nC\n" + matrix_text(plant.C, plant.outputs, plant.states);
-    text += "\nD\n" + matrix_text(plant.D, plant.outputs, plant.inputs);
+std::string model_text(const LinearModel& model) {
+  std::string text = "A\n" + matrix_text(model.A, model.states, model.states);
+  text += "\nB\n" + matrix_text(model.B, model.states, model.inputs);
+  if (model.outputs != model.states || model.D.norm() > 0.0) {
+    text += "\nC\n" + matrix_text(model.C, model.outputs, model.states);
+    text += "\nD\n" + matrix_text(model.D, model.outputs, model.inputs);
   }
-  if (plant.residual > kRest)
+  if (model.residual > kRest)
     text += fmt::format(
         "\nThe state is no equilibrium: the largest acceleration there is {:.4g}. The model is "
         "about "
         "the motion through it.\n",
-        plant.residual);
+        model.residual);
   return text;
 }
 
@@ -82,17 +82,17 @@ std::vector<std::string> matching(const Mechanism& m, const std::vector<std::str
 }
 
 // E of δẋ = A δx + B δu + E δp: how the accelerations of the states change with parameters.
-void add_parameters(const Mechanism& m, const Plant& plant, const LinearizeOptions& options,
+void add_parameters(const Mechanism& m, const LinearModel& model, const LinearizeOptions& options,
                     const LinearizeSettings& settings, Json& json, std::string& text) {
   const ParameterSet set(m, matching(m, options.parameters));
-  const Eigen::MatrixXd e = parameter_matrix(m, plant, set, settings);
+  const Eigen::MatrixXd e = parameter_matrix(m, model, set, settings);
   const Eigen::Index size = e.rows() / 2;
   const Eigen::VectorXd values = set.values();
   json["parameters"] = set.names();
   json["values"] = std::vector<double>(values.begin(), values.end());
   json["E"] = rows_json(e);
   // Parameters are many and states few: one row for each parameter.
-  const std::vector<std::string> accelerations(plant.states.end() - size, plant.states.end());
+  const std::vector<std::string> accelerations(model.states.end() - size, model.states.end());
   text += "\nE (transposed)\n" +
           matrix_text(e.bottomRows(size).transpose(), set.names(), accelerations);
 }
@@ -107,12 +107,13 @@ void schedule(const LinearizeOptions& options, const Mechanism& m,
   const RecordedMotion motion = recorded_motion(run, m, Efforts::optional);
   const Eigen::VectorXd none = Eigen::VectorXd::Zero(m.freedoms());
   for (std::size_t k = 0; k < motion.rows(); k += static_cast<std::size_t>(options.every)) {
-    const Plant plant = linearize(m, {motion.state(k), motion.effort(k), none, {}}, settings, w);
-    Json json = plant_json(m, plant);
+    const LinearModel model =
+        linearize(m, {motion.state(k), motion.effort(k), none, {}}, settings, w);
+    Json json = model_json(m, model);
     json["time"] = motion.time(k);
     list.push_back(std::move(json));
-    table.add({pretty(motion.time(k)), pretty(plant.residual), pretty(plant.A.norm()),
-               pretty(plant.B.norm())});
+    table.add({pretty(motion.time(k)), pretty(model.residual), pretty(model.A.norm()),
+               pretty(model.B.norm())});
   }
   Json json;
   json["model"] = m.name();
@@ -147,12 +148,13 @@ void linearize_command(const LinearizeOptions& options) {
   StateInput in = options.at.empty() ? default_input(m) : read_state_file(options.at, m);
   close_loops(m, in);
   if (settings.motion_driven.empty()) settings.motion_driven = in.motion_driven;
-  const Plant plant = linearize(m, {in.state, in.effort, in.acceleration, in.external}, settings);
-  Json json = plant_json(m, plant);
-  std::string text = plant_text(plant);
-  if (!options.parameters.empty()) add_parameters(m, plant, options, settings, json, text);
+  const LinearModel model =
+      linearize(m, {in.state, in.effort, in.acceleration, in.external}, settings);
+  Json json = model_json(m, model);
+  std::string text = model_text(model);
+  if (!options.parameters.empty()) add_parameters(m, model, options, settings, json, text);
   if (options.compare) {
-    const Perturbation p = linearize_by_perturbation(m, plant, settings);
+    const Perturbation p = linearize_by_perturbation(m, model, settings);
     json["perturbation"] = {{"A", rows_json(p.A)},
                             {"B", rows_json(p.B)},
                             {"difference_A", p.difference_A},
@@ -219,7 +221,7 @@ void add_linearize(CommandLine& line) {
       "  catena linearize models/four_bar.yaml --compare\n"
       "  catena linearize models/four_bar.yaml --independent A\n"
       "  catena linearize models/cart_pendulum.yaml --inputs rail --outputs q.rail,q.pivot -o "
-      "plant.json\n"
+      "linear.json\n"
       "  catena linearize models/double_pendulum.yaml --parameters 'body.*.mass,gravity.y'");
   command.action([options] { linearize_command(*options); });
 }

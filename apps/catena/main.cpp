@@ -59,7 +59,7 @@ int run(int argc, char** argv) {
       "  catena check robot.urdf --strict\n"
       "  catena assemble models/four_bar.sdf --fix A\n"
       "  catena dynamics models/arm6.yaml --what mass-matrix\n"
-      "  catena linearize models/double_pendulum.yaml -o plant.json\n"
+      "  catena linearize models/double_pendulum.yaml -o linear.json\n"
       "  catena simulate models/four_bar.sdf -o run.h5\n"
       "  catena report run.h5 -o report.html\n"
       "  catena verify\n\n"

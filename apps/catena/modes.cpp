@@ -29,15 +29,16 @@ void modes_command(const ModesOptions& options) {
   close_loops(m, in);
   LinearizeSettings settings;
   if (!options.independent.empty()) settings.independent = mask_of(m, options.independent);
-  const Plant plant = linearize(m, {in.state, in.effort, in.acceleration, in.external}, settings);
-  const ModalAnalysis analysis = modes(plant);
+  const LinearModel model =
+      linearize(m, {in.state, in.effort, in.acceleration, in.external}, settings);
+  const ModalAnalysis analysis = modes(model);
   std::vector<std::string> names;
-  names.reserve(plant.freedoms.size());
-  for (const int i : plant.freedoms)
+  names.reserve(model.freedoms.size());
+  for (const int i : model.freedoms)
     names.push_back(m.velocity_names()[static_cast<std::size_t>(i)]);
   Json json = modes_json(analysis, names);
-  json["residual"] = plant.residual;
-  json["equilibrium"] = plant.residual <= kRest && plant.speed <= kRest;
+  json["residual"] = model.residual;
+  json["equilibrium"] = model.residual <= kRest && model.speed <= kRest;
   if (!options.out.empty()) write_text(json.dump(2) + "\n", options.out);
   if (options.json) {
     write_text(json.dump(2) + "\n", "");
@@ -62,11 +63,11 @@ void modes_command(const ModesOptions& options) {
     }
     text += "\n" + table.text();
   }
-  if (plant.residual > kRest)
+  if (model.residual > kRest)
     text += fmt::format(
         "The state is no equilibrium (largest acceleration {:.4g}); `catena equilibrium` finds "
         "one.\n",
-        plant.residual);
+        model.residual);
   write_text(text, "");
 }
 

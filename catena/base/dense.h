@@ -1,3 +1,5 @@
+// Internal: not part of the public interface; constraints/chains_on_body.h needs it.
+//
 // Factorizations and eigenproblems of dense matrices. The algorithms are Eigen's; they are compiled
 // once, in dense_*.cpp, because each costs seconds in every file that instantiates it. So other
 // files use these classes, and Eigen itself for products, blocks and coefficients.

@@ -1,3 +1,5 @@
+// Internal: not part of the public interface; chart.h needs it.
+//
 // The tables of structure.h for all closed loops of a mechanism.
 #pragma once
 

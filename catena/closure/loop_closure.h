@@ -1,3 +1,5 @@
+// Internal: not part of the public interface; mobility.h needs it.
+//
 // How far a loop is from being closed, and how that changes when its members move.
 //
 // The residual has the rows of the closure equations (rows.h): for a cut hinge the part of its

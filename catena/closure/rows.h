@@ -1,3 +1,5 @@
+// Internal: not part of the public interface; dynamics/kernels/scratch.h needs it.
+//
 // The rows of the closure equations of an aggregate, for any scalar: Y v = 0 and Y v̇ = −Ẏ v.
 //
 // Everything is in the aggregate's frame with its base at rest (structure.h). A row is a covector ρ

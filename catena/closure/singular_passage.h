@@ -1,3 +1,5 @@
+// Internal: not part of the public interface; constraints/constraint_set.h needs it.
+//
 // Passing singular positions: what is not defined in a singular position is interpolated along the
 // motion from positions before and behind it.
 //

@@ -1,3 +1,5 @@
+// Internal: not part of the public interface; dynamics/forces.h needs it.
+//
 // The closed loops of a mechanism in plain numbers, for the kernels (and for the code around them):
 // which nodes form one aggregate, what closes it, and which of its freedoms are independent.
 //

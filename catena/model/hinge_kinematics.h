@@ -1,3 +1,5 @@
+// Internal: not part of the public interface; closure/rows.h needs it.
+//
 // The displacement, motion map and bias of a node's hinge, for any scalar.
 //
 // J(q) takes the child-side frame (the node's) to the parent-side frame. H v is the relative

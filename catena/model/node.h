@@ -1,3 +1,5 @@
+// Internal: not part of the public interface; hinge.h needs it.
+//
 // The tables that the sweeps run over: one Node for each moving rigid group of bodies, parent
 // first, in plain numbers.
 //

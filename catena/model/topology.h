@@ -1,3 +1,5 @@
+// Internal: not part of the public interface; mechanism.h needs it.
+//
 // The graph of a mechanism: which rigid groups there are, which hinges form the spanning tree,
 // which are cut, and which bodies belong to a common closed loop.
 //

@@ -119,10 +119,10 @@ std::optional<Chart> chart_along(const Mechanism& m, const RecordedMotion& motio
 }
 
 // The linear model along a motion, at any time of it.
-class LinearModel {
+class ModelAlongMotion {
  public:
-  LinearModel(const Mechanism& m, const RecordedMotion& motion, const std::vector<int>& actuators,
-              const std::vector<ExternalWrench>& external)
+  ModelAlongMotion(const Mechanism& m, const RecordedMotion& motion,
+                   const std::vector<int>& actuators, const std::vector<ExternalWrench>& external)
       : m_(m), motion_(motion), external_(external), workspace_(m) {
     for (const int i : actuators) settings_.inputs.push_back(m.velocity_names()[index(i)]);
     if (const std::optional<Chart> chart = chart_along(m, motion, actuators))
@@ -131,7 +131,7 @@ class LinearModel {
   }
 
   const std::vector<int>& freedoms() const { return freedoms_; }
-  Plant at(double t) {
+  LinearModel at(double t) {
     OperatingPoint point;
     point.state = motion_.state_at(t);
     if (!m_.loops().empty() && !freedoms_.empty()) {
@@ -238,7 +238,7 @@ void apply_weights(const std::map<std::string, double>& given, const std::string
 }
 
 // Bryson's rule, and what the user says.
-void choose_weights(const Mechanism& m, const RecordedMotion& motion, const Plant& first,
+void choose_weights(const Mechanism& m, const RecordedMotion& motion, const LinearModel& first,
                     const RegulatorSettings& settings, Regulator& r) {
   const auto n = static_cast<Index>(r.freedoms.size());
   VectorXd allowed(2 * n);
@@ -364,7 +364,7 @@ Regulator track(const Mechanism& m, const RecordedMotion& motion,
                 number(motion.duration()) + " s");
   Regulator r;
   r.actuators = actuators_of(m, settings, &motion);
-  LinearModel model(m, motion, r.actuators, settings.external);
+  ModelAlongMotion model(m, motion, r.actuators, settings.external);
   r.freedoms = model.freedoms();
   name_states(m, r);
   choose_weights(m, motion, model.at(motion.start()), settings, r);
@@ -375,8 +375,8 @@ Regulator track(const Mechanism& m, const RecordedMotion& motion,
   for (int k = 0; k <= stages; ++k)
     r.times.push_back(k == stages ? motion.end() : motion.start() + r.interval * k);
   const auto continuous = [&](double t) -> Continuous {
-    Plant plant = model.at(t);
-    return {std::move(plant.A), std::move(plant.B)};
+    LinearModel linear = model.at(t);
+    return {std::move(linear.A), std::move(linear.B)};
   };
   LqProblem problem;
   problem.start = VectorXd::Zero(static_cast<Index>(r.states.size()));
@@ -410,25 +410,25 @@ Regulator hold(const Mechanism& m, const OperatingPoint& point, const RegulatorS
   Regulator r;
   r.stationary = true;
   r.actuators = actuators_of(m, settings, nullptr);
-  LinearizeSettings linear;
-  for (const int i : r.actuators) linear.inputs.push_back(m.velocity_names()[index(i)]);
-  const Plant plant = linearize(m, point, linear);
-  if (plant.speed > kRest || plant.residual > kRest)
+  LinearizeSettings wanted;
+  for (const int i : r.actuators) wanted.inputs.push_back(m.velocity_names()[index(i)]);
+  const LinearModel linear = linearize(m, point, wanted);
+  if (linear.speed > kRest || linear.residual > kRest)
     throw Error(fmt::format(
         "the state is no equilibrium with these efforts (the largest speed is {:.3g}, the largest "
         "acceleration {:.3g}); `catena equilibrium FILE --hold ACTUATOR -o state.yaml` finds one",
-        plant.speed, plant.residual));
-  r.freedoms = plant.freedoms;
+        linear.speed, linear.residual));
+  r.freedoms = linear.freedoms;
   name_states(m, r);
-  const double rate = eigenvalues(plant.A).cwiseAbs().maxCoeff();
+  const double rate = eigenvalues(linear.A).cwiseAbs().maxCoeff();
   r.interval = settings.interval > 0.0 ? settings.interval
                : rate > 0.0            ? std::min(kLongestHold, kPartOfMode / rate)
                                        : kLongestHold;
   r.times = {0.0, r.interval};
   const RecordedMotion rest(m, {0.0, 1.0}, {point.state, point.state},
                             {point.effort, point.effort});
-  choose_weights(m, rest, plant, settings, r);
-  const auto continuous = [&](double) -> Continuous { return {plant.A, plant.B}; };
+  choose_weights(m, rest, linear, settings, r);
+  const auto continuous = [&](double) -> Continuous { return {linear.A, linear.B}; };
   r.stages = {sampled(continuous, 0.0, r.interval, r.state_weights, r.input_weights)};
   const LqStage& stage = r.stages[0];
 

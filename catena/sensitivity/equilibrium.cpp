@@ -152,18 +152,18 @@ Equilibrium find_equilibrium(const Mechanism& m, const OperatingPoint& guess,
         (m.has_free_base() ? "; a free base needs forces from outside, or must be held"
                            : "; start from another guess, hold a freedom or give an effort");
   OperatingPoint at{out.state, out.effort, rest, guess.external};
-  LinearizeSettings linear;
-  linear.motion_driven = settings.held;
+  LinearizeSettings wanted;
+  wanted.motion_driven = settings.held;
   // A held freedom is driven at zero acceleration: it is no state that could be unstable.
-  const Plant plant = linearize(m, at, linear, w);
-  out.acceleration = plant.residual;
+  const LinearModel linear = linearize(m, at, wanted, w);
+  out.acceleration = linear.residual;
   std::vector<Index> states;
-  for (std::size_t k = 0; k < plant.freedoms.size(); ++k)
-    if (!held(plant.freedoms[k])) states.push_back(static_cast<Index>(k));
-  const Index half = static_cast<Index>(plant.freedoms.size());
+  for (std::size_t k = 0; k < linear.freedoms.size(); ++k)
+    if (!held(linear.freedoms[k])) states.push_back(static_cast<Index>(k));
+  const Index half = static_cast<Index>(linear.freedoms.size());
   const std::size_t count = states.size();
   for (std::size_t k = 0; k < count; ++k) states.push_back(states[k] + half);
-  out.modes = modes(Eigen::MatrixXd(plant.A(states, states)));
+  out.modes = modes(Eigen::MatrixXd(linear.A(states, states)));
   return out;
 }
 

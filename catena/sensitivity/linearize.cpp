@@ -73,7 +73,7 @@ bool find_spot(const Mechanism& m, const std::string& name, Spot& spot) {
   return true;
 }
 
-// Everything about the point that inputs and outputs are made of, over the states of the plant.
+// Everything about the point that inputs and outputs are made of, over the states of the model.
 struct Pieces {
   MatrixXd map;                                  // X: freedoms by states
   MatrixXd velocity_dq, velocity_dv;             // of all freedoms
@@ -197,25 +197,25 @@ void keep_independent(const Mechanism& m, const VectorXd& q, std::vector<std::ui
 
 }  // namespace
 
-MatrixXd parameter_matrix(const Mechanism& m, const Plant& plant, const ParameterSet& parameters,
-                          const LinearizeSettings& settings) {
+MatrixXd parameter_matrix(const Mechanism& m, const LinearModel& model,
+                          const ParameterSet& parameters, const LinearizeSettings& settings) {
   SensitivityWorkspace w(m);
   std::vector<std::uint8_t> own(static_cast<std::size_t>(m.freedoms()), 0);
   std::vector<std::uint8_t> driven = settings.motion_driven;
   driven.resize(own.size(), 0);
-  for (const int i : plant.freedoms) own[static_cast<std::size_t>(i)] = 1;
-  keep_independent(m, plant.point.state.q, own, {}, w.dynamics());
+  for (const int i : model.freedoms) own[static_cast<std::size_t>(i)] = 1;
+  keep_independent(m, model.point.state.q, own, {}, w.dynamics());
   const HybridParameterDerivatives d = parameters.hybrid_derivatives(
-      plant.point.state, {driven, plant.point.effort, plant.point.acceleration}, w,
-      plant.point.external);
+      model.point.state, {driven, model.point.effort, model.point.acceleration}, w,
+      model.point.external);
   const Index size = d.acceleration.rows();
   MatrixXd e = MatrixXd::Zero(2 * size, parameters.size());
   e.bottomRows(size) = d.acceleration;
   return e;
 }
 
-Plant linearize(const Mechanism& m, const OperatingPoint& point, const LinearizeSettings& settings,
-                SensitivityWorkspace& w) {
+LinearModel linearize(const Mechanism& m, const OperatingPoint& point,
+                      const LinearizeSettings& settings, SensitivityWorkspace& w) {
   check_mask(m, settings.motion_driven, "motion_driven");
   check_mask(m, settings.independent, "independent");
   keep_independent(m, point.state.q, settings.independent, settings.motion_driven, w.dynamics());
@@ -225,22 +225,22 @@ Plant linearize(const Mechanism& m, const OperatingPoint& point, const Linearize
   };
   const bool hybrid = std::any_of(settings.motion_driven.begin(), settings.motion_driven.end(),
                                   [](std::uint8_t x) { return x != 0; });
-  Plant plant;
-  plant.point = point;
+  LinearModel model;
+  model.point = point;
   const Pieces p = differentiate(m, point, settings, w);
-  plant.acceleration = p.acceleration;
-  plant.freedoms = w.dynamics().independent();
+  model.acceleration = p.acceleration;
+  model.freedoms = w.dynamics().independent();
   const Index n = p.map.cols();
   std::vector<int> place(static_cast<std::size_t>(m.freedoms()), -1);
-  for (std::size_t k = 0; k < plant.freedoms.size(); ++k) {
-    place[static_cast<std::size_t>(plant.freedoms[k])] = static_cast<int>(k);
-    const std::string& name = m.velocity_names()[static_cast<std::size_t>(plant.freedoms[k])];
-    plant.states.push_back("q." + name);
+  for (std::size_t k = 0; k < model.freedoms.size(); ++k) {
+    place[static_cast<std::size_t>(model.freedoms[k])] = static_cast<int>(k);
+    const std::string& name = m.velocity_names()[static_cast<std::size_t>(model.freedoms[k])];
+    model.states.push_back("q." + name);
   }
-  for (const int i : plant.freedoms)
-    plant.states.push_back("v." + m.velocity_names()[static_cast<std::size_t>(i)]);
-  plant.residual = p.acceleration.size() > 0 ? p.acceleration.lpNorm<Eigen::Infinity>() : 0.0;
-  plant.speed = point.state.v.size() > 0 ? point.state.v.lpNorm<Eigen::Infinity>() : 0.0;
+  for (const int i : model.freedoms)
+    model.states.push_back("v." + m.velocity_names()[static_cast<std::size_t>(i)]);
+  model.residual = p.acceleration.size() > 0 ? p.acceleration.lpNorm<Eigen::Infinity>() : 0.0;
+  model.speed = point.state.v.size() > 0 ? point.state.v.lpNorm<Eigen::Infinity>() : 0.0;
 
   // Inputs: columns of the accelerations (and found efforts) by each.
   std::vector<std::string> inputs = settings.inputs;
@@ -258,7 +258,7 @@ Plant linearize(const Mechanism& m, const OperatingPoint& point, const Linearize
       generalized.col(j) =
           driven(freedom) ? VectorXd(-w.inverse.da.col(place[static_cast<std::size_t>(freedom)]))
                           : VectorXd(p.map.row(freedom).transpose());
-      plant.inputs.push_back((driven(freedom) ? "a." : "effort.") + name);
+      model.inputs.push_back((driven(freedom) ? "a." : "effort.") + name);
       continue;
     }
     const Dotted d = split(name);
@@ -289,46 +289,46 @@ Plant linearize(const Mechanism& m, const OperatingPoint& point, const Linearize
       by_input.col(j) += effort[l] * p.state_dinput.col(l);
       if (p.effort_dinput.size() > 0)
         for (Index k = 0; k < n; ++k)
-          if (driven(plant.freedoms[static_cast<std::size_t>(k)]))
+          if (driven(model.freedoms[static_cast<std::size_t>(k)]))
             effort_by_input(k, j) += effort[l] * p.effort_dinput(k, l);
     }
     generalized.col(j) = p.map.transpose() * effort;
-    plant.inputs.push_back(name);
+    model.inputs.push_back(name);
   }
 
-  plant.A = MatrixXd::Zero(2 * n, 2 * n);
+  model.A = MatrixXd::Zero(2 * n, 2 * n);
   const MatrixXd drift = kinematic_block(m, point.state.v) * p.map;
   for (Index k = 0; k < n; ++k)
-    plant.A.row(k).head(n) = drift.row(plant.freedoms[static_cast<std::size_t>(k)]);
-  plant.A.topRightCorner(n, n).setIdentity();
-  plant.A.bottomLeftCorner(n, n) = p.state_dq;
-  plant.A.bottomRightCorner(n, n) = p.state_dv;
-  plant.B = MatrixXd::Zero(2 * n, input_count);
-  plant.B.bottomRows(n) = by_input;
+    model.A.row(k).head(n) = drift.row(model.freedoms[static_cast<std::size_t>(k)]);
+  model.A.topRightCorner(n, n).setIdentity();
+  model.A.bottomLeftCorner(n, n) = p.state_dq;
+  model.A.bottomRightCorner(n, n) = p.state_dv;
+  model.B = MatrixXd::Zero(2 * n, input_count);
+  model.B.bottomRows(n) = by_input;
   // The derivatives of inverse dynamics at the point are in the workspace.
   if (m.loops().empty() && !hybrid) {
     copy_matrix(w, w.mass(), w.inverse.da);
     copy_matrix(w, w.by_q(), w.inverse.dq);
     copy_matrix(w, w.by_v(), w.inverse.dv);
   }
-  plant.M = w.inverse.da;
-  plant.P2 = -w.inverse.dq;
-  plant.P1 = -w.inverse.dv;
-  plant.P3 = generalized;
+  model.M = w.inverse.da;
+  model.P2 = -w.inverse.dq;
+  model.P1 = -w.inverse.dv;
+  model.P3 = generalized;
 
   // Outputs.
-  plant.outputs = settings.outputs;
-  if (plant.outputs.empty()) {
-    plant.outputs = plant.states;
-    plant.C = MatrixXd::Identity(2 * n, 2 * n);
-    plant.D = MatrixXd::Zero(2 * n, input_count);
-    return plant;
+  model.outputs = settings.outputs;
+  if (model.outputs.empty()) {
+    model.outputs = model.states;
+    model.C = MatrixXd::Identity(2 * n, 2 * n);
+    model.D = MatrixXd::Zero(2 * n, input_count);
+    return model;
   }
-  const Index rows = static_cast<Index>(plant.outputs.size());
-  plant.C = MatrixXd::Zero(rows, 2 * n);
-  plant.D = MatrixXd::Zero(rows, input_count);
+  const Index rows = static_cast<Index>(model.outputs.size());
+  model.C = MatrixXd::Zero(rows, 2 * n);
+  model.D = MatrixXd::Zero(rows, input_count);
   for (Index r = 0; r < rows; ++r) {
-    std::string& name = plant.outputs[static_cast<std::size_t>(r)];
+    std::string& name = model.outputs[static_cast<std::size_t>(r)];
     int freedom = freedom_or_none(m, name);
     Dotted d = split(name);
     if (freedom >= 0) {
@@ -339,27 +339,27 @@ Plant linearize(const Mechanism& m, const OperatingPoint& point, const Linearize
     }
     Spot spot;
     if (freedom >= 0 && d.kind == "q") {
-      plant.C.row(r).head(n) = p.map.row(freedom);
+      model.C.row(r).head(n) = p.map.row(freedom);
     } else if (freedom >= 0 && d.kind == "v") {
-      plant.C.row(r).head(n) = p.velocity_dq.row(freedom);
-      plant.C.row(r).tail(n) = p.velocity_dv.row(freedom);
+      model.C.row(r).head(n) = p.velocity_dq.row(freedom);
+      model.C.row(r).tail(n) = p.velocity_dv.row(freedom);
     } else if (freedom >= 0 && d.kind == "a") {
-      plant.C.row(r).head(n) = p.acceleration_dq.row(freedom);
-      plant.C.row(r).tail(n) = p.acceleration_dv.row(freedom);
-      plant.D.row(r) = p.map.row(freedom) * by_input;
+      model.C.row(r).head(n) = p.acceleration_dq.row(freedom);
+      model.C.row(r).tail(n) = p.acceleration_dv.row(freedom);
+      model.D.row(r) = p.map.row(freedom) * by_input;
     } else if (freedom >= 0 && d.kind == "effort" && driven(freedom)) {
       const Index k = place[static_cast<std::size_t>(freedom)];
-      plant.C.row(r).head(n) = p.effort_dq.row(k);
-      plant.C.row(r).tail(n) = p.effort_dv.row(k);
-      plant.D.row(r) = effort_by_input.row(k);
+      model.C.row(r).head(n) = p.effort_dq.row(k);
+      model.C.row(r).tail(n) = p.effort_dv.row(k);
+      model.D.row(r) = effort_by_input.row(k);
     } else if (d.axis >= 0 && (d.kind == "position" || d.kind == "velocity") &&
                find_spot(m, d.name, spot)) {
       const SpotRows rows_at = rows_of(m, spot, p, w);
       if (d.kind == "position") {
-        plant.C.row(r).head(n) = rows_at.position_dq.row(d.axis);
+        model.C.row(r).head(n) = rows_at.position_dq.row(d.axis);
       } else {
-        plant.C.row(r).head(n) = rows_at.velocity_dq.row(d.axis);
-        plant.C.row(r).tail(n) = rows_at.velocity_dv.row(d.axis);
+        model.C.row(r).head(n) = rows_at.velocity_dq.row(d.axis);
+        model.C.row(r).tail(n) = rows_at.velocity_dv.row(d.axis);
       }
     } else {
       if (freedom >= 0)
@@ -377,21 +377,21 @@ Plant linearize(const Mechanism& m, const OperatingPoint& point, const Linearize
       throw_unknown(m, "output", name, candidates);
     }
   }
-  return plant;
+  return model;
 }
 
-Plant linearize(const Mechanism& m, const OperatingPoint& point,
-                const LinearizeSettings& settings) {
+LinearModel linearize(const Mechanism& m, const OperatingPoint& point,
+                      const LinearizeSettings& settings) {
   SensitivityWorkspace w(m);
   return linearize(m, point, settings, w);
 }
 
-Perturbation linearize_by_perturbation(const Mechanism& m, const Plant& plant,
+Perturbation linearize_by_perturbation(const Mechanism& m, const LinearModel& model,
                                        const LinearizeSettings& settings, double step) {
-  const Index n = static_cast<Index>(plant.freedoms.size());
+  const Index n = static_cast<Index>(model.freedoms.size());
   const bool hybrid = std::any_of(settings.motion_driven.begin(), settings.motion_driven.end(),
                                   [](std::uint8_t x) { return x != 0; });
-  const OperatingPoint& p = plant.point;
+  const OperatingPoint& p = model.point;
   Workspace w(m);
   // Accelerations of the states at a displaced state with changed inputs.
   const auto rates = [&](const State& state, const OperatingPoint& at) {
@@ -404,26 +404,26 @@ Perturbation linearize_by_perturbation(const Mechanism& m, const Plant& plant,
     } else {
       a = forward_dynamics(m, state, at.effort, w, at.external);
     }
-    return VectorXd(a(plant.freedoms));
+    return VectorXd(a(model.freedoms));
   };
   Perturbation out;
   out.A = MatrixXd::Zero(2 * n, 2 * n);
-  out.A.topRows(n) = plant.A.topRows(n);  // kinematics, not dynamics
+  out.A.topRows(n) = model.A.topRows(n);  // kinematics, not dynamics
   const VectorXd none = VectorXd::Zero(n);
   for (Index k = 0; k < 2 * n; ++k) {
     VectorXd change = VectorXd::Zero(n);
     change[k % n] = step;
     const VectorXd& dq = k < n ? change : none;
     const VectorXd& dv = k < n ? none : change;
-    const State up = displaced(m, p.state, plant.freedoms, dq, dv);
-    const State down = displaced(m, p.state, plant.freedoms, -dq, -dv);
+    const State up = displaced(m, p.state, model.freedoms, dq, dv);
+    const State down = displaced(m, p.state, model.freedoms, -dq, -dv);
     out.A.col(k).tail(n) = (rates(up, p) - rates(down, p)) / (2.0 * step);
   }
-  const Index inputs = plant.B.cols();
+  const Index inputs = model.B.cols();
   out.B = MatrixXd::Zero(2 * n, inputs);
   for (Index j = 0; j < inputs; ++j) {
     OperatingPoint up = p, down = p;
-    const std::string& word = plant.inputs[static_cast<std::size_t>(j)];
+    const std::string& word = model.inputs[static_cast<std::size_t>(j)];
     const Dotted d = split(word);
     // Linear in the input: a step of one loses nothing.
     if (d.kind == "effort" || d.kind == "a") {
@@ -445,27 +445,27 @@ Perturbation linearize_by_perturbation(const Mechanism& m, const Plant& plant,
     const double size = a.norm();
     return size > 0.0 ? (a - b).norm() / size : (a - b).norm();
   };
-  out.difference_A = relative(plant.A, out.A);
-  out.difference_B = relative(plant.B, out.B);
+  out.difference_A = relative(model.A, out.A);
+  out.difference_B = relative(model.B, out.B);
   return out;
 }
 
-DecouplingGains decoupling_gains(const Plant& plant, const VectorXd& frequency,
+DecouplingGains decoupling_gains(const LinearModel& model, const VectorXd& frequency,
                                  const VectorXd& damping) {
-  const Index n = plant.M.rows();
+  const Index n = model.M.rows();
   if (frequency.size() != n || damping.size() != n)
     throw NumericalError("decoupling gains need " + std::to_string(n) +
                          " frequencies and damping ratios, one for each state freedom");
-  if (plant.P3.rows() != plant.P3.cols())
+  if (model.P3.rows() != model.P3.cols())
     throw NumericalError("decoupling gains need as many inputs as freedoms: " + std::to_string(n) +
-                         ", not " + std::to_string(plant.P3.cols()));
-  const FullLu input(plant.P3);
+                         ", not " + std::to_string(model.P3.cols()));
+  const FullLu input(model.P3);
   if (!input.invertible())
     throw NumericalError("decoupling gains: the inputs do not reach every freedom");
   const VectorXd rate = 2.0 * damping.cwiseProduct(frequency);
   DecouplingGains gains;
-  gains.velocity = input.solve(plant.M * rate.asDiagonal() + plant.P1);
-  gains.position = input.solve(plant.M * frequency.cwiseAbs2().asDiagonal() + plant.P2);
+  gains.velocity = input.solve(model.M * rate.asDiagonal() + model.P1);
+  gains.position = input.solve(model.M * frequency.cwiseAbs2().asDiagonal() + model.P2);
   return gains;
 }
 

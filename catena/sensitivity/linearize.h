@@ -40,7 +40,7 @@ struct LinearizeSettings {
   std::vector<std::uint8_t> independent{};
 };
 
-// What the plant is about.
+// What the model is about.
 struct OperatingPoint {
   State state;
   Eigen::VectorXd effort;        // of force-driven freedoms
@@ -48,7 +48,7 @@ struct OperatingPoint {
   std::vector<ExternalWrench> external;
 };
 
-struct Plant {
+struct LinearModel {
   Eigen::MatrixXd A, B, C, D;
   Eigen::MatrixXd M, P1, P2, P3;
   std::vector<std::string> states, inputs, outputs;
@@ -61,26 +61,26 @@ struct Plant {
   double speed = 0.0;
 };
 
-Plant linearize(const Mechanism& mechanism, const OperatingPoint& point,
-                const LinearizeSettings& settings = {});
+LinearModel linearize(const Mechanism& mechanism, const OperatingPoint& point,
+                      const LinearizeSettings& settings = {});
 // With the same workspace at every point of a motion the independent freedoms, and so the states,
 // stay the same.
-Plant linearize(const Mechanism& mechanism, const OperatingPoint& point,
-                const LinearizeSettings& settings, SensitivityWorkspace& workspace);
+LinearModel linearize(const Mechanism& mechanism, const OperatingPoint& point,
+                      const LinearizeSettings& settings, SensitivityWorkspace& workspace);
 
-// E of δẋ = A δx + B δu + E δp at the plant's point, with its states and the settings it was made
+// E of δẋ = A δx + B δu + E δp at the model's point, with its states and the settings it was made
 // with.
-Eigen::MatrixXd parameter_matrix(const Mechanism& mechanism, const Plant& plant,
+Eigen::MatrixXd parameter_matrix(const Mechanism& mechanism, const LinearModel& model,
                                  const ParameterSet& parameters,
                                  const LinearizeSettings& settings = {});
 
-// A and B by central differences of the nonlinear model, in the same states and inputs as `plant`.
+// A and B by central differences of the nonlinear model, in the same states and inputs as `model`.
 struct Perturbation {
   Eigen::MatrixXd A, B;
   // ‖A_analytic − A‖ / ‖A‖ (Frobenius), and of B.
   double difference_A = 0.0, difference_B = 0.0;
 };
-Perturbation linearize_by_perturbation(const Mechanism& mechanism, const Plant& plant,
+Perturbation linearize_by_perturbation(const Mechanism& mechanism, const LinearModel& model,
                                        const LinearizeSettings& settings = {}, double step = 1e-5);
 
 // The state moved by δ along the tangent directions and speeds of the independent freedoms
@@ -93,7 +93,7 @@ State displaced(const Mechanism& mechanism, const State& state, const std::vecto
 struct DecouplingGains {
   Eigen::MatrixXd position, velocity;  // of δu = −position δq − velocity δv
 };
-DecouplingGains decoupling_gains(const Plant& plant, const Eigen::VectorXd& frequency,
+DecouplingGains decoupling_gains(const LinearModel& model, const Eigen::VectorXd& frequency,
                                  const Eigen::VectorXd& damping);
 
 }  // namespace catena

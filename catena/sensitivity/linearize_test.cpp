@@ -36,7 +36,7 @@ Mechanism lin_and_yae() {
 
 TEST(Linearize, TwoLinksOfLinAndYae) {
   const Mechanism m = lin_and_yae();
-  const Plant p = linearize(m, at_rest(m));
+  const LinearModel p = linearize(m, at_rest(m));
   // Printed in the order (θ2, θ1) with three or four decimals; the print truncates −5.19176.
   EXPECT_NEAR(p.A(3, 1), -5.191, 1e-3);
   EXPECT_NEAR(p.A(3, 0), 3.4612, 5e-5);
@@ -73,7 +73,7 @@ TEST(Linearize, AgreesWithPerturbationAnywhere) {
   point.state = {vector({0.3, -0.8}), vector({1.2, 0.7})};
   point.effort = vector({30.0, -5.0});
   const LinearizeSettings settings{.inputs = {"theta2", "force.lower.x", "moment.upper.z"}};
-  const Plant p = linearize(m, point, settings);
+  const LinearModel p = linearize(m, point, settings);
   EXPECT_GT(p.residual, 0.1);
   const Perturbation q = linearize_by_perturbation(m, p, settings);
   EXPECT_LT(q.difference_A, 1e-8);
@@ -83,7 +83,7 @@ TEST(Linearize, AgreesWithPerturbationAnywhere) {
 TEST(Linearize, ClosedMechanism) {
   const TwoFourBars two = two_four_bars();
   OperatingPoint point{two.s, VectorXd::Constant(10, 0.2), VectorXd::Zero(10), {}};
-  const Plant p = linearize(two.m, point);
+  const LinearModel p = linearize(two.m, point);
   EXPECT_EQ(p.A.rows(), 12);
   const Perturbation q = linearize_by_perturbation(two.m, p);
   EXPECT_LT(q.difference_A, 1e-7);
@@ -102,15 +102,15 @@ TEST(Linearize, IndependentFreedomsAreChosen) {
     settings.independent.assign(3, 0);
     settings.independent[static_cast<std::size_t>(i)] = 1;
     SensitivityWorkspace w(m);
-    const Plant plant = linearize(m, point, settings, w);
-    EXPECT_EQ(plant.freedoms, std::vector<int>{i});
-    const Perturbation p = linearize_by_perturbation(m, plant, settings);
+    const LinearModel model = linearize(m, point, settings, w);
+    EXPECT_EQ(model.freedoms, std::vector<int>{i});
+    const Perturbation p = linearize_by_perturbation(m, model, settings);
     EXPECT_LT(p.difference_A, 1e-6);
     EXPECT_LT(p.difference_B, 1e-6);
-    EXPECT_EQ(linearize(m, point, {}, w).freedoms, plant.freedoms);
+    EXPECT_EQ(linearize(m, point, {}, w).freedoms, model.freedoms);
     // E by differences of the accelerations of mechanisms made anew.
     const ParameterSet set(m, {"body.coupler.mass"});
-    const MatrixXd e = parameter_matrix(m, plant, set, settings);
+    const MatrixXd e = parameter_matrix(m, model, set, settings);
     ASSERT_EQ(e.rows(), 2);
     EXPECT_EQ(e(0, 0), 0.0);
     const auto at = [&](double by) {
@@ -141,7 +141,7 @@ TEST(Linearize, TurningBody) {
   OperatingPoint point = at_rest(m);
   const Vec3d w{0.5, -0.3, 0.8};
   point.state.v = vector({w.x, w.y, w.z});
-  const Plant p = linearize(m, point);
+  const LinearModel p = linearize(m, point);
   const Eigen::Matrix3d cross_w = to_eigen(skew(w));
   EXPECT_LT((p.A.topLeftCorner(3, 3) + cross_w).norm(), 1e-15);
   const Eigen::Matrix3d j = to_eigen(inertia).asDiagonal();
@@ -155,7 +155,7 @@ TEST(Linearize, OutputsByName) {
   const Mechanism m = lin_and_yae();
   OperatingPoint point = at_rest(m);
   point.state = {vector({0.3, -0.8}), vector({1.2, 0.7})};
-  const Plant p = linearize(
+  const LinearModel p = linearize(
       m, point,
       {.inputs = {"theta1"},
        .outputs = {"theta2", "v.theta1", "a.theta1", "position.lower.x", "velocity.lower.x"}});
@@ -193,7 +193,7 @@ TEST(Linearize, MotionDriven) {
   const Mechanism m = lin_and_yae();
   OperatingPoint point = at_rest(m);
   point.state = {vector({0.3, -0.8}), vector({1.2, 0.7})};
-  const Plant p = linearize(
+  const LinearModel p = linearize(
       m, point,
       {.inputs = {"theta1", "theta2"}, .outputs = {"effort.theta2"}, .motion_driven = {0, 1}});
   EXPECT_EQ(p.inputs[1], "a.theta2");

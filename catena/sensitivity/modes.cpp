@@ -66,6 +66,6 @@ ModalAnalysis modes(const Eigen::MatrixXd& a) {
   return result;
 }
 
-ModalAnalysis modes(const Plant& plant) { return modes(plant.A); }
+ModalAnalysis modes(const LinearModel& model) { return modes(model.A); }
 
 }  // namespace catena

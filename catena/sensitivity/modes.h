@@ -36,7 +36,7 @@ struct ModalAnalysis {
   double tolerance = 0.0;
 };
 
-ModalAnalysis modes(const Plant& plant);
+ModalAnalysis modes(const LinearModel& model);
 ModalAnalysis modes(const Eigen::MatrixXd& a);
 
 }  // namespace catena

@@ -1,3 +1,5 @@
+// Internal: not part of the public interface; workspace.h needs it.
+//
 // How the embedding of closed loops changes: derivatives of X and γ of v = X v_i, v̇ = X v̇_i + γ
 // along the independent freedoms, by dual numbers through the rows of the closures (closure/rows.h)
 // and their elimination (dynamics/kernels/aggregate.h).

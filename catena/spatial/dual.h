@@ -1,3 +1,5 @@
+// Internal: not part of the public interface; model/hinge.h needs it.
+//
 // Dual: a number with N directional derivatives, x + Σ ε_k ẋ_k with ε_i ε_j = 0.
 //
 // Running a kernel on dual numbers gives its exact derivatives along N directions. Value may be

@@ -1,3 +1,5 @@
+// Internal: not part of the public interface; model/hinge_kinematics.h needs it.
+//
 // How many states a scalar holds.
 #pragma once
 

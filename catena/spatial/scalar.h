@@ -1,3 +1,5 @@
+// Internal: not part of the public interface; vec3.h needs it.
+//
 // The scalars that every spatial type and kernel is written for, and the few functions that
 // let one source serve all of them: double, a dual number (dual.h), a SIMD pack (pack.h).
 //

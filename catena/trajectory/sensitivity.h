@@ -30,7 +30,6 @@
 
 #include "catena/sensitivity/parameters.h"
 #include "catena/sensitivity/products.h"
-#include "catena/simulation/coordinates/coordinates.h"
 #include "catena/simulation/integrators/integrator.h"
 #include "catena/trajectory/problem.h"
 

@@ -9,7 +9,7 @@ from . import _catena
 from ._run import Run
 
 if TYPE_CHECKING:  # a build may be without them
-    from ._catena import Mechanism, Plant, State
+    from ._catena import LinearModel, Mechanism, State
 
 
 def linearize_along(
@@ -20,8 +20,8 @@ def linearize_along(
     inputs: Union[str, Sequence[str]] = (),
     outputs: Union[str, Sequence[str]] = (),
     independent: Any = None,
-) -> List[Plant]:
-    """list of Plant, at each of the states (and efforts) of a motion: a schedule. The independent
+) -> List[LinearModel]:
+    """list of LinearModel, at each of the states (and efforts) of a motion: a schedule. The independent
     freedoms are those of the first state as long as they can be.
 
     states: a sequence of State, or a Run: its rows, with the efforts that it has columns for.

@@ -1,5 +1,5 @@
 // Coordinates of other libraries (model/peer_coordinates.h); catena.adapt makes these.
-#include "arguments.h"
+#include "support/arguments.h"
 
 #include "catena/model/peer_coordinates.h"
 

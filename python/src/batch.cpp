@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "batch_arguments.h"
+#include "support/batch_arguments.h"
 
 #include "catena/closure/chart.h"
 #include "catena/dynamics/given_acceleration.h"

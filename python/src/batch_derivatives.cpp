@@ -1,7 +1,7 @@
 // Derivatives of the dynamics of many states at once: (B, n, n) arrays.
 #include "catena/sensitivity/batch_derivatives.h"
 
-#include "batch_arguments.h"
+#include "support/batch_arguments.h"
 
 namespace catena::python {
 namespace {

@@ -1,8 +1,8 @@
 // MechanismBuilder: describes a mechanism step by step, or changes one.
 #include "catena/model/builder.h"
 
-#include "arguments.h"
-#include "break_off.h"
+#include "support/arguments.h"
+#include "support/break_off.h"
 
 #include "catena/model/with_coordinates.h"
 

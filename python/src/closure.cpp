@@ -1,5 +1,5 @@
 // Closed loops: assembly, charts, mobility.
-#include "arguments.h"
+#include "support/arguments.h"
 
 #include "catena/closure/aggregate_tables.h"
 #include "catena/closure/assembly.h"

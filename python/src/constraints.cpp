@@ -1,5 +1,5 @@
 // Constraints that are switched while a mechanism moves, and several chains that hold one body.
-#include "arguments.h"
+#include "support/arguments.h"
 
 #include "catena/constraints/chains_on_body.h"
 #include "catena/constraints/constraint_set.h"

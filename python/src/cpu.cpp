@@ -1,7 +1,7 @@
 // The processor, and the kernels in use.
 #include "catena/base/cpu.h"
 
-#include "casters.h"
+#include "support/casters.h"
 
 namespace catena::python {
 

@@ -1,8 +1,8 @@
 // What a mechanism is described by (model/description.h): values made from keywords.
 #include "catena/model/description.h"
 
-#include "arguments.h"
-#include "break_off.h"
+#include "support/arguments.h"
+#include "support/break_off.h"
 #include <pybind11/functional.h>
 
 namespace catena::python {

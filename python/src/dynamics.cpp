@@ -1,8 +1,8 @@
 // Workspace; forward, inverse and hybrid dynamics; mass matrix; energy; Gibbs' function; impulses.
 #include <chrono>
 
-#include "arguments.h"
-#include "hybrid_input.h"
+#include "support/arguments.h"
+#include "support/hybrid_input.h"
 
 #include "catena/dynamics/energy.h"
 #include "catena/dynamics/forward.h"

@@ -1,7 +1,7 @@
 // The errors of C++ as Python exceptions, with the same message. Each is also one of Python's own
 // kind, so that `except LookupError` means what it says; catena::NameError is UnknownNameError,
 // since a NameError is something else in Python.
-#include "structs.h"
+#include "support/structs.h"
 
 namespace catena::python {
 namespace {
@@ -45,8 +45,8 @@ std::string wrong_type(const std::string& message) {
   else if (wanted == "bool")
     wanted = "True or False";
   else {
-    // catena::python::NamedState, or catena::python::(anonymous namespace)::NamedPlant, is State or
-    // Plant in Python.
+    // catena::python::NamedState, or catena::python::(anonymous namespace)::NamedLinearModel, is
+    // State or LinearModel in Python.
     wanted = wanted.substr(wanted.rfind(':') + 1);
     for (const std::string prefix : {"Named", "Python"})
       if (wanted.starts_with(prefix)) wanted = wanted.substr(prefix.size());

@@ -1,7 +1,7 @@
 // Forces at hinges and welds, and operational space.
 #include "catena/dynamics/forces.h"
 
-#include "arguments.h"
+#include "support/arguments.h"
 
 #include "catena/dynamics/operators/operational_space.h"
 

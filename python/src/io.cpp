@@ -1,5 +1,5 @@
 // Mechanisms in and out of files.
-#include "arguments.h"
+#include "support/arguments.h"
 
 #include "catena/io/load.h"
 #include "catena/io/models/sdf.h"

@@ -4,7 +4,7 @@
 // argument says where the mechanism is: a Workspace that was updated, a State, or q.
 #include "catena/dynamics/kinematics.h"
 
-#include "arguments.h"
+#include "support/arguments.h"
 
 #include "catena/dynamics/momentum.h"
 

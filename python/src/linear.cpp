@@ -1,8 +1,8 @@
 // Linear models, equilibria and modes.
 #include <complex>
 
-#include "pickles.h"
-#include "sensitivity_workspace.h"
+#include "support/pickles.h"
+#include "support/sensitivity_workspace.h"
 #include <pybind11/complex.h>
 
 #include "catena/sensitivity/equilibrium.h"
@@ -19,10 +19,10 @@ struct NamedEquilibrium {
   Equilibrium found;
 };
 
-// A Plant that knows its mechanism.
-struct NamedPlant {
+// A LinearModel that knows its mechanism.
+struct NamedLinearModel {
   MechanismPointer mechanism;
-  Plant plant;
+  LinearModel linear;
   LinearizeSettings settings;
 };
 
@@ -39,62 +39,63 @@ py::array_t<std::complex<double>> complex_vector(const Eigen::VectorXcd& x) {
 }
 
 void bind_plants(py::module_& m) {
-  using P = NamedPlant;
+  using P = NamedLinearModel;
   py::class_<P>(
-      m, "Plant",
+      m, "LinearModel",
       "A linear model δẋ = A δx + B δu, δy = C δx + D δu, x = (q, v), and of second order "
       "M δv̇ = P2 δq + P1 δv + P3 δu. δq are tangent directions of the (independent) "
       "freedoms.")
       .def_property_readonly(
-          "A", [](const P& p) { return p.plant.A; }, "(2n, 2n).")
+          "A", [](const P& p) { return p.linear.A; }, "(2n, 2n).")
       .def_property_readonly(
-          "B", [](const P& p) { return p.plant.B; }, "(2n, inputs).")
+          "B", [](const P& p) { return p.linear.B; }, "(2n, inputs).")
       .def_property_readonly(
-          "C", [](const P& p) { return p.plant.C; }, "(outputs, 2n).")
+          "C", [](const P& p) { return p.linear.C; }, "(outputs, 2n).")
       .def_property_readonly(
-          "D", [](const P& p) { return p.plant.D; }, "(outputs, inputs).")
+          "D", [](const P& p) { return p.linear.D; }, "(outputs, inputs).")
       .def_property_readonly(
-          "M", [](const P& p) { return p.plant.M; }, "(n, n).")
+          "M", [](const P& p) { return p.linear.M; }, "(n, n).")
       .def_property_readonly(
-          "P1", [](const P& p) { return p.plant.P1; }, "(n, n).")
+          "P1", [](const P& p) { return p.linear.P1; }, "(n, n).")
       .def_property_readonly(
-          "P2", [](const P& p) { return p.plant.P2; }, "(n, n).")
+          "P2", [](const P& p) { return p.linear.P2; }, "(n, n).")
       .def_property_readonly(
-          "P3", [](const P& p) { return p.plant.P3; }, "(n, inputs).")
+          "P3", [](const P& p) { return p.linear.P3; }, "(n, inputs).")
       .def_property_readonly(
-          "states", [](const P& p) { return p.plant.states; }, "list of str.")
+          "states", [](const P& p) { return p.linear.states; }, "list of str.")
       .def_property_readonly(
-          "inputs", [](const P& p) { return p.plant.inputs; }, "list of str.")
+          "inputs", [](const P& p) { return p.linear.inputs; }, "list of str.")
       .def_property_readonly(
-          "outputs", [](const P& p) { return p.plant.outputs; }, "list of str.")
+          "outputs", [](const P& p) { return p.linear.outputs; }, "list of str.")
       .def_property_readonly(
-          "freedoms", [](const P& p) { return p.plant.freedoms; },
+          "freedoms", [](const P& p) { return p.linear.freedoms; },
           "list of int: the independent freedoms that the states are.")
       .def_property_readonly(
           "mechanism", [](const P& p) { return p.mechanism; }, "The Mechanism it is about.")
       .def_property_readonly(
           "state",
           [](const P& p) {
-            return NamedState{p.mechanism, p.plant.point.state};
+            return NamedState{p.mechanism, p.linear.point.state};
           },
           "The State it is about.")
       .def_property_readonly(
-          "effort", [](const P& p) { return p.plant.point.effort; }, "(freedoms,), there.")
+          "effort", [](const P& p) { return p.linear.point.effort; }, "(freedoms,), there.")
       .def_property_readonly(
-          "acceleration", [](const P& p) { return p.plant.acceleration; }, "(freedoms,), there.")
+          "acceleration", [](const P& p) { return p.linear.acceleration; }, "(freedoms,), there.")
       .def_property_readonly(
-          "residual", [](const P& p) { return p.plant.residual; }, "The largest acceleration.")
+          "residual", [](const P& p) { return p.linear.residual; }, "The largest acceleration.")
       .def_property_readonly(
-          "speed", [](const P& p) { return p.plant.speed; }, "The largest.")
+          "speed", [](const P& p) { return p.linear.speed; }, "The largest.")
       .def("__repr__",
            [](const P& p) {
-             return "<Plant of '" + p.mechanism->name() + "': " + std::to_string(p.plant.A.rows()) +
-                    " states, " + std::to_string(p.plant.B.cols()) + " inputs, " +
-                    std::to_string(p.plant.C.rows()) + " outputs>";
+             return "<LinearModel of '" + p.mechanism->name() +
+                    "': " + std::to_string(p.linear.A.rows()) + " states, " +
+                    std::to_string(p.linear.B.cols()) + " inputs, " +
+                    std::to_string(p.linear.C.rows()) + " outputs>";
            })
       .def(py::pickle(
           [](const P& p) {
-            const Plant& x = p.plant;
+            const LinearModel& x = p.linear;
             const OperatingPoint& o = x.point;
             const LinearizeSettings& s = p.settings;
             return py::make_tuple(
@@ -111,7 +112,7 @@ void bind_plants(py::module_& m) {
               const auto all = py::reinterpret_borrow<py::tuple>(from);
               ((to = py::cast<std::decay_t<decltype(to)>>(all[k++])), ...);
             };
-            Plant& x = p.plant;
+            LinearModel& x = p.linear;
             OperatingPoint& o = x.point;
             LinearizeSettings& s = p.settings;
             take(t[1], x.A, x.B, x.C, x.D, x.M, x.P1, x.P2, x.P3);
@@ -134,13 +135,13 @@ void bind_plants(py::module_& m) {
                 const FreedomVector& acceleration, const Wrenches& external,
                 const Freedoms& independent, PythonSensitivityWorkspace* workspace) {
         SensitivityUse use(x, workspace);
-        NamedPlant result{x,
-                          {},
-                          {list_of(inputs), list_of(outputs), read_mask(motion_driven, *x),
-                           read_mask(independent, *x)}};
+        NamedLinearModel result{x,
+                                {},
+                                {list_of(inputs), list_of(outputs), read_mask(motion_driven, *x),
+                                 read_mask(independent, *x)}};
         const OperatingPoint point = point_of(*x, state, effort, acceleration, external);
         const py::gil_scoped_release release;
-        result.plant = linearize(*x, point, result.settings, use.workspace());
+        result.linear = linearize(*x, point, result.settings, use.workspace());
         return result;
       },
       py::arg("mechanism"), py::arg("state"), py::arg("effort") = py::none(), py::kw_only(),
@@ -148,7 +149,7 @@ void bind_plants(py::module_& m) {
       py::arg("outputs") = std::vector<std::string>{}, py::arg("motion_driven") = py::none(),
       py::arg("acceleration") = py::none(), py::arg("external") = py::none(),
       py::arg("independent") = py::none(), py::arg("workspace") = py::none(),
-      "The Plant about any state, equilibrium or not: analytic.\n\n"
+      "The LinearModel about any state, equilibrium or not: analytic.\n\n"
       "inputs: freedoms (their efforts; accelerations of motion_driven ones), \"force.BODY.x\", "
       "\"moment.BODY.z\"; all efforts unless given.\n"
       "outputs: \"q.NAME\", \"v.NAME\", \"a.NAME\", \"effort.NAME\", \"position.FRAME.x\", "
@@ -163,7 +164,7 @@ void bind_plants(py::module_& m) {
         const LinearizeSettings settings{
             list_of(inputs), list_of(outputs), {}, read_mask(independent, *x)};
         SensitivityWorkspace w(*x);
-        std::vector<NamedPlant> plants;
+        std::vector<NamedLinearModel> models;
         const Eigen::VectorXd none = Eigen::VectorXd::Zero(x->freedoms());
         const py::iterator end = py::iterator::sentinel();
         py::iterator effort = efforts.is_none() ? py::iterator::sentinel() : py::iter(efforts);
@@ -177,9 +178,9 @@ void bind_plants(py::module_& m) {
             throw py::type_error("a motion is a Run or a sequence of State, not of " +
                                  py::cast<std::string>(entry.get_type().attr("__name__")));
           const State state = py::cast<const NamedState&>(entry).of(*x);
-          plants.push_back({x, linearize(*x, {state, e, none, {}}, settings, w), settings});
+          models.push_back({x, linearize(*x, {state, e, none, {}}, settings, w), settings});
         }
-        return plants;
+        return models;
       },
       py::arg("mechanism"), py::arg("states"), py::arg("efforts") = py::none(), py::kw_only(),
       py::arg("inputs") = std::vector<std::string>{},
@@ -189,11 +190,11 @@ void bind_plants(py::module_& m) {
       "parameter_matrix",
       [](const P& p, const std::vector<std::string>& parameters) {
         const ParameterSet set(*p.mechanism, parameters);
-        return parameter_matrix(*p.mechanism, p.plant, set, p.settings);
+        return parameter_matrix(*p.mechanism, p.linear, set, p.settings);
       },
-      py::arg("plant"), py::arg("parameters"),
+      py::arg("model"), py::arg("parameters"),
       "(2n, p): E of δẋ = A δx + B δu + E δp, by the names of parameters (ParameterSet).");
-  py::class_<Perturbation>(m, "Perturbation", "A and B of a Plant by differences.")
+  py::class_<Perturbation>(m, "Perturbation", "A and B of a LinearModel by differences.")
       .def_readonly("A", &Perturbation::A, "(2n, 2n).")
       .def_readonly("B", &Perturbation::B, "(2n, inputs).")
       .def_readonly("difference_A", &Perturbation::difference_A, "Relative, Frobenius.")
@@ -201,9 +202,9 @@ void bind_plants(py::module_& m) {
   m.def(
       "linearize_by_perturbation",
       [](const P& p, double step) {
-        return linearize_by_perturbation(*p.mechanism, p.plant, p.settings, step);
+        return linearize_by_perturbation(*p.mechanism, p.linear, p.settings, step);
       },
-      py::arg("plant"), py::arg("step") = 1e-5,
+      py::arg("model"), py::arg("step") = 1e-5,
       "A and B by central differences of the nonlinear model, for comparison.");
   m.def(
       "displaced",
@@ -218,10 +219,10 @@ void bind_plants(py::module_& m) {
   m.def(
       "decoupling_gains",
       [](const P& p, const Eigen::VectorXd& frequency, const Eigen::VectorXd& damping) {
-        DecouplingGains gains = decoupling_gains(p.plant, frequency, damping);
+        DecouplingGains gains = decoupling_gains(p.linear, frequency, damping);
         return std::make_pair(std::move(gains.position), std::move(gains.velocity));
       },
-      py::arg("plant"), py::arg("frequency"), py::arg("damping"),
+      py::arg("model"), py::arg("frequency"), py::arg("damping"),
       "(position, velocity): gains of δu = -position δq - velocity δv that give each freedom this "
       "frequency (rad/s) and damping ratio.");
 }
@@ -264,8 +265,8 @@ void bind_modes(py::module_& m) {
                     "1/s: real parts within this of zero count as zero.");
   picklable(analysis, &A::modes, &A::stability, &A::growth, &A::tolerance);
   m.def(
-      "modes", [](const NamedPlant& p) { return modes(p.plant); }, py::arg("plant"),
-      "Eigenvalues, frequencies, damping and shapes of a Plant, and its stability.");
+      "modes", [](const NamedLinearModel& p) { return modes(p.linear); }, py::arg("model"),
+      "Eigenvalues, frequencies, damping and shapes of a LinearModel, and its stability.");
   m.def(
       "modes", [](const Eigen::MatrixXd& a) { return modes(a); }, py::arg("A"),
       "The same of a matrix (n, n).");

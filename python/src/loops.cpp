@@ -1,5 +1,5 @@
 // What needs both closures and dynamics: inverse kinematics, multipliers, the absolute form.
-#include "interrupts.h"
+#include "support/interrupts.h"
 
 #include "catena/constraints/absolute_form.h"
 #include "catena/constraints/inverse_kinematics.h"

@@ -1,5 +1,5 @@
 // Discrete linear-quadratic problems, and the dynamics of a chain as one of them.
-#include "arguments.h"
+#include "support/arguments.h"
 
 #include "catena/dynamics/operators/chain_as_lq.h"
 #include "catena/lq/riccati.h"

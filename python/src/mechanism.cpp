@@ -1,7 +1,7 @@
 // Mechanism, and State by name.
 #include "catena/model/mechanism.h"
 
-#include "arguments.h"
+#include "support/arguments.h"
 
 #include "catena/io/models/yaml.h"
 #include "catena/model/builder.h"

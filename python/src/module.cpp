@@ -1,6 +1,6 @@
 // The extension module catena._catena: calls bind_X() of every file X.cpp that belongs to a room of
 // this build (the list is made by CMake).
-#include "casters.h"
+#include "support/casters.h"
 
 #define CATENA_PYTHON_BIND(name)               \
   namespace catena::python {                   \

@@ -1,7 +1,7 @@
 // The mass matrix, its inverse and its factors as operators; influence operators as matrices.
 #include "catena/dynamics/operators/operators.h"
 
-#include "arguments.h"
+#include "support/arguments.h"
 
 #include "catena/dynamics/operators/influence.h"
 

@@ -2,9 +2,9 @@
 //
 // The search runs without the GIL. A function of the user that raises ends it, and what it raised
 // is raised again; Ctrl-C ends it with the best motion so far.
-#include "motion_problem.h"
-#include "pickles.h"
-#include "runs.h"
+#include "support/motion_problem.h"
+#include "support/pickles.h"
+#include "support/runs.h"
 
 #include "catena/optimal/optimal_run.h"
 #include "catena/optimal/problem_file.h"

@@ -1,8 +1,8 @@
 // Products with the derivatives of the dynamics, without matrices.
 #include "catena/sensitivity/products.h"
 
-#include "arguments.h"
-#include "hybrid_input.h"
+#include "support/arguments.h"
+#include "support/hybrid_input.h"
 
 namespace catena::python {
 namespace {

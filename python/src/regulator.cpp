@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "callbacks.h"
-#include "pickles.h"
-#include "runs.h"
+#include "support/callbacks.h"
+#include "support/pickles.h"
+#include "support/runs.h"
 
 #include "catena/io/models/yaml.h"
 #include "catena/optimal/regulated_run.h"

@@ -1,5 +1,5 @@
 // Runs: in memory and in files, their columns as arrays, reports, comparison.
-#include "runs.h"
+#include "support/runs.h"
 
 #include <filesystem>
 

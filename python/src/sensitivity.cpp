@@ -1,8 +1,8 @@
 // Derivatives of the dynamics by state, inputs and parameters.
-#include "arguments.h"
-#include "hybrid_input.h"
-#include "interrupts.h"
-#include "sensitivity_workspace.h"
+#include "support/arguments.h"
+#include "support/hybrid_input.h"
+#include "support/interrupts.h"
+#include "support/sensitivity_workspace.h"
 
 #include "catena/dynamics/given_acceleration.h"
 #include "catena/sensitivity/derivative_check.h"

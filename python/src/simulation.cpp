@@ -3,8 +3,8 @@
 // The GIL is released while a simulation runs and taken back for functions of the user; about ten
 // times a second it is taken to look for Ctrl-C. An error in a function of the user ends the run in
 // good order (what was recorded stays) and is then raised as it was.
-#include "callbacks.h"
-#include "runs.h"
+#include "support/callbacks.h"
+#include "support/runs.h"
 
 #include "catena/io/models/yaml.h"
 #include "catena/simulation/settings_file.h"

@@ -1,6 +1,6 @@
 // Transform, the one spatial type that Python has a class for: vectors, twists, wrenches, rotations
 // and inertias are arrays.
-#include "arguments.h"
+#include "support/arguments.h"
 
 #include "catena/spatial/transform.h"
 

@@ -1,7 +1,7 @@
 // A state and what acts on it, from YAML by names, as the command line reads it.
 #include "catena/simulation/state_file.h"
 
-#include "arguments.h"
+#include "support/arguments.h"
 
 namespace catena::python {
 namespace {

@@ -1,7 +1,7 @@
 // Sensitivities along a motion: inputs, costs, gradients by the adjoint, forward sensitivities,
 // Lyapunov exponents.
-#include "costs.h"
-#include "interrupts.h"
+#include "support/costs.h"
+#include "support/interrupts.h"
 
 #include "catena/simulation/freedom_index.h"
 #include "catena/trajectory/lyapunov.h"

@@ -1,7 +1,7 @@
 // A motion problem as a nonlinear program, for solvers that Python has.
 #include "catena/optimal/transcription.h"
 
-#include "motion_problem.h"
+#include "support/motion_problem.h"
 
 namespace catena::python {
 namespace {

@@ -1,5 +1,5 @@
 // Published numbers beside ours.
-#include "interrupts.h"
+#include "support/interrupts.h"
 
 #include "catena/verification/runner.h"
 

@@ -60,18 +60,18 @@ def test_results():
     assert np.array_equal(again(assembly).q, assembly.q) and again(assembly).loops[0].closed
 
 
-def test_plants_and_modes():
+def test_linear_models_and_modes():
     cart = catena.load(MODELS / "cart_pendulum.yaml")
-    plant = catena.linearize(cart, catena.State(cart, [0, np.pi]), inputs=["rail"])
-    copied = again(plant)
-    assert np.array_equal(copied.A, plant.A) and np.array_equal(copied.B, plant.B)
-    assert copied.inputs == ["effort.rail"] and np.array_equal(copied.state.q, plant.state.q)
+    model = catena.linearize(cart, catena.State(cart, [0, np.pi]), inputs=["rail"])
+    copied = again(model)
+    assert np.array_equal(copied.A, model.A) and np.array_equal(copied.B, model.B)
+    assert copied.inputs == ["effort.rail"] and np.array_equal(copied.state.q, model.state.q)
     names = ["body.pole.mass"] if "body.pole.mass" in catena.ParameterSet.all_names(cart) else []
     if names:  # needs the settings it was made with
         assert np.array_equal(
-            catena.parameter_matrix(copied, names), catena.parameter_matrix(plant, names)
+            catena.parameter_matrix(copied, names), catena.parameter_matrix(model, names)
         )
-    modes = catena.modes(plant)
+    modes = catena.modes(model)
     assert again(modes).stability == modes.stability
     assert np.array_equal(again(modes).modes[0].shape, modes.modes[0].shape)
 

@@ -54,24 +54,24 @@ def test_linear_pendulum():
     mechanism = pendulum()
     inertia = 0.3 + 2.0 * 0.75**2
     frequency = np.sqrt(2.0 * 9.81 * 0.75 / inertia)
-    plant = catena.linearize(mechanism, mechanism.default_state())
-    np.testing.assert_allclose(plant.A, [[0, 1], [-(frequency**2), 0]], atol=1e-12)
-    np.testing.assert_allclose(plant.B, [[0], [1 / inertia]], atol=1e-14)
-    mode = catena.modes(plant).modes[0]
+    model = catena.linearize(mechanism, mechanism.default_state())
+    np.testing.assert_allclose(model.A, [[0, 1], [-(frequency**2), 0]], atol=1e-12)
+    np.testing.assert_allclose(model.B, [[0], [1 / inertia]], atol=1e-14)
+    mode = catena.modes(model).modes[0]
     assert mode.frequency == pytest.approx(frequency, rel=1e-12)
-    assert catena.modes(plant).stability == catena.Stability.marginal
+    assert catena.modes(model).stability == catena.Stability.marginal
     assert catena.modes([[0, 1], [1, 0]]).stability == catena.Stability.unstable
-    compared = catena.linearize_by_perturbation(plant)
+    compared = catena.linearize_by_perturbation(model)
     assert compared.difference_A < 1e-6 and compared.difference_B < 1e-6
-    position, velocity = catena.decoupling_gains(plant, [3.0], [0.7])
-    closed = plant.A - plant.B @ np.hstack([position, velocity])
+    position, velocity = catena.decoupling_gains(model, [3.0], [0.7])
+    closed = model.A - model.B @ np.hstack([position, velocity])
     np.testing.assert_allclose(np.abs(np.linalg.eigvals(closed)), 3.0, rtol=1e-12)
 
 
 def test_control_arrays():
     arm = catena.load(MODELS / "arm6.yaml")
-    plant = catena.linearize(arm, random_state(arm), inputs=["elbow"], outputs=["q.elbow", "v.lift"])
-    a, b, c, d = catena.adapt.control(plant)
+    model = catena.linearize(arm, random_state(arm), inputs=["elbow"], outputs=["q.elbow", "v.lift"])
+    a, b, c, d = catena.adapt.control(model)
     assert a.shape == (12, 12) and b.shape == (12, 1) and c.shape == (2, 12) and d.shape == (2, 1)
     assert all(x.dtype == np.float64 and x.flags.c_contiguous for x in (a, b, c, d))
     with pytest.raises(catena.UnknownNameError, match="elbow"):
@@ -92,9 +92,9 @@ def test_equilibrium():
 def test_closed():
     bar = four_bar()
     state = catena.assemble_near(bar, bar.default_state())
-    plant = catena.linearize(bar, state)
-    assert plant.A.shape == (2, 2)  # one independent freedom
-    compared = catena.linearize_by_perturbation(plant)
+    model = catena.linearize(bar, state)
+    assert model.A.shape == (2, 2)  # one independent freedom
+    compared = catena.linearize_by_perturbation(model)
     assert compared.difference_A < 1e-6
     report = catena.check_derivatives(bar, states=2)
     assert report.worst < 1e-7
@@ -198,13 +198,13 @@ def test_by_a_wrench(tree):
         check(efforts[:, k], difference)
 
 
-def test_parameters_of_plants_and_hybrid_dynamics():
+def test_parameters_of_linear_models_and_hybrid_dynamics():
     mechanism = pendulum()  # mass 2, centre at 0.75, inertia 0.3
     state = catena.State(mechanism, [0.4], [0.7])
-    plant = catena.linearize(mechanism, state, inputs="pivot")  # one name may be a plain str
-    assert plant.inputs == ["effort.pivot"]
+    model = catena.linearize(mechanism, state, inputs="pivot")  # one name may be a plain str
+    assert model.inputs == ["effort.pivot"]
     names = ["body.link.mass"]
-    matrix = catena.parameter_matrix(plant, names)
+    matrix = catena.parameter_matrix(model, names)
     # v̇ = -m g l sin q / (J + m l²).
     inertia = 0.3 + 2.0 * 0.75**2
     expected = -9.81 * 0.75 * np.sin(0.4) * (1 / inertia - 2.0 * 0.75**2 / inertia**2)
@@ -218,12 +218,12 @@ def test_parameters_of_plants_and_hybrid_dynamics():
 def test_independent_freedoms_are_chosen():
     bar = four_bar()
     state = catena.assemble_near(bar, bar.default_state())
-    plants = {name: catena.linearize(bar, state, independent=[name]) for name in "ABD"}
-    for name, plant in plants.items():
-        assert plant.states == [f"q.{name}", f"v.{name}"]
+    models = {name: catena.linearize(bar, state, independent=[name]) for name in "ABD"}
+    for name, model in models.items():
+        assert model.states == [f"q.{name}", f"v.{name}"]
     # At rest the accelerations of two freedoms differ by how fast the two turn against each other.
     rate = catena.consistent_velocity(bar, state, {"A": 1.0}, fixed=["A"])
-    b = [plants[name].B[1] for name in "AD"]
+    b = [models[name].B[1] for name in "AD"]
     np.testing.assert_allclose(b[1], rate[bar.velocity_index("D")] * b[0], rtol=1e-9)
     with pytest.raises(catena.NumericalError):
         catena.linearize(bar, state, independent=["A", "D"])
@@ -233,7 +233,7 @@ def test_independent_freedoms_are_chosen():
         state = catena.assemble_near(bar, state)
         states.append(state.copy())
     schedule = catena.linearize_along(bar, states, independent="A")
-    assert all(plant.states == ["q.A", "v.A"] for plant in schedule)
+    assert all(model.states == ["q.A", "v.A"] for model in schedule)
     np.testing.assert_allclose(schedule[3].A, catena.linearize(bar, states[3], independent="A").A, rtol=1e-9)
 
 
@@ -248,8 +248,8 @@ def test_gear_ratios_are_parameters():
     assert parameters.values() == [5.0]
     state = mechanism.default_state()
     # Of the arm with the motor turning five times as fast: τ / (J + r² J).
-    plant = catena.linearize(mechanism, state, {"arm": 2.0}, independent=["arm"])
-    matrix = catena.parameter_matrix(plant, ["coupling.gear.ratio"])
+    model = catena.linearize(mechanism, state, {"arm": 2.0}, independent=["arm"])
+    matrix = catena.parameter_matrix(model, ["coupling.gear.ratio"])
     np.testing.assert_allclose(matrix[1], [-2.0 / 0.3 * 2 * 5.0 / 26.0**2], rtol=1e-9)
     state["arm"], state["motor"] = 0.1, 0.5
     state.v = [1.0, 4.0]

@@ -396,12 +396,12 @@ def test_linear_models_along_a_run():
     run = catena.simulate(
         robot, catena.State(robot, [1.0]), duration=0.5, inputs={"pivot": "2*sin(t)"}, interval=0.1
     )
-    plants = catena.linearize_along(robot, run)
-    assert len(plants) == run.rows
+    models = catena.linearize_along(robot, run)
+    assert len(models) == run.rows
     for row in (0, 3):
         single = catena.linearize(robot, run.state(row), {"pivot": run["effort.pivot"][row]})
-        np.testing.assert_allclose(plants[row].A, single.A, rtol=1e-12)
-        assert plants[row].effort[0] == run["effort.pivot"][row]
+        np.testing.assert_allclose(models[row].A, single.A, rtol=1e-12)
+        assert models[row].effort[0] == run["effort.pivot"][row]
     listed = catena.linearize_along(robot, [run.state(0), run.state(1)])
     assert len(listed) == 2
     with pytest.raises(TypeError, match="State"):

@@ -14,10 +14,10 @@ cart = catena.load(models / "cart_pendulum.yaml")
 
 # ---- Upright is an equilibrium, and not a stable one. ----
 upright = catena.State(cart, [0.0, np.pi], [0.0, 0.0])
-plant = catena.linearize(cart, upright, inputs=["rail"], outputs=["q.rail", "q.pivot"])
-print(plant)
-print("accelerations there:", plant.acceleration)
-for mode in catena.modes(plant).modes:
+model = catena.linearize(cart, upright, inputs=["rail"], outputs=["q.rail", "q.pivot"])
+print(model)
+print("accelerations there:", model.acceleration)
+for mode in catena.modes(model).modes:
     print(f"  eigenvalue {mode.eigenvalue:.4f} 1/s")
 
 # ---- Is the model right? The equations of a pole on a cart, linearized by hand: with u the push,
@@ -25,12 +25,12 @@ for mode in catena.modes(plant).modes:
 big, m, l, j, g = 3.0, 1.5, 0.8, 0.12, 9.81
 mass = np.array([[big + m, -m * l], [-m * l, j + m * l * l]])
 by_hand = np.linalg.solve(mass, np.array([[0.0, 0.0], [0.0, m * g * l]]))
-assert np.allclose(plant.A[2:, :2], by_hand, atol=1e-12)
-assert np.allclose(plant.B[2:, 0], np.linalg.solve(mass, [1.0, 0.0]), atol=1e-12)
+assert np.allclose(model.A[2:, :2], by_hand, atol=1e-12)
+assert np.allclose(model.B[2:, 0], np.linalg.solve(mass, [1.0, 0.0]), atol=1e-12)
 
 # ---- A regulator: min ∫ xᵀ Q x + uᵀ R u. (A, B, C, D) are arrays as python-control and SciPy take
 #      them; NumPy alone does here: the stable subspace of the Hamiltonian matrix. ----
-a, b, _, _ = catena.adapt.control(plant)
+a, b, _, _ = catena.adapt.control(model)
 weight, price = np.diag([10.0, 10.0, 1.0, 1.0]), np.array([[0.1]])
 hamiltonian = np.block([[a, -b @ np.linalg.solve(price, b.T)], [-weight, -a.T]])
 values, vectors = np.linalg.eig(hamiltonian)

@@ -297,15 +297,15 @@ expect(0 OUT "q.shoulder +0 .*By perturbation of the nonlinear model: A differs 
        RUN linearize ${models}/double_pendulum.yaml --compare)
 expect(0 OUT "." RUN linearize ${models}/four_bar.yaml --json)
 keys("${out}" states inputs outputs A B C D M P1 P2 P3 point residual equilibrium)
-expect(0 OUT "" RUN linearize ${models}/cart_pendulum.yaml --inputs rail --outputs q.rail,q.pivot -o plant.json)
-file(READ ${WORK}/plant.json plant)
-value("${plant}" q.rail outputs 0)
-value("${plant}" effort.rail inputs 0)
+expect(0 OUT "" RUN linearize ${models}/cart_pendulum.yaml --inputs rail --outputs q.rail,q.pivot -o linear.json)
+file(READ ${WORK}/linear.json linear)
+value("${linear}" q.rail outputs 0)
+value("${linear}" effort.rail inputs 0)
 expect(1 OUT "" ERR "no input is named 'rial'; did you mean 'rail'"
        RUN linearize ${models}/cart_pendulum.yaml --inputs rial)
 expect(1 OUT "" ERR "no output is named 'q.pivto'; did you mean 'q.pivot'"
        RUN linearize ${models}/cart_pendulum.yaml --outputs q.pivto)
-expect(2 OUT "" ERR "not expected: plant.json --out" RUN linearize ${models}/cart_pendulum.yaml --out plant.json)
+expect(2 OUT "" ERR "not expected: linear.json --out" RUN linearize ${models}/cart_pendulum.yaml --out linear.json)
 expect(0 OUT "shoulder +0.5 +-?[0-9.e-]+\n.*marginally stable"
        RUN equilibrium ${models}/double_pendulum.yaml -o rest.yaml)
 expect(0 OUT "marginally stable" RUN modes ${models}/double_pendulum.yaml --at rest.yaml --shapes)

@@ -4,9 +4,14 @@
 #   - a room includes only rooms that stand above it in ROOMS (cmake/rooms.txt);
 #   - a room declares (DEPENDS in its CMakeLists.txt) every room whose headers it includes;
 #   - a room writes includes of Catena from the top of the repository, never relative;
-#   - every source file of a room is LISTED in its CMakeLists.txt (a test that is not, never runs).
+#   - every source file of a room is LISTED in its CMakeLists.txt (a test that is not, never runs);
+#   - what is installed includes only what is installed: public headers (HEADERS) and internal ones
+#     (INTERNAL_HEADERS), never private ones;
+#   - internal headers say so in their first line, "// Internal: ...", and no others do;
+#   - docs/api.md names every public header.
 #
-# DEPENDS has lines `room kind other...`, kind being `all` or `test`; LISTED has one path per line.
+# DEPENDS has lines `room kind other...`, kind being `all` or `test`; LISTED has lines `path` or, for
+# headers that are installed, `path public` and `path internal`.
 # Applications, benchmarks and bindings may include every room. Tests keep the same rules.
 set -euo pipefail
 root=$1 rooms=$2 depends=$3 listed=$4
@@ -31,7 +36,12 @@ awk -v rooms_file="$rooms" -v depends_file="$depends" -v listed_file="$listed" '
       built[word[1]] = 1
       for (i = 3; i <= n; i++) declared[word[1], word[2], word[i]] = 1
     }
-    while ((getline text < listed_file) > 0) is_listed[text] = 1
+    while ((getline text < listed_file) > 0) {
+      n = split(text, word, " ")
+      is_listed[word[1]] = 1
+      if (n > 1) kind[word[1]] = word[2]
+    }
+    while ((getline text < "docs/api.md") > 0) page = page text "\n"
     if (count == 0) { print "no rooms in " rooms_file; breaches = 1; exit }
   }
 
@@ -43,6 +53,11 @@ awk -v rooms_file="$rooms" -v depends_file="$depends" -v listed_file="$listed" '
     else if (room in built && !(FILENAME in is_listed))
       fail(1, "not listed in catena/" room "/CMakeLists.txt")
     else if (room != "" && !(room in built)) fail(1, "catena/" room " has no CMakeLists.txt")
+    says_internal = $0 ~ /^\/\/ Internal: /
+    if (kind[FILENAME] == "internal" && !says_internal)
+      fail(1, "is under INTERNAL_HEADERS; its first line must begin with \"// Internal: \"")
+    if (kind[FILENAME] != "internal" && says_internal) fail(1, "is not under INTERNAL_HEADERS, but says so")
+    if (kind[FILENAME] == "public" && index(page, FILENAME) == 0) fail(1, "public, but not in docs/api.md")
   }
 
   /^[ \t]*#[ \t]*include[ \t]*["<]/ {
@@ -57,6 +72,8 @@ awk -v rooms_file="$rooms" -v depends_file="$depends" -v listed_file="$listed" '
     n = split(target, part, "/")
     other = part[2]
     if (n < 3 || !(other in place)) fail(FNR, "\"" target "\" is in no room of cmake/rooms.txt")
+    else if (kind[FILENAME] != "" && target in is_listed && kind[target] == "")
+      fail(FNR, "is installed, but includes \"" target "\", which is not")
     else if (!(room in place) || other == room) next
     else if (place[other] > place[room]) fail(FNR, room " includes " other ", which stands below it")
     else if (!((room, "all", other) in declared) && !(is_test && (room, "test", other) in declared))

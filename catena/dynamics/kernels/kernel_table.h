@@ -1,3 +1,5 @@
+// Internal: not part of the public interface; workspace.h needs it.
+//
 // What the compiled sweeps share with the code that calls them: plain tables in, plain arrays
 // out, and one table of functions for each instruction set the build carries.
 //

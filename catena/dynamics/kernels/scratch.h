@@ -1,3 +1,5 @@
+// Internal: not part of the public interface; workspace.h needs it.
+//
 // The numbers that the sweeps leave behind for each node. A workspace owns them; whoever needs a
 // body's pose, its acceleration or its articulated inertia reads them here after a sweep.
 //

@@ -1,3 +1,5 @@
+// Internal: not part of the public interface; tree_constraints.h needs it.
+//
 // What the sweeps of constraint_sweeps.h share with the code that calls them: plain tables and one
 // table of functions for each instruction set, like kernel_table.h.
 #pragma once

@@ -1,3 +1,5 @@
+// Internal: not part of the public interface; constraints/chains_on_body.h needs it.
+//
 // Forward dynamics of a closed mechanism by multipliers: the spanning tree with its loops open, and
 // the forces that keep them closed (spatial operator algebra, steps A to F; Nikravesh's joint
 // coordinates with cut joints). The other road, constraint embedding, is aggregate.h.

@@ -1,3 +1,5 @@
+// Internal: not part of the public interface; tree_constraints.h needs it.
+//
 // A x = b for a symmetric, positive semidefinite A that may be singular: rank, dependent rows and
 // the solution of least norm, by Cholesky's factorization with diagonal pivots.
 //

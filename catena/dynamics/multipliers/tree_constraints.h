@@ -1,3 +1,5 @@
+// Internal: not part of the public interface; multiplier_dynamics.h needs it.
+//
 // Constraints on a tree, by multipliers: rows J of J v̇ + bias = 0 and the forces that enforce them.
 //
 //   M v̇ + C = effort + Zᵀ λ,     (J M⁻¹ Zᵀ) λ = −(J v̇_free + bias)

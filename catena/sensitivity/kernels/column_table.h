@@ -1,3 +1,5 @@
+// Internal: not part of the public interface; workspace.h needs it.
+//
 // The memory of the columns (columns.h), the pattern of zeros of a mechanism's matrices, and the
 // compiled kernels that work on them, one set for each instruction set.
 #pragma once

@@ -1,3 +1,5 @@
+// Internal: not part of the public interface; actions.h needs it.
+//
 // Tables: a measured or computed history, from a CSV file or from code, as a function of time with
 // its first two derivatives.
 //

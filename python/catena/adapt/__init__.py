@@ -90,13 +90,13 @@ def mujoco(mechanism: Mechanism, model: Names = None) -> PeerCoordinates:
     return PeerCoordinates(mechanism, "mujoco", [] if model is None else _listed(model))
 
 
-def control(plant: _catena.Plant) -> Tuple[Array, Array, Array, Array]:
-    """(A, B, C, D) of a Plant of linearize(), as python-control and SciPy take them:
+def control(model: _catena.LinearModel) -> Tuple[Array, Array, Array, Array]:
+    """(A, B, C, D) of a LinearModel of linearize(), as python-control and SciPy take them:
 
-        control.ss(*catena.adapt.control(plant))
-        scipy.signal.StateSpace(*catena.adapt.control(plant))
+        control.ss(*catena.adapt.control(model))
+        scipy.signal.StateSpace(*catena.adapt.control(model))
     """
-    return plant.A, plant.B, plant.C, plant.D
+    return model.A, model.B, model.C, model.D
 
 
 def _our_name(mechanism: Mechanism, name: str, floating: bool) -> str:
