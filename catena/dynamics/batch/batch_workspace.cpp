@@ -141,10 +141,7 @@ BatchWorkspace::Implementation::Implementation(const Mechanism& m, const BatchSe
     law.stiffness = f.stiffness;
     law.rest = f.rest;
     law.has_friction = f.friction.active();
-    law.sliding = f.friction.sliding;
-    law.stribeck_excess = std::max(f.friction.breakaway, f.friction.sliding) - f.friction.sliding;
-    law.stribeck_velocity = f.friction.stribeck_velocity;
-    law.transition_velocity = f.friction.transition_velocity;
+    law.friction = f.friction;
     laws.push_back(law);
   }
   for (const SpringPlace& spring : m.springs()) {
