@@ -420,8 +420,7 @@ std::string BatchWorkspace::Implementation::message(Eigen::Index state) const {
              "its inertia is not positive in this position; the bodies it moves have no inertia "
              "about it, or its axes are aligned";
     case BatchStatus::singular_chart:
-      return which + "the chart of the " +
-             LoopClosure(*mechanism, base.aggregate_tables(), r.place).name() +
+      return which + "the chart of the " + LoopClosure(*mechanism, r.place).name() +
              " is singular in this position; set_chart() chooses other independent freedoms";
     case BatchStatus::not_closed:
       return which + (r.quantity == StateReport::Quantity::position
