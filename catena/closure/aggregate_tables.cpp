@@ -267,8 +267,8 @@ Closure pair_closure(const Hinge& hinge, HingeType type) {
   return c;
 }
 
-AggregateTables make_aggregate_tables(const Mechanism& mechanism) {
-  return TableMaker(mechanism).take();
+const AggregateTables& aggregate_tables(const Mechanism& mechanism) {
+  return mechanism.loop_tables().get<AggregateTables>([&] { return TableMaker(mechanism).take(); });
 }
 
 void evaluate_coupling(const Coupling& coupling, int terms, const double* q, double& value,

@@ -23,7 +23,8 @@ struct AggregateTables {
   std::vector<int> freedom_of_column;  // v index, aggregate by aggregate, at first_order + column
 };
 
-// Everything but the charts. Aggregates stand in the order of mechanism.loops().
-AggregateTables make_aggregate_tables(const Mechanism& mechanism);
+// Everything but the charts. Aggregates stand in the order of mechanism.loops(). Made at the first
+// call; they live as long as the mechanism, and any thread may ask.
+const AggregateTables& aggregate_tables(const Mechanism& mechanism);
 
 }  // namespace catena

@@ -187,11 +187,11 @@ std::string forbidding_limits(const Mechanism& mechanism, const Eigen::VectorXd&
 }
 
 [[noreturn]] void throw_open(const Mechanism& mechanism, const Assembly& assembly,
-                             const AggregateTables& tables, const std::string& limits) {
+                             const std::string& limits) {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < assembly.loops.size(); ++i)
     if (!assembly.loops[i].closed)
-      lines.push_back("the " + LoopClosure(mechanism, tables, static_cast<int>(i)).name() +
+      lines.push_back("the " + LoopClosure(mechanism, static_cast<int>(i)).name() +
                       " cannot be closed: at best " + assembly.loops[i].remains);
   std::string text = "'" + mechanism.name() + "' cannot be assembled: ";
   for (std::size_t i = 0; i < lines.size(); ++i) text += (i > 0 ? "; " : "") + lines[i];
@@ -288,13 +288,12 @@ Assembly find_assembly(const Mechanism& mechanism, const Eigen::VectorXd& guess,
       throw NumericalError("the guess has no position of '" +
                            mechanism.position_names()[static_cast<std::size_t>(i)] + "': it is " +
                            number(guess[i]));
-  const AggregateTables tables = make_aggregate_tables(mechanism);
   Assembly result;
   result.q = guess;
   normalize_quaternions(mechanism, result.q);
   result.closed = true;
   for (int i = 0; i < static_cast<int>(mechanism.loops().size()); ++i) {
-    const LoopClosure loop(mechanism, tables, i);
+    const LoopClosure loop(mechanism, i);
     const std::vector<int> free = free_columns(loop, settings.fixed);
     LoopAssembly report;
     report.given_gap = loop.residual(result.q).norm();
@@ -319,8 +318,7 @@ Eigen::VectorXd assemble(const Mechanism& mechanism, const Eigen::VectorXd& gues
                          const AssemblySettings& settings) {
   Assembly assembly = find_assembly(mechanism, guess, settings);
   if (!assembly.closed)
-    throw_open(mechanism, assembly, make_aggregate_tables(mechanism),
-               forbidding_limits(mechanism, guess, settings));
+    throw_open(mechanism, assembly, forbidding_limits(mechanism, guess, settings));
   return std::move(assembly.q);
 }
 
@@ -329,10 +327,9 @@ Eigen::VectorXd consistent_velocity(const Mechanism& mechanism, const Eigen::Vec
                                     const std::vector<std::uint8_t>& fixed) {
   // Above this rows disagree by the digits of a file.
   constexpr double kRounding = 1e-12;
-  const AggregateTables tables = make_aggregate_tables(mechanism);
   Eigen::VectorXd result = v;
   for (int i = 0; i < static_cast<int>(mechanism.loops().size()); ++i) {
-    const LoopClosure loop(mechanism, tables, i);
+    const LoopClosure loop(mechanism, i);
     Eigen::MatrixXd rows = loop.velocity_rows(q);
     const Eigen::VectorXd unit = loop.unit_steps(q);
     const std::vector<int> free = free_columns(loop, fixed);
@@ -390,10 +387,9 @@ namespace {
 
 // The coordinates of cut hinges say where bodies stand whose places follow from the tree. If nobody
 // gave them they are read off there, so that they do not pull at the others.
-void read_cut_hinges(const Mechanism& mechanism, const AggregateTables& tables,
-                     const GivenFreedoms& given, Eigen::VectorXd& q) {
+void read_cut_hinges(const Mechanism& mechanism, const GivenFreedoms& given, Eigen::VectorXd& q) {
   for (int i = 0; i < static_cast<int>(mechanism.loops().size()); ++i) {
-    const LoopClosure loop(mechanism, tables, i);
+    const LoopClosure loop(mechanism, i);
     for (const int h : at(mechanism.loops(), i).cut_hinges) {
       const HingePlace& hinge = at(mechanism.hinges(), h);
       if (hinge.node < 0) continue;
@@ -418,11 +414,10 @@ void read_cut_hinges(const Mechanism& mechanism, const AggregateTables& tables,
 
 State assemble_near(const Mechanism& mechanism, const State& guess, const GivenFreedoms& given) {
   if (mechanism.loops().empty()) return guess;
-  const AggregateTables tables = make_aggregate_tables(mechanism);
   State state = guess;
   normalize_quaternions(mechanism, state.q);
-  if (closure_gap(mechanism, tables, state.q) > kExact) {
-    read_cut_hinges(mechanism, tables, given, state.q);
+  if (closure_gap(mechanism, state.q) > kExact) {
+    read_cut_hinges(mechanism, given, state.q);
     // Fixing what was given is worth a try only where it leaves the loops closed.
     Assembly kept = find_assembly(mechanism, state.q, {.fixed = given.position});
     if (!kept.closed) kept.q = assemble(mechanism, state.q);
@@ -436,18 +431,17 @@ State assemble_near(const Mechanism& mechanism, const State& guess, const GivenF
   return state;
 }
 
-double closure_gap(const Mechanism& mechanism, const AggregateTables& tables,
-                   const Eigen::VectorXd& q) {
+double closure_gap(const Mechanism& mechanism, const Eigen::VectorXd& q) {
   double most = 0.0;
-  for (int i = 0; i < static_cast<int>(tables.aggregates.size()); ++i)
-    most = std::max(most, LoopClosure(mechanism, tables, i).residual(q).norm());
+  for (int i = 0; i < static_cast<int>(mechanism.loops().size()); ++i)
+    most = std::max(most, LoopClosure(mechanism, i).residual(q).norm());
   return most;
 }
 
-double closure_rate(const Mechanism& mechanism, const AggregateTables& tables, const State& state) {
+double closure_rate(const Mechanism& mechanism, const State& state) {
   double most = 0.0;
-  for (int i = 0; i < static_cast<int>(tables.aggregates.size()); ++i) {
-    const LoopClosure loop(mechanism, tables, i);
+  for (int i = 0; i < static_cast<int>(mechanism.loops().size()); ++i) {
+    const LoopClosure loop(mechanism, i);
     Eigen::VectorXd own(loop.freedoms());
     for (int k = 0; k < loop.freedoms(); ++k) own[k] = state.v[loop.freedom(k)];
     most = std::max(most, (loop.velocity_rows(state.q) * own).norm());

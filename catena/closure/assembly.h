@@ -83,9 +83,8 @@ GivenFreedoms given_by_description(const Mechanism& mechanism);
 State assemble_near(const Mechanism& mechanism, const State& guess, const GivenFreedoms& given);
 
 // The largest residual of all loops at q, and of Y v at (q, v).
-double closure_gap(const Mechanism& mechanism, const AggregateTables& tables,
-                   const Eigen::VectorXd& q);
-double closure_rate(const Mechanism& mechanism, const AggregateTables& tables, const State& state);
+double closure_gap(const Mechanism& mechanism, const Eigen::VectorXd& q);
+double closure_rate(const Mechanism& mechanism, const State& state);
 
 // ---- One loop at a time, for mobility and charts. ----
 

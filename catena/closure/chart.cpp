@@ -206,10 +206,9 @@ bool Chart::is_independent(int freedom) const {
 
 Chart choose_chart(const Mechanism& mechanism, const Eigen::VectorXd& q,
                    const ChartSettings& settings) {
-  const AggregateTables tables = make_aggregate_tables(mechanism);
   Chart chart;
   for (int i = 0; i < static_cast<int>(mechanism.loops().size()); ++i) {
-    const LoopClosure loop(mechanism, tables, i);
+    const LoopClosure loop(mechanism, i);
     const int rank = settings.previous != nullptr
                          ? settings.previous->loops[static_cast<std::size_t>(i)].rank
                          : generic_rank(mechanism, loop, q);
@@ -218,11 +217,10 @@ Chart choose_chart(const Mechanism& mechanism, const Eigen::VectorXd& q,
   return chart;
 }
 
-double chart_quality(const Mechanism& mechanism, const AggregateTables& tables, const Chart& chart,
-                     const Eigen::VectorXd& q) {
+double chart_quality(const Mechanism& mechanism, const Chart& chart, const Eigen::VectorXd& q) {
   double least = 1.0;
-  for (int i = 0; i < static_cast<int>(tables.aggregates.size()); ++i) {
-    const LoopClosure loop(mechanism, tables, i);
+  for (int i = 0; i < static_cast<int>(mechanism.loops().size()); ++i) {
+    const LoopClosure loop(mechanism, i);
     const LoopChart& own = at(chart.loops, i);
     if (loop.constant() || own.rank == 0) continue;
     const Eigen::MatrixXd rows = scaled_rows(loop, q);

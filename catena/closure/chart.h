@@ -61,8 +61,7 @@ Chart choose_chart(const Mechanism& mechanism, const Eigen::VectorXd& q,
 // How well each loop's independent freedoms determine the velocities that its rows allow at q (the
 // least pivot), over the best that a fresh choice would do there; the least of all loops. Choose
 // again when it falls below kPoorChart.
-double chart_quality(const Mechanism& mechanism, const AggregateTables& tables, const Chart& chart,
-                     const Eigen::VectorXd& q);
+double chart_quality(const Mechanism& mechanism, const Chart& chart, const Eigen::VectorXd& q);
 inline constexpr double kPoorChart = 0.3;
 
 // Writes the chart into the tables that kernels read.

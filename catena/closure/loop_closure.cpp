@@ -74,8 +74,8 @@ struct LoopClosure::Motions {
   std::vector<Twistd> columns;
 };
 
-LoopClosure::LoopClosure(const Mechanism& mechanism, const AggregateTables& tables, int loop)
-    : m_(mechanism), t_(tables), a_(at(tables.aggregates, loop)), loop_(loop) {}
+LoopClosure::LoopClosure(const Mechanism& mechanism, int loop)
+    : m_(mechanism), t_(aggregate_tables(mechanism)), a_(at(t_.aggregates, loop)), loop_(loop) {}
 
 int LoopClosure::freedom(int column) const {
   return at(t_.freedom_of_column, a_.first_order + column);

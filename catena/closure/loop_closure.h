@@ -28,8 +28,8 @@ struct ClosureEquations {
 
 class LoopClosure {
  public:
-  // Loop number `loop` of the mechanism. Mechanism and tables must outlive it.
-  LoopClosure(const Mechanism& mechanism, const AggregateTables& tables, int loop);
+  // Loop number `loop` of the mechanism, which must outlive it.
+  LoopClosure(const Mechanism& mechanism, int loop);
 
   const Aggregate& aggregate() const { return a_; }
   int rows() const { return a_.rows; }

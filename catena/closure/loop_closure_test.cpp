@@ -69,8 +69,7 @@ double relative_difference(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
 TEST(Closure, JacobianIsTheDerivativeOfTheResidual) {
   const Mechanism m = rich_loop();
   ASSERT_EQ(m.loops().size(), 1u);
-  const AggregateTables tables = make_aggregate_tables(m);
-  const LoopClosure loop(m, tables, 0);
+  const LoopClosure loop(m, 0);
   ASSERT_EQ(loop.rows(), 4 + 4 + 1 + 1);
   ASSERT_EQ(loop.freedoms(), 6 + 3 + 3 + 1 + 3);
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
@@ -91,8 +90,7 @@ TEST(Closure, JacobianIsTheDerivativeOfTheResidual) {
 TEST(Closure, EveryHingeAtTheCutAssemblesToItself) {
   for (const HingeType type : kCuts) {
     const Mechanism m = cut_by(type);
-    const AggregateTables tables = make_aggregate_tables(m);
-    const LoopClosure loop(m, tables, 0);
+    const LoopClosure loop(m, 0);
     EXPECT_EQ(loop.rows(), 6 - freedoms_of(type)) << to_string(type);
     const Eigen::VectorXd q = assemble(m, random_position(m, 7));
     EXPECT_LT(loop.residual(q).norm(), 1e-12) << to_string(type);
@@ -106,8 +104,7 @@ TEST(Closure, EveryHingeAtTheCutAssemblesToItself) {
 TEST(Closure, RowsOfTheKernelsSpanThoseOfTheResidual) {
   for (const HingeType type : kCuts) {
     const Mechanism m = cut_by(type);
-    const AggregateTables tables = make_aggregate_tables(m);
-    const LoopClosure loop(m, tables, 0);
+    const LoopClosure loop(m, 0);
     const Eigen::VectorXd q = assemble(m, random_position(m, 11));
     const Eigen::MatrixXd y = loop.velocity_rows(q);
     const Eigen::MatrixXd j = loop.equations(q).jacobian;

@@ -202,11 +202,10 @@ MobilityReport analyse_mobility(const Mechanism& mechanism, const Eigen::VectorX
   report.q = q;
   int mobility = mechanism.tree_freedoms();
   bool known = true;
-  const AggregateTables tables = make_aggregate_tables(mechanism);
   for (int i = 0; i < static_cast<int>(mechanism.loops().size()); ++i) {
     const LoopMobility loop =
         analyse_loop(mechanism, mechanism.loops()[static_cast<std::size_t>(i)],
-                     LoopClosure(mechanism, tables, i), report.q, report.warnings);
+                     LoopClosure(mechanism, i), report.q, report.warnings);
     known = known && loop.closed;
     mobility -= loop.freedoms - loop.mobility;
     report.loops.push_back(loop);

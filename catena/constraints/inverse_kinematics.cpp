@@ -32,7 +32,7 @@ class Equations {
  public:
   Equations(const Mechanism& mechanism, const InverseKinematicsGoals& goals,
             const std::vector<std::uint8_t>& fixed)
-      : m_(mechanism), goals_(goals), tables_(make_aggregate_tables(mechanism)), w_(mechanism) {
+      : m_(mechanism), goals_(goals), w_(mechanism) {
     column_.assign(static_cast<std::size_t>(mechanism.freedoms()), -1);
     for (int i = 0; i < mechanism.freedoms(); ++i) {
       if (!fixed.empty() && fixed[static_cast<std::size_t>(i)] != 0) continue;
@@ -40,7 +40,7 @@ class Equations {
       free_.push_back(i);
     }
     rows_ = 3 * static_cast<int>(goals.points.size()) + 6 * static_cast<int>(goals.frames.size());
-    for (const Aggregate& a : tables_.aggregates) rows_ += a.rows;
+    for (const Aggregate& a : aggregate_tables(mechanism).aggregates) rows_ += a.rows;
   }
 
   const std::vector<int>& free() const { return free_; }
@@ -70,8 +70,8 @@ class Equations {
       row += 6;
     }
     goal_rows_ = row;
-    for (int i = 0; i < static_cast<int>(tables_.aggregates.size()); ++i) {
-      const LoopClosure loop(m_, tables_, i);
+    for (int i = 0; i < static_cast<int>(m_.loops().size()); ++i) {
+      const LoopClosure loop(m_, i);
       const ClosureEquations own = loop.equations(q);
       e.residual.segment(row, loop.rows()) = weight_ * own.residual;
       for (int k = 0; k < loop.freedoms(); ++k) {
@@ -104,7 +104,6 @@ class Equations {
  private:
   const Mechanism& m_;
   const InverseKinematicsGoals& goals_;
-  AggregateTables tables_;
   Workspace w_;
   std::vector<int> free_, column_;
   int rows_ = 0, goal_rows_ = 0;

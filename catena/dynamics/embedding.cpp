@@ -10,9 +10,8 @@
 namespace catena {
 namespace {
 
-[[noreturn]] void throw_open(const Mechanism& mechanism, const AggregateTables& tables, int loop,
-                             const Eigen::VectorXd& q) {
-  const LoopClosure closure(mechanism, tables, loop);
+[[noreturn]] void throw_open(const Mechanism& mechanism, int loop, const Eigen::VectorXd& q) {
+  const LoopClosure closure(mechanism, loop);
   throw NumericalError("the position is not closed: in the " + closure.name() + " " +
                        closure.worst(closure.residual(q)) + "; use assemble() first");
 }
@@ -32,8 +31,9 @@ double speed_of(const LoopClosure& closure, const Eigen::VectorXd& v) {
 
 // Linear couplings (gears, mimics): the kernels need neither their gap nor its rate and leave them
 // out of what they measure.
-void check_couplings(const Mechanism& mechanism, const AggregateTables& t, int loop,
-                     const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
+void check_couplings(const Mechanism& mechanism, int loop, const Eigen::VectorXd& q,
+                     const Eigen::VectorXd& v) {
+  const AggregateTables& t = aggregate_tables(mechanism);
   const Aggregate& a = t.aggregates[static_cast<std::size_t>(loop)];
   const int* freedom = t.freedom_of_column.data() + a.first_order;
   for (int i = a.first_closure; i < a.first_closure + a.closure_count; ++i) {
@@ -48,9 +48,9 @@ void check_couplings(const Mechanism& mechanism, const AggregateTables& t, int l
       squares += terms[k].coefficient * terms[k].coefficient;
     }
     constexpr double kSquare = kClosureTolerance * kClosureTolerance;
-    if (!(gap * gap <= kSquare * squares)) throw_open(mechanism, t, loop, q);
+    if (!(gap * gap <= kSquare * squares)) throw_open(mechanism, loop, q);
     if (rate * rate <= kSquare * squares) continue;
-    const LoopClosure closure(mechanism, t, loop);
+    const LoopClosure closure(mechanism, loop);
     rate = std::abs(rate) / std::sqrt(squares);
     if (!(rate <= kClosureTolerance * speed_of(closure, v))) throw_moving(closure, rate);
   }
@@ -83,17 +83,15 @@ void ensure_chart(const Mechanism& mechanism, const Eigen::VectorXd& q,
     if (serves) return;
   } else {
     for (int i = 0; i < static_cast<int>(mechanism.loops().size()); ++i)
-      if (!(LoopClosure(mechanism, w.aggregate_tables(), i).residual(q).norm() <= kClosed))
-        throw_open(mechanism, w.aggregate_tables(), i, q);
+      if (!(LoopClosure(mechanism, i).residual(q).norm() <= kClosed)) throw_open(mechanism, i, q);
   }
   w.set_chart(fresh_chart(mechanism, q, driven, w));
 }
 
 void choose_chart_again(const Mechanism& mechanism, const Eigen::VectorXd& q,
                         std::span<const std::uint8_t> driven, int loop, Workspace& w) {
-  const LoopClosure closure(mechanism, w.aggregate_tables(), loop);
-  if (!(closure.residual(q).norm() <= kClosed))
-    throw_open(mechanism, w.aggregate_tables(), loop, q);
+  const LoopClosure closure(mechanism, loop);
+  if (!(closure.residual(q).norm() <= kClosed)) throw_open(mechanism, loop, q);
   if (w.chart_is_pinned())
     throw NumericalError("the pinned chart of the " + closure.name() +
                          " is singular in this position; choose other independent freedoms");
@@ -151,10 +149,10 @@ void check_closed(const Mechanism& mechanism, const Eigen::VectorXd& q, const Ei
   for (int i = 0; i < static_cast<int>(mechanism.loops().size()); ++i) {
     const AggregateScratch<double>& g = w.aggregate(i);
     constexpr double kSquare = kClosureTolerance * kClosureTolerance;
-    if (!(g.gap <= kSquare)) throw_open(mechanism, w.aggregate_tables(), i, q);
-    check_couplings(mechanism, w.aggregate_tables(), i, q, v);
+    if (!(g.gap <= kSquare)) throw_open(mechanism, i, q);
+    check_couplings(mechanism, i, q, v);
     if (g.rate <= kSquare) continue;
-    const LoopClosure closure(mechanism, w.aggregate_tables(), i);
+    const LoopClosure closure(mechanism, i);
     if (!(std::sqrt(g.rate) <= kClosureTolerance * speed_of(closure, v)))
       throw_moving(closure, std::sqrt(g.rate));
   }

@@ -304,7 +304,7 @@ void InterbodyForces::add_closures(const State& state, const Eigen::VectorXd& op
   std::fill(rod_open_.begin(), rod_open_.end(), 0);
   std::fill(coupling_open_.begin(), coupling_open_.end(), 0);
   for (int i = 0; i < static_cast<int>(t.aggregates.size()); ++i) {
-    const LoopClosure loop(*mechanism_, t, i);
+    const LoopClosure loop(*mechanism_, i);
     const Aggregate& a = loop.aggregate();
     if (a.freedoms == 0 || a.rows == 0) continue;
     Eigen::VectorXd own(a.freedoms);

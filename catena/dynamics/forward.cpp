@@ -19,7 +19,7 @@ namespace {
   std::string value;
   const int loop = w.aggregate_tables().aggregate_of_node[static_cast<std::size_t>(n)];
   if (loop >= 0)
-    throw NumericalError("the " + LoopClosure(mechanism, w.aggregate_tables(), loop).name() +
+    throw NumericalError("the " + LoopClosure(mechanism, loop).name() +
                          ": the inertia of its independent freedoms is not positive definite in "
                          "this position; one of them moves no mass");
   if (!w.is_general(n)) {

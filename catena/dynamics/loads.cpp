@@ -74,16 +74,6 @@ void check_finite(const ExternalWrench& e, const std::string& body) {
 
 }  // namespace
 
-double friction_force(const Friction& friction, double v) {
-  const double breakaway = std::max(friction.breakaway, friction.sliding);
-  double level = friction.sliding;
-  if (friction.stribeck_velocity > 0.0) {
-    const double ratio = v / friction.stribeck_velocity;
-    level += (breakaway - friction.sliding) * std::exp(-ratio * ratio);
-  }
-  return -level * std::tanh(v / friction.transition_velocity);
-}
-
 void add_hinge_element_efforts(const Mechanism& mechanism, const Eigen::VectorXd& q,
                                const Eigen::VectorXd& v, Eigen::VectorXd& effort) {
   const auto settings = mechanism.freedom_settings();

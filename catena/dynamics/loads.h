@@ -23,10 +23,8 @@ struct ExternalWrench {
   Axes axes = Axes::body;
 };
 
-// The regularized friction force opposing the velocity v of a freedom (law in description.h).
-double friction_force(const Friction& friction, double v);
-
-// Effort of damping, friction and stiffness at each freedom; added to `effort`. O(n).
+// Effort of damping, regularized friction (model/friction.h) and stiffness at each freedom; added
+// to `effort`. O(n).
 void add_hinge_element_efforts(const Mechanism& mechanism, const Eigen::VectorXd& q,
                                const Eigen::VectorXd& v, Eigen::VectorXd& effort);
 

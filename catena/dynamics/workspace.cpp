@@ -192,7 +192,7 @@ Workspace::Workspace(const Mechanism& mechanism) : mechanism_(&mechanism) {
                   [](const FreedomSettings& f) {
                     return f.damping != 0.0 || f.stiffness != 0.0 || f.friction.active();
                   });
-  tables_ = make_aggregate_tables(mechanism);
+  tables_ = catena::aggregate_tables(mechanism);
   place_rotors();
   choose_kinds();
   stretch_ends_ = stretch_ends(mechanism);

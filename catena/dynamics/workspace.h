@@ -50,6 +50,7 @@ class Workspace {
   int chart_number() const { return chart_number_; }
   // The independent freedoms of the whole mechanism (all of a tree's), v indices ascending.
   const std::vector<int>& independent() const { return independent_; }
+  // With the chart.
   const AggregateTables& aggregate_tables() const { return tables_; }
   const AggregateScratch<double>& aggregate(int i) const {
     return aggregates_[static_cast<std::size_t>(i)];
@@ -116,7 +117,7 @@ class Workspace {
   bool has_rotors_ = false;
   std::vector<DrivePlace> remote_drives_;
   bool has_passive_elements_ = false;
-  AggregateTables tables_;
+  AggregateTables tables_;  // those of the mechanism, with our chart stored in them
   Chart chart_;
   bool chart_pinned_ = false;
   int chart_number_ = 0;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "catena/base/error.h"
+#include "catena/model/friction.h"
 #include "catena/model/hinge.h"
 #include "catena/spatial/inertia.h"
 
@@ -48,19 +49,6 @@ struct BodySettings {
 
   // About the origin and in the axes of the body frame.
   SpatialInertiad spatial_inertia() const;
-};
-
-// Coulomb friction with the Stribeck effect. The regularized law is
-//   F(v) = −[C + (S − C) exp(−(v/v_stribeck)²)] tanh(v / v_transition),
-// C the sliding and S the breakaway level. The event-driven simulator uses the set-valued law
-// instead: F in [−S, S] while v = 0, and sliding otherwise.
-struct Friction {
-  double sliding = 0.0;               // N or N m
-  double breakaway = 0.0;             // at least `sliding`; 0 means the same as `sliding`
-  double stribeck_velocity = 0.0;     // m/s or rad/s; 0: no Stribeck effect
-  double transition_velocity = 1e-3;  // of the regularization
-
-  bool active() const { return sliding != 0.0 || breakaway != 0.0; }
 };
 
 // What belongs to one freedom of a hinge. Stiffness, rest and position limits refer to the

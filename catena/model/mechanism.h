@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "catena/base/error.h"
+#include "catena/base/made_once.h"
 #include "catena/model/description.h"
 #include "catena/model/node.h"
 #include "catena/model/topology.h"
@@ -145,6 +146,9 @@ class Mechanism {
   // The initial state of the description: zero (identity quaternions) unless it says otherwise.
   const State& default_state() const { return default_state_; }
 
+  // For aggregate_tables() of closure: what it derives from the loops, kept as long as this.
+  const MadeOnce& loop_tables() const { return loop_tables_; }
+
   // Makes code read well: a builder that starts from this mechanism.
   class MechanismBuilder edit() const;
 
@@ -172,6 +176,7 @@ class Mechanism {
   std::vector<std::string> velocity_names_;
   State default_state_;
   std::shared_ptr<const struct NameTables> names_;
+  MadeOnce loop_tables_;
 };
 
 }  // namespace catena

@@ -79,7 +79,6 @@ std::vector<int> actuators_of(const Mechanism& m, const RegulatorSettings& setti
 std::optional<Chart> chart_along(const Mechanism& m, const RecordedMotion& motion,
                                  const std::vector<int>& actuators) {
   if (m.loops().empty()) return std::nullopt;
-  const AggregateTables tables = make_aggregate_tables(m);
   std::optional<Chart> best;
   double best_quality = -1.0, worst_time = 0.0;
   const auto consider = [&](std::size_t row, const std::vector<std::uint8_t>& pinned) {
@@ -92,7 +91,7 @@ std::optional<Chart> chart_along(const Mechanism& m, const RecordedMotion& motio
     if (best && chart.independent(m.freedoms()) == best->independent(m.freedoms())) return;
     double quality = 1.0, at = 0.0;
     for (std::size_t k = 0; k < motion.rows(); ++k) {
-      const double here = chart_quality(m, tables, chart, motion.state(k).q);
+      const double here = chart_quality(m, chart, motion.state(k).q);
       if (here >= quality) continue;
       quality = here;
       at = motion.time(k);

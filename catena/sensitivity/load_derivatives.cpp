@@ -133,7 +133,7 @@ void hinge_entries(const Mechanism& mechanism, const State& state, QEntry q_entr
     const FreedomSettings& f = settings[i];
     const int k = static_cast<int>(i);
     double slope = f.damping;
-    if (f.friction.active()) slope -= friction_slope(f.friction, state.v[k]);
+    if (f.friction.active()) slope -= regularized_friction(f.friction, state.v[k]).slope;
     if (slope != 0.0) v_entry(k, k, slope);
     if (f.stiffness != 0.0 && coordinates[i] >= 0) q_entry(k, k, f.stiffness);
   }
@@ -149,19 +149,6 @@ void all_entries(const State& state, std::span<const ExternalWrench> external,
 }
 
 }  // namespace
-
-double friction_slope(const Friction& friction, double v) {
-  const double breakaway = std::max(friction.breakaway, friction.sliding);
-  double level = friction.sliding, level_slope = 0.0;
-  if (friction.stribeck_velocity > 0.0) {
-    const double ratio = v / friction.stribeck_velocity;
-    const double part = (breakaway - friction.sliding) * std::exp(-ratio * ratio);
-    level += part;
-    level_slope = -2.0 * ratio / friction.stribeck_velocity * part;
-  }
-  const double t = std::tanh(v / friction.transition_velocity);
-  return -level_slope * t - level * (1.0 - t * t) / friction.transition_velocity;
-}
 
 void add_load_derivatives(const State& state, std::span<const ExternalWrench> external,
                           SensitivityWorkspace& w) {

@@ -29,9 +29,6 @@ void each_inboard(const Mechanism& mechanism, int node, F f) {
   }
 }
 
-// The slope of friction_force().
-double friction_slope(const Friction& friction, double v);
-
 // Adds to ∂τ/∂q and ∂τ/∂v of the spanning tree (padded, of the workspace) at the state whose
 // columns the workspace holds.
 void add_load_derivatives(const State& state, std::span<const ExternalWrench> external,

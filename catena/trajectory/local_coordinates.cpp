@@ -52,7 +52,7 @@ bool is_free(const Node& node) { return node.hinge == NodeHinge::free; }
 
 LocalCoordinates::LocalCoordinates(const Mechanism& mechanism, const State& state,
                                    std::vector<std::uint8_t> pinned)
-    : m_(mechanism), pinned_(std::move(pinned)), tables_(make_aggregate_tables(mechanism)) {
+    : m_(mechanism), pinned_(std::move(pinned)) {
   for (const Node& node : m_.nodes())
     if (node.coordinates != node.freedoms) turning_.push_back(&node);
   const double gap = closure_residual(state);
@@ -78,7 +78,7 @@ void LocalCoordinates::use(const Chart& chart) {
   loops_.clear();
   for (int i = 0; i < static_cast<int>(chart_->loops.size()); ++i) {
     const LoopChart& own = chart_->loops[index(i)];
-    Loop loop{LoopClosure(m_, tables_, i), {}, {}, own.order, {}};
+    Loop loop{LoopClosure(m_, i), {}, {}, own.order, {}};
     for (const int column : own.order) loop.freedoms.push_back(loop.closure.freedom(column));
     for (const ChartRow& row : own.rows)
       for (int k = 0; k < loop.closure.rows(); ++k) {
@@ -281,7 +281,7 @@ void LocalCoordinates::prescribe(int freedom, double position, double velocity,
 Coordinates::Accepted LocalCoordinates::accept(const Instant& instant) {
   const State& state = instant.state;
   bool anew = false;
-  if (chart_quality(m_, tables_, *chart_, state.q) < kPoorChart) {
+  if (chart_quality(m_, *chart_, state.q) < kPoorChart) {
     try {
       const Chart fresh = choose_chart(m_, state.q, {.pinned = pinned_, .previous = chart_.get()});
       // What is prescribed stays independent, however little it moves: then nothing is new.
@@ -300,7 +300,7 @@ Coordinates::Accepted LocalCoordinates::accept(const Instant& instant) {
 }
 
 double LocalCoordinates::closure_residual(const State& state) const {
-  return closure_gap(m_, tables_, state.q);
+  return closure_gap(m_, state.q);
 }
 
 MatrixXd LocalCoordinates::matrix_k(const State& state, const Workspace& w) const {

@@ -106,7 +106,6 @@ class LocalCoordinates final : public Coordinates {
 
   const Mechanism& m_;
   std::vector<std::uint8_t> pinned_;
-  AggregateTables tables_;
   std::shared_ptr<const Chart> chart_;
   std::vector<int> independent_;
   std::vector<const Node*> turning_;  // with quaternions

@@ -120,13 +120,13 @@ Matrix hinge_opening(Request r) {
 // Of the rows of all loops' closures, with lengths in metres, in the columns of the freedoms that
 // the check orders; the smallest first.
 Matrix closure_singular_values(Request r) {
-  const AggregateTables tables = make_aggregate_tables(r.mechanism);
+  const AggregateTables& tables = aggregate_tables(r.mechanism);
   int rows = 0;
   for (const Aggregate& a : tables.aggregates) rows += a.rows;
   Matrix all = Matrix::Zero(rows, r.mechanism.freedoms());
   rows = 0;
   for (std::size_t l = 0; l < tables.aggregates.size(); ++l) {
-    const LoopClosure loop(r.mechanism, tables, static_cast<int>(l));
+    const LoopClosure loop(r.mechanism, static_cast<int>(l));
     const Matrix part = loop.velocity_rows(r.input.state.q);
     for (int i = 0; i < part.rows(); ++i, ++rows) {
       const ChartRow row = loop.row(i);

@@ -81,7 +81,7 @@ Matrix closest_position(Request r) {
 // Loops are closed without limits and fixed freedoms, as well as they can be.
 Matrix assembly_gap(Request r) {
   const Assembly best = find_assembly(r.mechanism, r.input.state.q);
-  const AggregateTables tables = make_aggregate_tables(r.mechanism);
+  const AggregateTables& tables = aggregate_tables(r.mechanism);
   double most = 0.0;
   for (std::size_t i = 0; i < best.loops.size(); ++i)
     most = std::max(most, best.loops[i].gap * tables.aggregates[i].length);

@@ -113,15 +113,13 @@ void bind_assembly(py::module_& m) {
       "closure_gap",
       [](const Mechanism& x, const PositionVector& q) {
         Eigen::VectorXd buffer;
-        return closure_gap(x, make_aggregate_tables(x), read_position(q, x, buffer));
+        return closure_gap(x, read_position(q, x, buffer));
       },
       py::arg("mechanism"), py::arg("q"),
       "The largest residual of all loops, radians or fractions of a loop's size.");
   m.def(
       "closure_rate",
-      [](const Mechanism& x, const NamedState& state) {
-        return closure_rate(x, make_aggregate_tables(x), state.of(x));
-      },
+      [](const Mechanism& x, const NamedState& state) { return closure_rate(x, state.of(x)); },
       py::arg("mechanism"), py::arg("state"), "The largest residual of the velocities.");
 }
 
@@ -154,9 +152,7 @@ void bind_chart(py::module_& m) {
       "chart_quality",
       [](const Mechanism& x, const Chart& chart, const PositionVector& q) {
         Eigen::VectorXd buffer;
-        AggregateTables tables = make_aggregate_tables(x);
-        store_chart(chart, tables);
-        return chart_quality(x, tables, chart, read_position(q, x, buffer));
+        return chart_quality(x, chart, read_position(q, x, buffer));
       },
       py::arg("mechanism"), py::arg("chart"), py::arg("q"),
       "How good the chart is at q, over the best that a fresh choice would be there.");

@@ -24,6 +24,7 @@ MACHINERY = {
 }
 MACHINERY_OF_A_HEADER = {
     "model/configuration.h": "integrate_node node_position_rate normalize_quaternion",
+    "model/friction.h": "breakaway_level friction_by_sliding friction_force sliding_level",
     "closure/assembly.h": "all_columns close_from_around close_loop given_by_description within_limits",
     "closure/chart.h": "store_chart",
     "closure/mobility.h": "all_rows_count generic_rank",
@@ -31,7 +32,7 @@ MACHINERY_OF_A_HEADER = {
     "dynamics/forces.h": "hinge_complement interbody_force_after_forward split_force",
     "dynamics/given_acceleration.h": "check_given make_given_independent",
     "dynamics/kinematics.h": "check_matrix checked_twist motion_map_column",
-    "dynamics/loads.h": "add_hinge_element_efforts check_vector friction_force prepare prepare_position",
+    "dynamics/loads.h": "add_hinge_element_efforts check_vector prepare prepare_position",
     "constraints/contact_problem.h": "grown_impulse solve_from",
     "sensitivity/forward_derivatives.h": "prepared_input solve_hybrid",
     "sensitivity/inverse_derivatives.h": "compute_columns compute_tree_matrices copy_matrix tree_effort",

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "catena/dynamics/kernels/kernel_table.h"
+#include "catena/model/friction.h"
 
 namespace catena {
 
@@ -20,10 +21,7 @@ struct FreedomLaw {
   double stiffness = 0.0;
   double rest = 0.0;
   bool has_friction = false;
-  double sliding = 0.0;
-  double stribeck_excess = 0.0;  // breakaway less sliding
-  double stribeck_velocity = 0.0;
-  double transition_velocity = 1.0;
+  Friction friction;
 };
 
 // A spring and damper between points of two nodes (−1: the ground).

@@ -141,10 +141,7 @@ BatchWorkspace::Implementation::Implementation(const Mechanism& m, const BatchSe
     law.stiffness = f.stiffness;
     law.rest = f.rest;
     law.has_friction = f.friction.active();
-    law.sliding = f.friction.sliding;
-    law.stribeck_excess = std::max(f.friction.breakaway, f.friction.sliding) - f.friction.sliding;
-    law.stribeck_velocity = f.friction.stribeck_velocity;
-    law.transition_velocity = f.friction.transition_velocity;
+    law.friction = f.friction;
     laws.push_back(law);
   }
   for (const SpringPlace& spring : m.springs()) {
@@ -423,8 +420,7 @@ std::string BatchWorkspace::Implementation::message(Eigen::Index state) const {
              "its inertia is not positive in this position; the bodies it moves have no inertia "
              "about it, or its axes are aligned";
     case BatchStatus::singular_chart:
-      return which + "the chart of the " +
-             LoopClosure(*mechanism, base.aggregate_tables(), r.place).name() +
+      return which + "the chart of the " + LoopClosure(*mechanism, r.place).name() +
              " is singular in this position; set_chart() chooses other independent freedoms";
     case BatchStatus::not_closed:
       return which + (r.quantity == StateReport::Quantity::position

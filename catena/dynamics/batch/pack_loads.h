@@ -38,16 +38,9 @@ inline void passive_efforts(const BatchModel& model, const Pack* q, const Pack* 
     const Pack rate = v[law.v_index];
     Pack sum = -(Pack(law.damping) * rate), slope(law.damping);
     if (law.has_friction) {
-      Pack level(law.sliding), change(0.0);
-      if (law.stribeck_velocity > 0.0) {
-        const Pack ratio = rate * Pack(1.0 / law.stribeck_velocity);
-        const Pack part = Pack(law.stribeck_excess) * exp(-(ratio * ratio));
-        level = level + part;
-        change = Pack(-2.0 / law.stribeck_velocity) * ratio * part;
-      }
-      const Pack t = tanh(rate / Pack(law.transition_velocity));
-      sum = sum - level * t;
-      slope += change * t + level * (Pack(1.0) - t * t) * Pack(1.0 / law.transition_velocity);
+      const RegularizedFriction<Pack> friction = regularized_friction(law.friction, rate);
+      sum = sum + friction.force;
+      slope -= friction.slope;
     }
     if (law.q_index >= 0) sum = sum - Pack(law.stiffness) * (q[law.q_index] - Pack(law.rest));
     passive[law.v_index] = sum;

@@ -32,10 +32,9 @@ double largest(const Eigen::VectorXd& x) {
   return x.size() == 0 ? 0.0 : x.lpNorm<Eigen::Infinity>();
 }
 
-bool closed_to(const Mechanism& mechanism, const AggregateTables& tables, const Eigen::VectorXd& q,
-               double most) {
-  for (int l = 0; l < static_cast<int>(tables.aggregates.size()); ++l)
-    if (!(LoopClosure(mechanism, tables, l).residual(q).norm() <= most)) return false;
+bool closed_to(const Mechanism& mechanism, const Eigen::VectorXd& q, double most) {
+  for (int l = 0; l < static_cast<int>(mechanism.loops().size()); ++l)
+    if (!(LoopClosure(mechanism, l).residual(q).norm() <= most)) return false;
   return true;
 }
 
@@ -47,11 +46,10 @@ void store_inertia(const SpatialInertiad& inertia, Node& node) {
   for (int i = 0; i < 6; ++i) node.inertia[i] = values[i];
 }
 
-
 }  // namespace
 
 MultiplierDynamics::MultiplierDynamics(const Mechanism& mechanism)
-    : mechanism_(&mechanism), tables_(make_aggregate_tables(mechanism)), constraints_(mechanism) {
+    : mechanism_(&mechanism), tables_(aggregate_tables(mechanism)), constraints_(mechanism) {
   int most_terms = 0;
   for (std::size_t l = 0; l < tables_.aggregates.size(); ++l) {
     const Aggregate& a = tables_.aggregates[l];
@@ -140,7 +138,7 @@ void MultiplierDynamics::share_inertias() {
 
 // An open loop has another rank.
 void MultiplierDynamics::choose_rows(const Eigen::VectorXd& q, Workspace& w) {
-  if (choice_ == Choice::none && closed_to(*mechanism_, tables_, q, kClosed)) begin(q, w);
+  if (choice_ == Choice::none && closed_to(*mechanism_, q, kClosed)) begin(q, w);
 }
 
 void MultiplierDynamics::begin(const Eigen::VectorXd& q, Workspace& w) {
@@ -148,11 +146,11 @@ void MultiplierDynamics::begin(const Eigen::VectorXd& q, Workspace& w) {
     if (left_out_ > 0) choose_rows_again(q, w);
     return;
   }
-  if (!closed_to(*mechanism_, tables_, q, kMostOpen)) return;
+  if (!closed_to(*mechanism_, q, kMostOpen)) return;
   choice_ = Choice::made;
   bool all = true;
   for (int l = 0; l < static_cast<int>(tables_.aggregates.size()); ++l)
-    all = all && all_rows_count(LoopClosure(*mechanism_, tables_, l), q);
+    all = all && all_rows_count(LoopClosure(*mechanism_, l), q);
   if (all) return;
   if (w.has_chart())
     leave_out_rows(w.chart());
@@ -375,7 +373,7 @@ void MultiplierDynamics::check_closed(const State& state, const Workspace& w) {
       rate = std::max(rate, std::abs(rest_[r]));
     }
     if (gap <= kClosureTolerance && rate <= kClosureTolerance * speed) continue;
-    const LoopClosure closure(*mechanism_, tables_, place.loop);
+    const LoopClosure closure(*mechanism_, place.loop);
     if (!(gap <= kClosureTolerance))
       throw NumericalError("the position is not closed: in the " + closure.name() + " " +
                            closure.worst(closure.residual(state.q)) + "; use assemble() first");
@@ -476,8 +474,7 @@ void MultiplierDynamics::refuse_singular(const Eigen::VectorXd& q) {
   if (generic_rank_ < 0) {
     generic_rank_ = 0;
     for (std::size_t l = 0; l < tables_.aggregates.size(); ++l)
-      generic_rank_ +=
-          generic_rank(*mechanism_, LoopClosure(*mechanism_, tables_, static_cast<int>(l)), q);
+      generic_rank_ += generic_rank(*mechanism_, LoopClosure(*mechanism_, static_cast<int>(l)), q);
   }
   if (rank >= generic_rank_) return;
   throw NumericalError("this position of '" + mechanism_->name() +

@@ -175,7 +175,7 @@ class MultiplierDynamics {
   double rounding() const;
 
   const Mechanism* mechanism_;
-  AggregateTables tables_;
+  const AggregateTables& tables_;
   TreeConstraints constraints_;
   std::vector<Place> places_;
   std::vector<Node> nodes_;               // with shared inertias; empty: the mechanism's own

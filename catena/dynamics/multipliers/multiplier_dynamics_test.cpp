@@ -82,8 +82,7 @@ using Wide = Dense::Wide;
 using WideVector = Dense::WideVector;
 Dense dense_kkt(const Mechanism& open, const Mechanism& m, const State& state,
                 const VectorXd& effort) {
-  const AggregateTables tables = make_aggregate_tables(m);
-  const LoopClosure loop(m, tables, 0);
+  const LoopClosure loop(m, 0);
   const MatrixXd rows = loop.velocity_rows(state.q);
   MatrixXd y = MatrixXd::Zero(rows.rows(), m.freedoms());
   for (int k = 0; k < rows.cols(); ++k) y.col(loop.freedom(k)) = rows.col(k);
@@ -154,7 +153,7 @@ TEST(MultiplierDynamics, AThousandLinksSatisfyTheEquationsOfMotion) {
   const VectorXd a = forward_dynamics(m, state, effort, w, {}, Route::multipliers);
   const MultiplierDynamics& by = w.multiplier_dynamics();
   EXPECT_LT(by.residual(), 1e-11 * a.lpNorm<Eigen::Infinity>());
-  const LoopClosure loop(m, by.tables(), 0);
+  const LoopClosure loop(m, 0);
   const MatrixXd rows = loop.velocity_rows(q);
   VectorXd pull = VectorXd::Zero(kLinks);
   for (int k = 0; k < rows.cols(); ++k) pull[loop.freedom(k)] = rows.col(k).dot(by.multipliers());
@@ -387,7 +386,7 @@ TEST(MultiplierDynamics, Impulse) {
   tree.add_hinge("D", kWorld, "rocker", {.frame_on_parent = catena::shift(4, 0, 0)});
   const Mechanism open = tree.finish();
   const MatrixXd mass = mass_matrix(open, s.q);
-  const MatrixXd y = LoopClosure(m, by.tables(), 0).velocity_rows(s.q);
+  const MatrixXd y = LoopClosure(m, 0).velocity_rows(s.q);
   const MatrixXd kernel = Eigen::FullPivLU<MatrixXd>(y).setThreshold(1e-9).kernel();
   // The part of v that the inertia sees along the closure stays.
   const VectorXd after =

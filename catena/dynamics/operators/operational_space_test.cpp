@@ -121,7 +121,7 @@ TEST(OperationalSpace, ClosedMechanisms) {
       v[w.independent()[static_cast<std::size_t>(k)]] = 1.0;
       w.expand(v);
       for (int i = 0; i < static_cast<int>(m.loops().size()); ++i) {
-        const LoopClosure loop(m, w.aggregate_tables(), i);
+        const LoopClosure loop(m, i);
         const VectorXd rate =
             loop.residual(integrate(m, q, 1e-5 * v)) - loop.residual(integrate(m, q, -1e-5 * v));
         EXPECT_LT(rate.norm() / 2e-5, 1e-8 * v.norm());

@@ -1,7 +1,5 @@
 // The derivatives that a ParameterSet writes down: efforts of the spanning tree by inertial
 // parameters, gravity and the constants of elements; and the regressor.
-#include <cmath>
-
 #include "catena/sensitivity/kernels/columns.h"
 #include "catena/sensitivity/load_derivatives.h"
 #include "catena/sensitivity/parameters.h"
@@ -106,15 +104,7 @@ void ParameterSet::contribute(const Parameter& p, const State& state, const Sens
       if (p.kind == Kind::damping) own(k, state.v[k]);
       if (p.kind == Kind::stiffness && coordinate >= 0) own(k, state.q[coordinate] - f.rest);
       if (p.kind == Kind::rest && coordinate >= 0) own(k, -f.stiffness);
-      if (p.kind == Kind::friction) {
-        Friction one = f.friction;
-        double share = 1.0;  // of the sliding level in the whole
-        if (one.breakaway > one.sliding && one.stribeck_velocity > 0.0) {
-          const double ratio = state.v[k] / one.stribeck_velocity;
-          share = 1.0 - std::exp(-ratio * ratio);
-        }
-        own(k, share * std::tanh(state.v[k] / one.transition_velocity));
-      }
+      if (p.kind == Kind::friction) own(k, -friction_by_sliding(f.friction, state.v[k]));
       return;
     }
     case Kind::rotor_inertia:

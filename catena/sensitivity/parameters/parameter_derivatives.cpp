@@ -27,7 +27,7 @@ bool ParameterSet::shapes_loops(const Parameter& p) const {
     return true;
   const HingePlace& hinge = m_.hinges()[static_cast<std::size_t>(p.index)];
   if (hinge.role != HingePlace::Role::tree || hinge.node < 0) return true;
-  const AggregateTables tables = make_aggregate_tables(m_);
+  const AggregateTables& tables = aggregate_tables(m_);
   for (const Aggregate& a : tables.aggregates)
     for (int i = 0; i < a.member_count; ++i)
       if (tables.members[static_cast<std::size_t>(a.first_member + i)].node == hinge.node)
@@ -108,7 +108,7 @@ void ParameterSet::each_rod(const State& state, const VectorXd& acceleration,
     bool found = false;
     for (int i = 0; i < static_cast<int>(chart.loops.size()) && !found; ++i) {
       const LoopChart& own = chart.loops[static_cast<std::size_t>(i)];
-      const LoopClosure loop(m_, tables, i);
+      const LoopClosure loop(m_, i);
       VectorXd right = VectorXd::Zero(own.rank);
       MatrixXd block(own.rank, own.rank);
       const MatrixXd rows = loop.velocity_rows(state.q);

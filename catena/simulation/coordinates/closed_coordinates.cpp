@@ -34,7 +34,6 @@ ClosedCoordinates::ClosedCoordinates(const Mechanism& mechanism, const State& st
                                      std::vector<std::uint8_t> pinned)
     : mechanism_(mechanism),
       pinned_(std::move(pinned)),
-      tables_(make_aggregate_tables(mechanism)),
       turning_(turning_coordinates(mechanism)),
       rates_(mechanism.coordinates()) {
   const double gap = closure_residual(state);
@@ -87,7 +86,7 @@ void ClosedCoordinates::use(const Chart& chart, const State& state) {
   std::vector<char> wanted(index(mechanism_.coordinates()), 1);
   for (int i = 0; i < static_cast<int>(chart_.loops.size()); ++i) {
     const LoopChart& own = chart_.loops[index(i)];
-    const ClosedLoop& loop = loops_.emplace_back(mechanism_, tables_, i, own, state.q);
+    const ClosedLoop& loop = loops_.emplace_back(mechanism_, i, own, state.q);
     const LoopPositions& positions = loop.positions();
     for (Eigen::Index k = 0; k < positions.size(); ++k) {
       if (const int c = positions.coordinate(k); c >= 0)
@@ -297,8 +296,8 @@ void ClosedCoordinates::prescribe(int freedom, double position, double velocity,
 Coordinates::Accepted ClosedCoordinates::accept(const Instant& instant) {
   const State& state = instant.state;
   Accepted result;
-  bool anew = !instant.is_interpolated() &&
-              chart_quality(mechanism_, tables_, chart_, state.q) < kPoorInMotion;
+  bool anew =
+      !instant.is_interpolated() && chart_quality(mechanism_, chart_, state.q) < kPoorInMotion;
   if (anew) {
     try {
       const std::vector<int> before = velocities_;
@@ -329,7 +328,7 @@ Coordinates::Accepted ClosedCoordinates::accept(const Instant& instant) {
 }
 
 double ClosedCoordinates::closure_residual(const State& state) const {
-  return closure_gap(mechanism_, tables_, state.q);
+  return closure_gap(mechanism_, state.q);
 }
 
 }  // namespace catena

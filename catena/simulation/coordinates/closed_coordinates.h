@@ -74,7 +74,6 @@ class ClosedCoordinates final : public Coordinates {
 
   const Mechanism& mechanism_;
   std::vector<std::uint8_t> pinned_;
-  AggregateTables tables_;
   std::vector<std::uint8_t> turning_;  // by coordinate
   Chart chart_;
   std::vector<ClosedLoop> loops_;

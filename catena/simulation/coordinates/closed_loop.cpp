@@ -48,9 +48,9 @@ int sign_of_determinant(const Lu& block) {
 
 }  // namespace
 
-ClosedLoop::ClosedLoop(const Mechanism& mechanism, const AggregateTables& tables, int loop,
-                       const LoopChart& chart, const Eigen::VectorXd& q)
-    : closure_(mechanism, tables, loop),
+ClosedLoop::ClosedLoop(const Mechanism& mechanism, int loop, const LoopChart& chart,
+                       const Eigen::VectorXd& q)
+    : closure_(mechanism, loop),
       columns_(chart.order),
       positions_(mechanism, closure_, chart.order, q) {
   if (chart.rank > kUsualRank)

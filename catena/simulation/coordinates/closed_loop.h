@@ -30,8 +30,8 @@ class ClosedLoop {
  public:
   // Loop number `loop` with these independent freedoms, rotations counted from q. Mechanism and
   // tables must outlive it.
-  ClosedLoop(const Mechanism& mechanism, const AggregateTables& tables, int loop,
-             const LoopChart& chart, const Eigen::VectorXd& q);
+  ClosedLoop(const Mechanism& mechanism, int loop, const LoopChart& chart,
+             const Eigen::VectorXd& q);
 
   const LoopClosure& closure() const { return closure_; }
   const LoopPositions& positions() const { return positions_; }

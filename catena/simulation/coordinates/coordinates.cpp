@@ -14,9 +14,7 @@ namespace {
 class TreeCoordinates final : public Coordinates {
  public:
   explicit TreeCoordinates(const Mechanism& mechanism)
-      : mechanism_(mechanism),
-        tables_(make_aggregate_tables(mechanism)),
-        turning_(turning_coordinates(mechanism)) {
+      : mechanism_(mechanism), turning_(turning_coordinates(mechanism)) {
     for (const Node& node : mechanism.nodes())
       if (node.coordinates != node.freedoms) has_quaternions_ = true;
   }
@@ -83,12 +81,11 @@ class TreeCoordinates final : public Coordinates {
   double closure_residual(const State& state) const override {
     if (constraints_ == nullptr) return 0.0;
     // Loops with the rows that do not count, too.
-    return std::max(constraints_->gap(state), closure_gap(mechanism_, tables_, state.q));
+    return std::max(constraints_->gap(state), closure_gap(mechanism_, state.q));
   }
 
  private:
   const Mechanism& mechanism_;
-  AggregateTables tables_;
   std::vector<std::uint8_t> turning_;
   ConstraintSet* constraints_ = nullptr;
   bool has_quaternions_ = false;

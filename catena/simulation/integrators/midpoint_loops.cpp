@@ -13,10 +13,9 @@ constexpr double kIndependentRow = 1e-8;
 
 }  // namespace
 
-MidpointLoops::MidpointLoops(const Mechanism& mechanism)
-    : mechanism_(mechanism), tables_(make_aggregate_tables(mechanism)) {
+MidpointLoops::MidpointLoops(const Mechanism& mechanism) : mechanism_(mechanism) {
   for (int k = 0; k < static_cast<int>(mechanism.loops().size()); ++k)
-    loops_.emplace_back(mechanism, tables_, k);
+    loops_.emplace_back(mechanism, k);
 }
 
 void MidpointLoops::place(const Eigen::VectorXd& q) {

@@ -48,7 +48,6 @@ class MidpointLoops {
   Eigen::VectorXd all_residuals(const Eigen::VectorXd& q) const;
 
   const Mechanism& mechanism_;
-  AggregateTables tables_;
   std::vector<LoopClosure> loops_;
   int rank_ = -1;
   std::vector<int> kept_;

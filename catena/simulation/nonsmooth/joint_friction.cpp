@@ -1,23 +1,10 @@
 #include "catena/simulation/nonsmooth/joint_friction.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/chart.h"
 
 namespace catena {
-double breakaway_level(const Friction& friction) {
-  return std::max(friction.breakaway, friction.sliding);
-}
-
-double sliding_level(const Friction& friction, double v) {
-  if (friction.stribeck_velocity <= 0.0) return friction.sliding;
-  const double ratio = v / friction.stribeck_velocity;
-  return friction.sliding +
-         (breakaway_level(friction) - friction.sliding) * std::exp(-ratio * ratio);
-}
 
 JointFriction::JointFriction(const Mechanism& mechanism, FrictionLaw law,
                              std::span<const std::uint8_t> prescribed, const Chart* chart)

@@ -2,7 +2,7 @@
 //
 // The set-valued law has modes (freedom_mode.h): a freedom sticks, held by what is needed up to the
 // breakaway level, or slides against a level that depends on its speed (Stribeck). The regularized
-// law (friction_force() of dynamics) is a function of the velocity alone. It acts where the user
+// law (model/friction.h) is a function of the velocity alone. It acts where the user
 // asks for it, at freedoms with a prescribed motion, and in loops with more frictional hinges than
 // independent freedoms: what holds each of them at rest is not determined there.
 #pragma once
@@ -18,10 +18,6 @@
 namespace catena {
 
 struct Chart;
-
-// The level of sliding friction at speed v (without the sign), and the breakaway level.
-double sliding_level(const Friction& friction, double v);
-double breakaway_level(const Friction& friction);
 
 class JointFriction {
  public:
