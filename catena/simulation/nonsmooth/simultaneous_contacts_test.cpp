@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kGravity = 9.81;
 
-SimulationSettings accurate(double duration, int rows = 50) {
+SimulationSettings accurate_contacts(double duration, int rows = 50) {
   SimulationSettings s;
   s.duration = duration;
   s.output_interval = duration / rows;
@@ -87,7 +87,7 @@ TEST(Touching, BoxDroppedFlatBouncesAsOne) {
   for (const double e : {0.0, 0.5}) {
     State s = m.default_state();
     s.q[6] = 0.4;
-    SimulationSettings settings = accurate(1.2);
+    SimulationSettings settings = accurate_contacts(1.2);
     add_contacts(settings, corners(), 0.3, e);
     MemoryRecorder record;
     const SimulationResult r = simulate(m, s, settings, record);
@@ -120,7 +120,7 @@ TEST(Touching, BoxTumblesToRest) {
   s.q[6] = 0.4;
   for (const double mu : {0.0, 0.4})
     for (const double e : {0.0, 0.3}) {
-      SimulationSettings settings = accurate(2.0, 200);
+      SimulationSettings settings = accurate_contacts(2.0, 200);
       add_contacts(settings, corners(), mu, e);
       MemoryRecorder record;
       const SimulationResult r = simulate(m, s, settings, record);
@@ -160,7 +160,7 @@ TEST(Touching, BarOnTwoEnds) {
   ASSERT_GE(up, 0);
   s.q[up] = sign * 0.5;
   s.q[m.position_index("p.angle")] = 0.2;
-  SimulationSettings settings = accurate(2.0, 200);
+  SimulationSettings settings = accurate_contacts(2.0, 200);
   add_contacts(settings, ends, 0.3, 0.5);
   MemoryRecorder record;
   const SimulationResult r = simulate(m, s, settings, record);
@@ -180,7 +180,7 @@ TEST(Touching, SlidingBoxStops) {
     s.q[6] = 0.1;
     s.v[3] = 1.5;
     const double mu = 0.3;
-    SimulationSettings settings = accurate(1.0);
+    SimulationSettings settings = accurate_contacts(1.0);
     add_contacts(settings, corners(), mu, 0.0);
     MemoryRecorder record;
     const SimulationResult r = simulate(m, s, settings, record);
@@ -206,7 +206,7 @@ TEST(Touching, PushedBoxStaysSlidesOrTips) {
                         Case{1.99, 3.0, false, false}, Case{2.01, 3.0, false, true}}) {
     State s = m.default_state();
     s.q[6] = 0.1;
-    SimulationSettings settings = accurate(0.3);
+    SimulationSettings settings = accurate_contacts(0.3);
     add_contacts(settings, corners(), c.friction, 0.0);
     settings.actions.external = {{.body = 0,
                                   .wrench = {{}, {c.push * weight, 0.0, 0.0}},
@@ -235,7 +235,7 @@ TEST(Touching, DrivenFeetCannotBothStick) {
   b.add_hinge("drive", "heavy", "light",
               {.type = HingeType::translation, .frame_on_parent = shift(1.0, 0.0, 0.0)});
   const Mechanism m = b.finish();
-  SimulationSettings settings = accurate(1.0);
+  SimulationSettings settings = accurate_contacts(1.0);
   for (int i = 0; i < 2; ++i) {
     ConstraintSettings c;
     c.kind = ConstraintSettings::Kind::contact;
@@ -269,7 +269,7 @@ Mechanism arm() {
 
 SimulationResult run_arm(const std::string& text, MemoryRecorder& record) {
   const Mechanism m = arm();
-  SimulationSettings settings = accurate(1.0);
+  SimulationSettings settings = accurate_contacts(1.0);
   StateInput input = default_input(m);
   read_settings_text(text, "test", m, input, settings);
   State s = m.default_state();
@@ -370,7 +370,7 @@ TEST(Audit, RestIsNoDriftAndBadIntegrationIs) {
   const Mechanism m = box({0.01, 0.02, 0.0});
   State s = m.default_state();
   s.q[6] = 0.1;
-  SimulationSettings settings = accurate(1.0);
+  SimulationSettings settings = accurate_contacts(1.0);
   add_contacts(settings, corners(), 0.4, 0.0);
   MemoryRecorder rest;
   EXPECT_LT(simulate(m, s, settings, rest).audit.energy_drift, 1e-6);
@@ -381,7 +381,7 @@ TEST(Audit, RestIsNoDriftAndBadIntegrationIs) {
   const Mechanism pendulum = b.finish();
   State swing = pendulum.default_state();
   swing.q[0] = 1e-4;
-  SimulationSettings coarse = accurate(5.0);
+  SimulationSettings coarse = accurate_contacts(5.0);
   coarse.integrator.method = Method::euler;
   coarse.integrator.step = 0.01;
   MemoryRecorder bad;
