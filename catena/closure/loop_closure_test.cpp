@@ -1,9 +1,8 @@
 #include "catena/closure/loop_closure.h"
 
-#include <Eigen/LU>
-#include <Eigen/QR>
 #include <gtest/gtest.h>
 
+#include "catena/base/dense.h"
 #include "catena/closure/assembly.h"
 #include "catena/closure/rows.h"
 #include "catena/closure/testing/test_support.h"
@@ -96,7 +95,7 @@ TEST(Closure, EveryHingeAtTheCutAssemblesToItself) {
     EXPECT_LT(loop.residual(q).norm(), 1e-12) << to_string(type);
     // The same displacement is one that the hinge's own coordinates can make.
     const Eigen::MatrixXd y = loop.velocity_rows(q);
-    EXPECT_EQ(y.colPivHouseholderQr().rank(), 6 - freedoms_of(type)) << to_string(type);
+    EXPECT_EQ(PivotedQr(y).rank(), 6 - freedoms_of(type)) << to_string(type);
   }
 }
 
@@ -108,7 +107,7 @@ TEST(Closure, RowsOfTheKernelsSpanThoseOfTheResidual) {
     const Eigen::VectorXd q = assemble(m, random_position(m, 11));
     const Eigen::MatrixXd y = loop.velocity_rows(q);
     const Eigen::MatrixXd j = loop.equations(q).jacobian;
-    const Eigen::MatrixXd kernel = y.fullPivLu().kernel();
+    const Eigen::MatrixXd kernel = FullLu(y).kernel();
     EXPECT_LE((j * kernel).norm(), 1e-12 * kernel.norm()) << to_string(type);
   }
 }

@@ -5,8 +5,9 @@
 #include <limits>
 #include <random>
 
-#include <Eigen/LU>
 #include <gtest/gtest.h>
+
+#include "catena/base/dense.h"
 
 namespace catena {
 namespace {
@@ -75,8 +76,7 @@ VectorXd by_enumeration(const BoundedProblem& p) {
     }
     if (!possible) continue;
     const VectorXd before = p.w * push + p.b;
-    if (!between.empty())
-      push(between) = -MatrixXd(p.w(between, between)).fullPivLu().solve(VectorXd(before(between)));
+    if (!between.empty()) push(between) = -FullLu(p.w(between, between)).solve(before(between));
     VectorXd motion = p.w * push + p.b;
     constexpr double kSmall = 1e-11;
     for (Index i = 0; i < n; ++i) {
@@ -111,7 +111,7 @@ TEST(BoundedProblem, HoldsIndependentPlacesOnly) {
     for (Index i = 0; i < n; ++i)
       if (s.between[static_cast<std::size_t>(i)] != 0) held.push_back(i);
     if (held.empty()) continue;
-    EXPECT_EQ(MatrixXd(p.w(held, held)).fullPivLu().rank(), static_cast<Index>(held.size())) << k;
+    EXPECT_EQ(FullLu(p.w(held, held)).rank(), static_cast<Index>(held.size())) << k;
   }
 }
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <numbers>
 
-#include <Eigen/LU>
 #include <gtest/gtest.h>
 
 #include "catena/constraints/testing/test_arms.h"

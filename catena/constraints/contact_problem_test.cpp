@@ -5,8 +5,9 @@
 #include <random>
 
 #include <Eigen/Geometry>
-#include <Eigen/LU>
 #include <gtest/gtest.h>
+
+#include "catena/base/dense.h"
 
 namespace catena {
 namespace {
@@ -69,8 +70,8 @@ TEST(ContactProblem, WithoutFrictionByEnumeration) {
         if ((set >> i & 1) != 0) closed.push_back(3 * i);
       VectorXd force = VectorXd::Zero(3 * count);
       if (!closed.empty()) {
-        const Eigen::FullPivLU<MatrixXd> lu(p.w(closed, closed));
-        if (!lu.isInvertible()) continue;
+        const FullLu lu(p.w(closed, closed));
+        if (!lu.invertible()) continue;
         const VectorXd wanted = p.b(closed);
         force(closed) = -lu.solve(wanted);
       }

@@ -1,6 +1,7 @@
 // Interbody forces against the reference, and the numbers of the chain A and the tree T.
 #include "catena/dynamics/forces.h"
 
+#include "catena/base/dense.h"
 #include "catena/dynamics/published/published_numbers.h"
 #include "catena/dynamics/testing/operator_test_support.h"
 
@@ -143,16 +144,18 @@ TEST(Forces, NumbersOfTheMixedChain) {
     EXPECT_LT(distance(form.inertia * form.acceleration + form.residual, box), 1e-11);
     const MatrixXd phi = symmetric(static_cast<int>(q.cols()), at(kConstraintInertia, n - 1));
     EXPECT_LT(distance(form.inertia, phi), 1e-11);
-    const MatrixXd inverse = to_eigen(w.node(n).articulated).inverse();
-    EXPECT_LT(distance(form.inertia * (q.transpose() * inverse * q),
+    const MatrixXd compliance = inverse(to_eigen(w.node(n).articulated));
+    EXPECT_LT(distance(form.inertia * product(q.transpose(), compliance, q),
                        MatrixXd::Identity(q.cols(), q.cols())),
               1e-11);
     // P − P H D⁻¹ Hᵀ P = Q Φ Qᵀ, with our own Q too; H (HᵀH)⁻¹ Hᵀ + Q Qᵀ = 1.
     const ArmstrongForm own = armstrong_form(w, n);
     const MatrixXd h = own.free_map, qq = own.constraint_map, pn = to_eigen(w.node(n).articulated);
-    const MatrixXd left = pn - pn * h * (h.transpose() * pn * h).inverse() * h.transpose() * pn;
-    EXPECT_LT(distance(qq * own.inertia * qq.transpose(), left), 1e-11);
-    EXPECT_LT(distance(h * (h.transpose() * h).inverse() * h.transpose() + qq * qq.transpose(),
+    const MatrixXd left =
+        pn - product(pn, h, inverse(product(h.transpose(), pn, h)), h.transpose(), pn);
+    EXPECT_LT(distance(product(qq, own.inertia, qq.transpose()), left), 1e-11);
+    EXPECT_LT(distance(product(h, inverse(product(h.transpose(), h)), h.transpose()) +
+                           product(qq, qq.transpose()),
                        MatrixXd::Identity(6, 6)),
               1e-14);
   }

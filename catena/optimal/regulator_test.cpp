@@ -6,10 +6,10 @@
 #include <cmath>
 #include <numbers>
 
-#include <Eigen/Dense>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "catena/base/dense.h"
 #include "catena/base/error.h"
 #include "catena/base/index.h"
 #include "catena/model/builder.h"
@@ -177,7 +177,7 @@ void expect_dense(const std::vector<LqStage>& stages, const VectorXd& final_weig
   hessian += g.transpose() * last * g;
   mixed += g.transpose() * last * f;
   own += f.transpose() * last * f;
-  const MatrixXd w = -hessian.ldlt().solve(mixed);
+  const MatrixXd w = -PivotedCholesky(hessian).solve(mixed);
   const MatrixXd& gain = r.gains[first];
   EXPECT_LT((w.topRows(m) + gain).cwiseAbs().maxCoeff(), tolerance * gain.cwiseAbs().maxCoeff());
   const MatrixXd cost = own + mixed.transpose() * w;

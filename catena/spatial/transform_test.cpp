@@ -8,8 +8,8 @@
 namespace catena::test {
 namespace {
 
-constexpr Real kExact = 1e-14L;     // what exp and log promise
-constexpr Real kRounding = 4e-15L;  // a dozen operations on numbers up to four
+constexpr Real kExactTransform = 1e-14L;  // what exp and log promise
+constexpr Real kRounding = 4e-15L;        // a dozen operations on numbers up to four
 
 template <class Scalar>
 class TransformTest : public testing::Test {};
@@ -198,14 +198,14 @@ void for_twists(const std::vector<Real>& angles, const auto& f) {
 TYPED_TEST(TransformTest, ExpIsTheMatrixExponential) {
   for (const auto& angles : {kAngles, kAnglesNearPi, kAnglesBeyondPi})
     for_twists(angles, [](const Vector6R& g) {
-      EXPECT_LE(error(exp_transform(twist<TypeParam>(g)), exponential(g)), kExact);
+      EXPECT_LE(error(exp_transform(twist<TypeParam>(g)), exponential(g)), kExactTransform);
     });
 }
 
 TYPED_TEST(TransformTest, LogRecoversTheTwist) {
   for_twists(kAngles, [](const Vector6R& g) {
     const Twist<TypeParam> found = log(transform<TypeParam>(exponential(g)));
-    EXPECT_LE(error(found, g), kExact);
+    EXPECT_LE(error(found, g), kExactTransform);
   });
 }
 
@@ -224,7 +224,8 @@ TYPED_TEST(TransformTest, LogRecoversTheTwistNearPi) {
     const Twist<TypeParam> found = log(transform<TypeParam>(x));
     const bool at_pi = std::abs(g.head<3>().norm() - kPi) < 1e-14L;
     const Vector6R other = shortest_twist(-g.head<3>(), x.topRightCorner<3, 1>());
-    EXPECT_LE(at_pi ? std::min(error(found, g), error(found, other)) : error(found, g), kExact);
+    EXPECT_LE(at_pi ? std::min(error(found, g), error(found, other)) : error(found, g),
+              kExactTransform);
   });
 }
 
@@ -235,7 +236,7 @@ TYPED_TEST(TransformTest, LogOfMoreThanHalfATurnIsTheShorterWayRound) {
     const Real turns = std::round(w.norm() / (2 * kPi));
     const Vector3R shorter = w * (1 - 2 * kPi * turns / w.norm());
     const Twist<TypeParam> found = log(transform<TypeParam>(x));
-    EXPECT_LE(error(found, shortest_twist(shorter, x.topRightCorner<3, 1>())), kExact);
+    EXPECT_LE(error(found, shortest_twist(shorter, x.topRightCorner<3, 1>())), kExactTransform);
   });
 }
 

@@ -5,9 +5,7 @@
 
 #include <ctime>
 
-#include <Eigen/LU>
-#include <Eigen/SVD>
-
+#include "catena/base/dense.h"
 #include "catena/closure/loop_closure.h"
 #include "catena/dynamics/testing/closed_cases.h"
 #include "catena/dynamics/testing/test_support.h"
@@ -386,11 +384,10 @@ TEST(MultiplierDynamics, Impulse) {
   tree.add_hinge("D", kWorld, "rocker", {.frame_on_parent = catena::shift(4, 0, 0)});
   const Mechanism open = tree.finish();
   const MatrixXd mass = mass_matrix(open, s.q);
-  const MatrixXd y = LoopClosure(m, 0).velocity_rows(s.q);
-  const MatrixXd kernel = Eigen::FullPivLU<MatrixXd>(y).setThreshold(1e-9).kernel();
+
   // The part of v that the inertia sees along the closure stays.
-  const VectorXd after =
-      kernel * (kernel.transpose() * mass * kernel).ldlt().solve(kernel.transpose() * mass * s.v);
+  const MatrixXd along = kernel.transpose() * mass;
+  const VectorXd after = kernel * PivotedCholesky(along * kernel).solve(along * s.v);
   EXPECT_LT(error(VectorXd(s.v + jump), after), 1e-12);
 }
 
@@ -415,9 +412,10 @@ TEST(Semidefinite, DependentRowsAndTheSolutionOfLeastNorm) {
       for (const int r : solver.dependent()) EXPECT_EQ(y[r], 0.0);
       EXPECT_LT((a * y - right).norm(), 1e-9 * (1.0 + right.norm())) << n << " " << rank;
       solver.take_least_norm(y);
-      Eigen::JacobiSVD<MatrixXd> svd(a, Eigen::ComputeThinU | Eigen::ComputeThinV);
-      svd.setThreshold(1e-12);
-      const VectorXd expected = rank == 0 ? VectorXd::Zero(n) : VectorXd(svd.solve(right));
+      VectorXd expected = VectorXd::Zero(n);
+      const Svd svd = thin_svd(a);
+      for (int k = 0; k < n && svd.values[k] > 1e-12 * svd.values[0]; ++k)
+        expected += svd.u.col(k).dot(right) / svd.values[k] * svd.v.col(k);
       EXPECT_LT((y - expected).norm(), 1e-8 * (1.0 + expected.norm())) << n << " " << rank;
       for (int k = 0; k < n - rank; ++k)
         EXPECT_LT(std::abs(solver.mismatch(right, k)), 1e-9 * (1.0 + right.norm()));
@@ -449,7 +447,7 @@ TEST(Semidefinite, RowsLeftOut) {
   solver.solve(y);
   EXPECT_EQ(y[1], 0.0);
   EXPECT_EQ(y[4], 0.0);
-  const VectorXd expected = MatrixXd(a(kept, kept)).fullPivLu().solve(VectorXd(right(kept)));
+  const VectorXd expected = FullLu(a(kept, kept)).solve(right(kept));
   EXPECT_LT((y(kept) - expected).norm(), 1e-9 * expected.norm());
 }
 

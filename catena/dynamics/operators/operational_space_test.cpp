@@ -2,6 +2,7 @@
 // the spatial operator algebra.
 #include "catena/dynamics/operators/operational_space.h"
 
+#include "catena/base/dense.h"
 #include "catena/closure/loop_closure.h"
 #include "catena/dynamics/operators/influence.h"
 #include "catena/dynamics/testing/closed_cases.h"
@@ -88,7 +89,7 @@ TEST(OperationalSpace, AgreesWithDenseMatricesOnRandomTrees) {
     const MatrixXd j = jacobian(space, m.freedoms());
     EXPECT_LT(distance(j, numeric_jacobian(m, q, frames, space.rows())), 1e-8);
     const MatrixXd mass = mass_matrix(m, q);
-    EXPECT_LT(distance(inverse, j * mass.llt().solve(j.transpose())), 1e-10);
+    EXPECT_LT(distance(inverse, j * Cholesky(mass).solve(j.transpose())), 1e-10);
     VectorXd effort;
     const VectorXd f = VectorXd::LinSpaced(space.rows(), -1.0, 1.5);
     space.apply_jacobian_transposed(f, effort);
@@ -129,7 +130,7 @@ TEST(OperationalSpace, ClosedMechanisms) {
       x.col(k) = v;
     }
     const MatrixXd j = numeric_jacobian(m, q, frames, space.rows()) * x;
-    EXPECT_LT(distance(inverse, j * mass.llt().solve(j.transpose())), 1e-7);
+    EXPECT_LT(distance(inverse, j * Cholesky(mass).solve(j.transpose())), 1e-7);
     EXPECT_LT(distance(jacobian(space, static_cast<int>(mass.rows())), j), 1e-8);
     VectorXd back, forth = VectorXd::LinSpaced(space.rows(), -1.0, 1.0);
     if (space.rows() <= mass.rows()) {
@@ -153,9 +154,9 @@ TEST(OperationalSpace, ConsistentInverse) {
   space.update(w);
   const MatrixXd mass = mass_matrix(c.mechanism, c.state.q);
   const MatrixXd j = jacobian(space, 17);
-  const MatrixXd lambda = (j * mass.llt().solve(j.transpose())).inverse();
+  const MatrixXd lambda = inverse(j * Cholesky(mass).solve(j.transpose()));
   EXPECT_LT(distance(space.inertia(), lambda), 1e-11);
-  const MatrixXd bar = mass.llt().solve(j.transpose()) * lambda;
+  const MatrixXd bar = Cholesky(mass).solve(j.transpose()) * lambda;
   const VectorXd x = VectorXd::LinSpaced(9, -1.0, 2.0), effort = VectorXd::LinSpaced(17, 3.0, -1.0);
   VectorXd v, f, rest, twists;
   space.apply_consistent_inverse(x, v);
@@ -261,11 +262,8 @@ void solve_grasp(const Grasp& g, VectorXd& acceleration, VectorXd& force, Vector
   space.apply_jacobian(open, moved);
   const MatrixXd left = a * space.inverse_inertia() * a.transpose();
   EXPECT_EQ(space.inverse_inertia().block(0, 6, 6, 6).norm(), 0.0);  // separate arms
-  Eigen::CompleteOrthogonalDecomposition<MatrixXd> solver;
-  solver.setThreshold(1e-10);
-  solver.compute(left);
-  force = solver.solve(a * (moved + bias_of(m, g.state, g.frames)));
-  singular = Eigen::JacobiSVD<MatrixXd>(left).singularValues();
+  force = CompleteOrthogonal(left, 1e-10).solve(a * (moved + bias_of(m, g.state, g.frames)));
+  singular = singular_values(left);
   space.apply_jacobian_transposed(a.transpose() * force, effort);
   apply_inverse_mass_matrix(w, effort, change);
   acceleration = open - change;
@@ -434,8 +432,7 @@ TEST(OperationalSpace, RedundantClosures) {
   const MatrixXd closure = j.topRows(12) - j.bottomRows(12);
   std::vector<Eigen::Index> own;
   for (const char* name : names) own.push_back(m.velocity_index(name));
-  const VectorXd rates =
-      closure(Eigen::all, own).completeOrthogonalDecomposition().solve(-closure * g.state.v);
+  const VectorXd rates = CompleteOrthogonal(closure(Eigen::all, own)).solve(-closure * g.state.v);
   g.state.v(own) = rates;
   EXPECT_LT((closure * g.state.v).norm(), 1e-12);
 
@@ -482,7 +479,7 @@ TEST(OperationalSpace, TwoSlidersLiftAMember) {
   a << 1, 0, -1, 0, 0, 1, 0, -1;
   VectorXd moved, back, change;
   space.apply_jacobian(open, moved);
-  const VectorXd f = (a * space.inverse_inertia() * a.transpose()).llt().solve(a * moved);
+  const VectorXd f = Cholesky(a * space.inverse_inertia() * a.transpose()).solve(a * moved);
   space.apply_jacobian_transposed(a.transpose() * f, back);
   apply_inverse_mass_matrix(w, back, change);
   const VectorXd found = open - change;

@@ -1,6 +1,7 @@
 // The operators against dense matrices, and the numbers of the ten-body tree.
 #include "catena/dynamics/operators/operators.h"
 
+#include "catena/base/dense.h"
 #include "catena/dynamics/operators/influence.h"
 #include "catena/dynamics/testing/closed_cases.h"
 #include "catena/dynamics/testing/operator_test_support.h"
@@ -30,17 +31,17 @@ void expect_operators(const Mechanism& mechanism, const VectorXd& q) {
   const MatrixXd factor = dense(apply_factor, w), d = dense(apply_hinge_inertia, w);
   const MatrixXd inverse_factor = dense(apply_inverse_factor, w);
   // An inverse is as good as its matrix is conditioned, against its own size.
-  const double condition = m.norm() * m.inverse().norm() / static_cast<double>(m.rows());
+  const double condition = m.norm() * catena::inverse(m).norm() / static_cast<double>(m.rows());
   const double loose = std::max(kTolerance, 1e-14 * condition);
-  EXPECT_LT(distance(factor * d * factor.transpose(), m), kTolerance);
+  EXPECT_LT(distance(product(factor, d, factor.transpose()), m), kTolerance);
   EXPECT_LT(distance(dense(apply_mass_matrix, w), m), kTolerance);
   EXPECT_LT(distance(dense(apply_factor_transposed, w), factor.transpose()), kTolerance);
   EXPECT_LT(distance(dense(apply_inverse_factor_transposed, w), inverse_factor.transpose()),
             kTolerance);
-  EXPECT_LT(distance(factor * inverse_factor, one), loose);
-  EXPECT_LT(distance(d * dense(apply_inverse_hinge_inertia, w), one), loose);
+  EXPECT_LT(distance(product(factor, inverse_factor), one), loose);
+  EXPECT_LT(distance(product(d, dense(apply_inverse_hinge_inertia, w)), one), loose);
   const MatrixXd inverse = dense(apply_inverse_mass_matrix, w);
-  EXPECT_LT(distance(m * inverse, one), loose);
+  EXPECT_LT(distance(product(m, inverse), one), loose);
   MatrixXd whole;
   inverse_mass_matrix(w, whole);
   EXPECT_LT(distance(whole, inverse), loose);
@@ -49,12 +50,14 @@ void expect_operators(const Mechanism& mechanism, const VectorXd& q) {
   for (const Eigen::Index columns : {Eigen::Index{3}, Eigen::Index{69}}) {
     MatrixXd x = m * MatrixXd::Random(m.rows(), columns), y;
     apply_inverse_mass_matrix(w, x, y);
-    EXPECT_LT(distance(y, m.llt().solve(x)), loose);
+    EXPECT_LT(distance(y, Cholesky(m).solve(x)), loose);
     apply_inverse_mass_matrix(w, x, x);
     EXPECT_EQ(x, y);
   }
-  EXPECT_NEAR(log_determinant_mass_matrix(w),
-              2.0 * m.llt().matrixLLT().diagonal().array().log().sum(), 1e-9);
+  const Cholesky root(m);
+  double log_determinant = 0.0;
+  for (Eigen::Index i = 0; i < m.rows(); ++i) log_determinant += 2.0 * std::log(root.pivot_root(i));
+  EXPECT_NEAR(log_determinant_mass_matrix(w), log_determinant, 1e-9);
 
   // In place, and through the diagonalizing velocities.
   VectorXd v = VectorXd::LinSpaced(m.rows(), -1.0, 2.0), nu, back, d_nu;
@@ -114,13 +117,14 @@ TEST(Operators, DenseOperatorsOfClosedMechanisms) {
     const MatrixXd mass = mass_matrix(m, q, w);
     articulate(m, q, w);
     const DenseOperators o = dense_operators(w);
-    const MatrixXd g = o.shift_sum * o.hinge_map;
+    const MatrixXd g = product(o.shift_sum, o.hinge_map);
     if (m.drives().empty()) {  // rotors are not in `inertia`
-      EXPECT_LT(distance(g.transpose() * o.inertia * g, mass), kTolerance);
+      EXPECT_LT(distance(product(g.transpose(), o.inertia, g), mass), kTolerance);
     }
-    EXPECT_LT(distance(o.factor.transpose() * o.hinge_inertia * o.factor, mass), kTolerance);
-    EXPECT_LT(distance(o.factor * o.inverse_factor, MatrixXd::Identity(mass.rows(), mass.cols())),
-              kTolerance);
+    EXPECT_LT(distance(product(o.factor.transpose(), o.hinge_inertia, o.factor), mass), kTolerance);
+    EXPECT_LT(
+        distance(product(o.factor, o.inverse_factor), MatrixXd::Identity(mass.rows(), mass.cols())),
+        kTolerance);
     EXPECT_LT(distance(o.factor, dense(apply_factor_transposed, w)), kTolerance);
     EXPECT_LT(distance(o.inverse_factor, dense(apply_inverse_factor_transposed, w)), kTolerance);
   }
@@ -175,20 +179,20 @@ TEST(Operators, Identities) {
     for (int k = 0; k < length; ++k) {
       EXPECT_GT(power.cwiseAbs().maxCoeff(), 0.0);
       sum += power;
-      power = (power * phi).eval();
+      power = product(power, phi);
     }
     EXPECT_EQ(power.cwiseAbs().maxCoeff(), 0.0);
     EXPECT_LT(distance(sum, psi), tolerance);
-    EXPECT_LT(distance(phi * psi + one, psi), tolerance);
-    EXPECT_LT(distance(psi * phi + one, psi), tolerance);
+    EXPECT_LT(distance(product(phi, psi) + one, psi), tolerance);
+    EXPECT_LT(distance(product(psi, phi) + one, psi), tolerance);
     // 2. The articulated step.
-    EXPECT_LT(distance(phi - g * o.gain.transpose(), phi_b), tolerance);
-    EXPECT_LT(distance(phi.transpose() * o.own_gain, o.gain), tolerance);
-    EXPECT_LT(distance(o.own_gain.transpose() * g, small), tolerance);
+    EXPECT_LT(distance(phi - product(g, o.gain.transpose()), phi_b), tolerance);
+    EXPECT_LT(distance(product(phi.transpose(), o.own_gain), o.gain), tolerance);
+    EXPECT_LT(distance(product(o.own_gain.transpose(), g), small), tolerance);
     // 3. Riccati, plain, Joseph, and for composite bodies.
-    const MatrixXd felt = p - p * g * o.hinge_inertia.inverse() * g.transpose() * p;
-    EXPECT_LT(distance(p - phi.transpose() * felt * phi, o.inertia), tolerance);
-    EXPECT_LT(distance(p - phi_b.transpose() * p * phi_b, o.inertia), tolerance);
+    const MatrixXd felt = p - product(p, g, inverse(o.hinge_inertia), g.transpose(), p);
+    EXPECT_LT(distance(p - product(phi.transpose(), felt, phi), o.inertia), tolerance);
+    EXPECT_LT(distance(p - product(phi_b.transpose(), p, phi_b), o.inertia), tolerance);
     MatrixXd composite = o.inertia;
     for (int n = w.model().node_count; n-- > 0;)
       if (const int parent = w.model().nodes[n].parent; parent >= 0) {
@@ -197,29 +201,31 @@ TEST(Operators, Identities) {
             x.transpose() * composite.block<6, 6>(6 * n, 6 * n) * x;
       }
     // 4. Both decompositions.
-    const MatrixXd beyond = phi * psi, beyond_b = phi_b * psi_b;
-    EXPECT_LT(distance(composite + composite * beyond + beyond.transpose() * composite,
-                       psi.transpose() * o.inertia * psi),
-              tolerance);
-    EXPECT_LT(distance(p + p * beyond_b + beyond_b.transpose() * p,
-                       psi_b.transpose() * o.inertia * psi_b),
+    const MatrixXd beyond = product(phi, psi), beyond_b = product(phi_b, psi_b);
+    EXPECT_LT(
+        distance(composite + product(composite, beyond) + product(beyond.transpose(), composite),
+                 product(psi.transpose(), o.inertia, psi)),
+        tolerance);
+    EXPECT_LT(distance(p + product(p, beyond_b) + product(beyond_b.transpose(), p),
+                       product(psi_b.transpose(), o.inertia, psi_b)),
               tolerance);
     // 5. Factors.
-    EXPECT_LT(distance(g.transpose() * psi.transpose() * o.inertia * psi * g, m), tolerance);
-    EXPECT_LT(distance(o.factor.transpose() * o.hinge_inertia * o.factor, m), tolerance);
-    EXPECT_LT(distance(o.inverse_factor * o.factor, small), tolerance);
+    EXPECT_LT(distance(product(g.transpose(), psi.transpose(), o.inertia, psi, g), m), tolerance);
+    EXPECT_LT(distance(product(o.factor.transpose(), o.hinge_inertia, o.factor), m), tolerance);
+    EXPECT_LT(distance(product(o.inverse_factor, o.factor), small), tolerance);
     EXPECT_LT(distance(o.factor, dense(apply_factor_transposed, w)), tolerance);
     EXPECT_LT(distance(o.inverse_factor, dense(apply_inverse_factor_transposed, w)), tolerance);
     // 6. How the factors act on the sweeps.
-    EXPECT_LT(distance(psi * g * o.inverse_factor, psi_b * g), tolerance);
-    EXPECT_LT(distance(g.transpose() * psi_b.transpose() * o.inertia * psi_b * g, o.hinge_inertia),
-              tolerance);
+    EXPECT_LT(distance(product(psi, g, o.inverse_factor), product(psi_b, g)), tolerance);
+    EXPECT_LT(
+        distance(product(g.transpose(), psi_b.transpose(), o.inertia, psi_b, g), o.hinge_inertia),
+        tolerance);
     // 7. Between the two sweeps.
-    EXPECT_LT(distance(psi_b + psi_b * g * o.gain.transpose() * psi, psi), tolerance);
-    EXPECT_LT(distance(psi - psi * g * o.gain.transpose() * psi_b, psi_b), tolerance);
+    EXPECT_LT(distance(psi_b + product(psi_b, g, o.gain.transpose(), psi), psi), tolerance);
+    EXPECT_LT(distance(psi - product(psi, g, o.gain.transpose(), psi_b), psi_b), tolerance);
     // 8. Of the chain: (1 − H D⁻¹ Hᵀ P)ᵀ P H = 0.
-    const MatrixXd step = one - g * o.hinge_inertia.inverse() * g.transpose() * p;
-    EXPECT_LT((step.transpose() * p * g).cwiseAbs().maxCoeff(),
+    const MatrixXd step = one - product(g, inverse(o.hinge_inertia), g.transpose(), p);
+    EXPECT_LT(product(step.transpose(), p, g).cwiseAbs().maxCoeff(),
               tolerance * p.cwiseAbs().maxCoeff());
   }
 }
@@ -412,8 +418,8 @@ TEST(Influence, BodySetsOfTheTenBodyTree) {
   EXPECT_EQ(psi(5, 2), 77.0);
   EXPECT_EQ(psi(9, 8), 23.0);
   const MatrixXd phi = influence.dense_step();
-  EXPECT_NE((phi * phi * phi * phi).norm(), 0.0);
-  EXPECT_EQ((phi * phi * phi * phi * phi).norm(), 0.0);
+  EXPECT_NE(product(phi, phi, phi, phi).norm(), 0.0);
+  EXPECT_EQ(product(phi, phi, phi, phi, phi).norm(), 0.0);
   const VectorXd x = VectorXd::LinSpaced(10, 1.0, 10.0);
   EXPECT_EQ(influence.apply_transposed(x), psi.transpose() * x);
   EXPECT_THROW(InfluenceOperator({0}, {blocks[0]}), NumericalError);

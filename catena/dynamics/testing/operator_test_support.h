@@ -27,6 +27,13 @@ inline double distance(const MatrixXd& a, const MatrixXd& reference) {
   return (a - reference).cwiseAbs().maxCoeff() / reference.cwiseAbs().maxCoeff();
 }
 
+// a b c …, one kind of product for all kinds of factors: Eigen compiles each kind anew.
+inline MatrixXd product(const MatrixXd& a, const MatrixXd& b) { return a * b; }
+template <class... Others>
+MatrixXd product(const MatrixXd& a, const MatrixXd& b, const Others&... others) {
+  return product(product(a, b), others...);
+}
+
 // From the order of text 000 of the 17 freedoms of case A to ours.
 inline VectorXd chain_order(const std::vector<double>& text) {
   static constexpr std::size_t kFrom[] = {3, 4, 5, 0, 1, 2, 6, 7, 8, 9, 10, 11, 12, 15, 13, 14, 16};

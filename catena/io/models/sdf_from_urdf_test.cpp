@@ -6,6 +6,7 @@
 
 #include "catena/base/testing/temporary_folder.h"
 #include "catena/io/load.h"
+#include "catena/io/testing/description_equality.h"
 
 namespace catena {
 namespace {
@@ -64,12 +65,6 @@ class SdfFromUrdf : public testing::Test {
   }
   test::TemporaryFolder folder_;
 };
-
-const Hinge& hinge(const Description& d, const std::string& name) {
-  for (const Hinge& h : d.hinges)
-    if (h.name == name) return h;
-  throw NameError("no hinge " + name);
-}
 
 double gap(const Transformd& a, const Transformd& b) {
   const Transformd between = a.inverse() * b;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "catena/io/models/sdf.h"
+#include "catena/io/testing/description_equality.h"
 
 namespace catena {
 namespace {
@@ -39,12 +40,6 @@ const std::string kBars =
 
 std::string model(const std::string& inside) {
   return "<sdf version='1.7'>\n<model name='m'>\n" + inside + "</model>\n</sdf>\n";
-}
-
-const Hinge& hinge(const Description& d, const std::string& name) {
-  for (const Hinge& h : d.hinges)
-    if (h.name == name) return h;
-  throw NameError("no hinge " + name);
 }
 
 void expect_ends(const Description& d, const std::string& name, const Vec3d& on_parent,

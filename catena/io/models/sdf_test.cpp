@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "catena/base/testing/temporary_folder.h"
+#include "catena/io/testing/description_equality.h"
 
 namespace catena {
 namespace {
@@ -53,13 +54,6 @@ std::string problem(const std::string& text) {
   const std::vector<Diagnostic> list = read_sdf_text(text, "m.sdf").diagnostics;
   for (std::size_t i = 1; i < list.size(); ++i) ADD_FAILURE() << list[i].text();
   return list.empty() ? "none" : list.front().text();
-}
-
-const Hinge& hinge(const Description& d, const std::string& name) {
-  const auto found = std::find_if(d.hinges.begin(), d.hinges.end(),
-                                  [&](const Hinge& h) { return h.name == name; });
-  if (found == d.hinges.end()) throw NameError("no hinge " + name);
-  return *found;
 }
 
 void expect_pose(const Transformd& x, const Vec3d& p, const Vec3d& rpy = {}) {

@@ -88,4 +88,11 @@ inline void expect_same(const Description& a, const Description& b) {
   EXPECT_EQ(BitPrint(a).text(), BitPrint(b).text());
 }
 
+// The hinge of this name.
+inline const Hinge& hinge(const Description& d, const std::string& name) {
+  for (const Hinge& h : d.hinges)
+    if (h.name == name) return h;
+  throw NameError("no hinge " + name);
+}
+
 }  // namespace catena

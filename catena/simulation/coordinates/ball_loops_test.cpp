@@ -3,9 +3,9 @@
 #include <cmath>
 #include <numbers>
 
-#include <Eigen/LU>
 #include <gtest/gtest.h>
 
+#include "catena/base/dense.h"
 #include "catena/closure/assembly.h"
 #include "catena/dynamics/kinematics.h"
 #include "catena/model/builder.h"
@@ -201,7 +201,7 @@ Vector12 rate(const Vector12& y) {
     right[6 + i] = rod.dot(bias) - speed.squaredNorm();
   }
   Vector12 result;
-  result << v, all.partialPivLu().solve(right).head<6>();
+  result << v, Lu(all).solve(right).head<6>();
   return result;
 }
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <random>
 
-#include <Eigen/LU>
 #include <gtest/gtest.h>
 
+#include "catena/base/dense.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/mass_matrix.h"
 #include "catena/model/builder.h"
@@ -82,8 +82,7 @@ VectorXd by_enumeration(const MatrixXd& w, const VectorXd& b, const VectorXd& le
         p[i] = 0.0;
       }
     const VectorXd without = b + w * p;
-    if (!held.empty())
-      p(held) = -MatrixXd(w(held, held)).fullPivLu().solve(VectorXd(without(held)));
+    if (!held.empty()) p(held) = -FullLu(w(held, held)).solve(without(held));
     VectorXd u = b + w * p;
     bool holds = true;
     for (int i = 0; i < n; ++i) holds = holds && p[i] >= -level[i] - 1e-9 && u[i] >= -1e-9;
@@ -115,7 +114,7 @@ TEST(SeveralStops, RestOrLeaveAsTheComplementarityProblemSays) {
     VectorXd level(m.freedoms());
     for (int i = 0; i < m.freedoms(); ++i)
       level[i] = m.freedom_settings()[static_cast<std::size_t>(i)].friction.sliding;
-    const MatrixXd inverse = mass_matrix(m, s.q).inverse();
+    const MatrixXd inverse = catena::inverse(mass_matrix(m, s.q));
     const MatrixXd w = sense.asDiagonal() * inverse * sense.asDiagonal();
     const VectorXd b = sense.asDiagonal() * VectorXd(-inverse * bias_effort(m, s));
     const VectorXd expected = sense.asDiagonal() * by_enumeration(w, b, level);
@@ -143,7 +142,7 @@ TEST(SeveralStops, CollideAsTheComplementarityProblemSays) {
     for (double& x : v) x = -arms.uniform(0.5, 2.0);
     s.v = sense.asDiagonal() * v;
     const MatrixXd mass = mass_matrix(m, s.q);
-    const MatrixXd w = sense.asDiagonal() * mass.inverse() * sense.asDiagonal();
+    const MatrixXd w = sense.asDiagonal() * inverse(mass) * sense.asDiagonal();
     const VectorXd none = VectorXd::Zero(m.freedoms());
     const VectorXd u = by_enumeration(w, (1.0 + e) * v, none) - e * v;
     const VectorXd expected = sense.asDiagonal() * u;
