@@ -384,7 +384,8 @@ TEST(MultiplierDynamics, Impulse) {
   tree.add_hinge("D", kWorld, "rocker", {.frame_on_parent = catena::shift(4, 0, 0)});
   const Mechanism open = tree.finish();
   const MatrixXd mass = mass_matrix(open, s.q);
-
+  const MatrixXd y = LoopClosure(m, 0).velocity_rows(s.q);
+  const MatrixXd kernel = FullLu(y, 1e-9).kernel();
   // The part of v that the inertia sees along the closure stays.
   const MatrixXd along = kernel.transpose() * mass;
   const VectorXd after = kernel * PivotedCholesky(along * kernel).solve(along * s.v);

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "catena/base/error.h"
 #include "catena/model/description.h"
 
 namespace catena {
