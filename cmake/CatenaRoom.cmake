@@ -164,7 +164,7 @@ function(catena_room name)
       ${room_TEST_LINK} GTest::gmock GTest::gtest_main)
     # Tests are short to run and long to optimize.
     target_compile_options(catena_${name}_test PRIVATE ${CATENA_WARNINGS} ${CATENA_TEST_OPTIMIZATION})
-    catena_compile_cheaply(catena_${name}_test test BATCH 3)
+    catena_precompiled(catena_${name}_test test)  # no unity batches: heavy tests would be heavier together
     # For tests that read models/ and the like.
     target_compile_definitions(catena_${name}_test PRIVATE CATENA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     gtest_discover_tests(catena_${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 120
