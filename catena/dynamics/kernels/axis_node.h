@@ -140,23 +140,22 @@ struct AxisNode {
   }
 
   template <class S>
-  [[gnu::always_inline]] static Twist<typename S::Scalar> turn(const S& s, int n) {
+  [[gnu::always_inline]] static void turn(const S& s, int n) {
     using Scalar = typename S::Scalar;
     const Node& node = s.node(n);
     NodeScratch<Scalar>& w = s.at(n);
     const Scalar rate = s.in.v[node.v_index];
     Twist<Scalar> twist =
         node.parent < 0 ? Twist<Scalar>::zero() : Ad_inverse(w.to_parent, s.at(node.parent).twist);
-    const Twist<Scalar> bias = Axis::bias(twist, rate);
+    w.bias = Axis::bias(twist, rate);
     Axis::along(twist) = Axis::along(twist) + rate;
     w.twist = twist;
-    return bias;
   }
 
   template <class S>
-  [[gnu::always_inline]] static Twist<typename S::Scalar> move(const S& s, int n) {
+  [[gnu::always_inline]] static void move(const S& s, int n) {
     place(s, n);
-    return turn(s, n);
+    turn(s, n);
   }
 
   template <class S>
@@ -172,8 +171,8 @@ struct AxisNode {
     const Scalar applied = s.applied(node.v_index);
     w.inverse_hinge_inertia = inverse;
     w.innovation = applied - Axis::along(w.force);
-    const Wrench<Scalar> gain = Axis::column(p);
-    w.gain = gain;
+    w.gain = Axis::column(p);
+    const Wrench<Scalar>& gain = w.gain;
     if (node.parent < 0) return true;
     // z⁺; along the hinge's own direction that is the effort.
     Wrench<Scalar> passed = w.force + Axis::times_bias(p, w.bias);

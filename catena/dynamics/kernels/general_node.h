@@ -80,21 +80,21 @@ struct GeneralNode {
   }
 
   template <class S>
-  static Twist<typename S::Scalar> turn(const S& s, int n) {
+  static void turn(const S& s, int n) {
     using Scalar = typename S::Scalar;
     const Node& node = s.node(n);
     NodeScratch<Scalar>& w = s.at(n);
-    if (node.parent < 0) return w.bias;
+    if (node.parent < 0) return;
     const Twist<Scalar> relative = w.twist;  // H v
     const Twist<Scalar> carried = Ad_inverse(w.to_parent, s.at(node.parent).twist);
     w.twist += carried;
-    return w.bias + ad(carried, relative);
+    w.bias += ad(carried, relative);
   }
 
   template <class S>
-  [[gnu::noinline]] static Twist<typename S::Scalar> move(const S& s, int n) {
+  [[gnu::noinline]] static void move(const S& s, int n) {
     place(s, n);
-    return turn(s, n);
+    turn(s, n);
   }
 
   template <class S>

@@ -20,7 +20,7 @@ void kinematics_sweep(const Sweep<Scalar>& s) {
     NodeScratch<Scalar>& w = s.at(n);
     with_hinge(s.hinge_kind(n), [&](auto hinge) {
       hinge.place(s, n);
-      if (s.in.v != nullptr) w.bias = hinge.turn(s, n);
+      if (s.in.v != nullptr) hinge.turn(s, n);
     });
     w.pose = node.parent < 0 ? w.to_parent : s.at(node.parent).pose * w.to_parent;
   }

@@ -14,11 +14,11 @@ inline namespace CATENA_ISA {
 
 struct MemberNode {
   template <class S>
-  [[gnu::noinline]] static Twist<typename S::Scalar> move(const S& s, int n) {
+  [[gnu::noinline]] static void move(const S& s, int n) {
     const bool placed = (s.model.order_flags[n] & kPlacedEarly) != 0;
-    return with_hinge(s.hinge_kind(n), [&](auto hinge) {
+    with_hinge(s.hinge_kind(n), [&](auto hinge) {
       if (!placed) hinge.place(s, n);
-      return hinge.turn(s, n);
+      hinge.turn(s, n);
     });
   }
 

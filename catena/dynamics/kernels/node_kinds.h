@@ -3,14 +3,14 @@
 // A kind is a struct of static functions, the same verbs for each, which the loops of sweeps.h
 // call. `s` is the evaluation (sweep.h), `n` the node:
 //
-//   Twist move(s, n)                   outward: X_parent_node and V; returns the bias c
+//   void  move(s, n)                   outward: X_parent_node, V and the bias c
 //   bool  eliminate(s, n)              inward: D, U and ε; adds P⁺ and z⁺ to the parent's P and z.
 //                                      False if the node's freedoms move no inertia
 //   void  accelerate(s, n, a_parent)   outward: v̇ and a; a = Ad⁻¹ a_parent + c on entry
 //
 // A kind that is a hinge (hinge_kinds.h) has besides, for closed loops and for inverse dynamics:
 //
-//   void  place(s, n), Twist turn(s, n)      the two halves of `move`: position, velocity
+//   void  place(s, n), turn(s, n)            the two halves of `move`: position, velocity
 //   void  drive(s, n, acceleration)          outward: a += H v̇ for known accelerations
 //   void  project(s, n, acceleration)        inward: effort = Hᵀ f
 //

@@ -25,21 +25,21 @@ struct RotorNode : GeneralNode {
     using Scalar = typename S::Scalar;
     NodeScratch<Scalar>& w = s.at(n);
     Axis::place(s, n);
-    const Twist<Scalar> map = Axis::template map<Scalar>();
-    s.general(n).map[0] = map;
+    Twist<Scalar>& map = s.general(n).map[0];
+    map = Axis::template map<Scalar>();
     w.twist = (s.in.v != nullptr ? s.in.v[s.node(n).v_index] : Scalar(0.0)) * map;
     w.bias = Twist<Scalar>::zero();
   }
 
   template <class S>
-  static Twist<typename S::Scalar> turn(const S& s, int n) {
-    return AxisNode<Axis>::turn(s, n);
+  static void turn(const S& s, int n) {
+    AxisNode<Axis>::turn(s, n);
   }
 
   template <class S>
-  static Twist<typename S::Scalar> move(const S& s, int n) {
+  static void move(const S& s, int n) {
     place(s, n);
-    return turn(s, n);
+    turn(s, n);
   }
 
   template <class S>

@@ -55,7 +55,7 @@ template <class Scalar, bool kHybrid>
   // Outward: velocities, bias accelerations, and what each body needs to keep moving.
   for (int n = first; n < end; ++n) {
     NodeScratch<Scalar>& w = s.at(n);
-    with_kind(s.kind(n), [&](auto node) { w.bias = node.move(s, n); });
+    with_kind(s.kind(n), [&](auto node) { node.move(s, n); });
     w.force = gyroscopic_force(load_inertia<Scalar>(s.node(n)), w.twist);
     subtract_external(s, n);
   }
@@ -104,12 +104,11 @@ template <class Scalar>
     NodeScratch<Scalar>& w = s.at(n);
     const int p = s.node(n).parent;
     const Twist<Scalar>& parent = p < 0 ? ground : s.at(p).acceleration;
-    with_kind(s.kind(n), [&](auto node) {
-      w.bias = node.move(s, n);
-      w.acceleration = Ad_inverse(w.to_parent, parent) + w.bias;
-      if (acceleration != nullptr) node.drive(s, n, acceleration);
-      w.force = rigid_force(load_inertia<Scalar>(s.node(n)), w.twist, w.acceleration);
-    });
+    with_kind(s.kind(n), [&](auto node) { node.move(s, n); });
+    w.acceleration = Ad_inverse(w.to_parent, parent) + w.bias;
+    if (acceleration != nullptr)
+      with_hinge(s.hinge_kind(n), [&](auto hinge) { hinge.drive(s, n, acceleration); });
+    w.force = rigid_force(load_inertia<Scalar>(s.node(n)), w.twist, w.acceleration);
     subtract_external(s, n);
   }
 
