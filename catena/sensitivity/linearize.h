@@ -44,12 +44,12 @@ struct LinearizeSettings {
   std::vector<std::uint8_t> independent{};
 };
 
-// What the model is about.
+// The state and inputs that a linear model is about.
 struct OperatingPoint {
   State state;
-  Eigen::VectorXd effort;        // of force-driven freedoms
-  Eigen::VectorXd acceleration;  // of motion-driven ones
-  std::vector<ExternalWrench> external;
+  Eigen::VectorXd effort = {};        // of force-driven freedoms
+  Eigen::VectorXd acceleration = {};  // of motion-driven ones; empty: zero
+  std::vector<ExternalWrench> external = {};
 };
 
 struct LinearModel {
