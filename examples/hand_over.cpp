@@ -20,12 +20,11 @@ int main() {
   const double before = catena::momentum(pucks, state).linear.x;
 
   catena::SimulationSettings settings{.duration = 2.0};
-  catena::ConstraintSettings grip;
-  grip.attachment = {.name = "grip",
-                     .body_a = pucks.body_index("first"),
-                     .body_b = pucks.body_index("second"),
-                     .as_it_is = true};
-  settings.actions.constraints = {grip};
+  const catena::AttachmentSettings grip{.name = "grip",
+                                        .body_a = pucks.body_index("first"),
+                                        .body_b = pucks.body_index("second"),
+                                        .as_it_is = true};
+  settings.actions.constraints = {{.constraint = grip}};
   settings.actions.switches = {{.name = "catch", .time = 0.5, .activate = {"grip"}},
                                {.name = "let go", .time = 1.5, .release = {"grip"}}};
   catena::MemoryRecorder record;

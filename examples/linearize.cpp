@@ -13,8 +13,7 @@ int main() {
   builder.add_hinge("pivot", catena::kWorld, "link", {.axes = {{1.0, 0.0, 0.0}}});
   const catena::Mechanism pendulum = builder.finish();
 
-  catena::OperatingPoint guess{
-      pendulum.default_state(), Eigen::VectorXd::Zero(1), Eigen::VectorXd::Zero(1), {}};
+  catena::OperatingPoint guess{pendulum.default_state(), Eigen::VectorXd::Zero(1)};
   guess.state.q[0] = 0.3;
   const catena::Equilibrium rest = catena::find_equilibrium(pendulum, guess);
   std::printf("at %.6f rad it is %s and swings at %.6f rad/s\n", rest.state.q[0],

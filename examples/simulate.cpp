@@ -13,11 +13,8 @@ int main() {
   const catena::Mechanism pendulum = builder.finish();
 
   catena::SimulationSettings settings{.duration = 40.0};
-  settings.actions.controllers = {{.freedom = "pivot",
-                                   .kp = 40.0,
-                                   .kd = 8.0,
-                                   .ki = 15.0,
-                                   .target = {.expression = "2*step(t - 1)"}}};
+  settings.actions.controllers = {
+      {.freedom = "pivot", .kp = 40.0, .kd = 8.0, .ki = 15.0, .target = "2*step(t - 1)"}};
   catena::MemoryRecorder record;
   const catena::SimulationResult result =
       catena::simulate(pendulum, pendulum.default_state(), settings, record);

@@ -107,7 +107,7 @@ Disturbance disturbance_of(const LqrOptions& options) {
     else if (name.starts_with("mass."))
       result.masses[name.substr(5)] = amount();
     else
-      result.efforts.push_back({name, {.expression = value}});
+      result.efforts.push_back({name, value});
   }
   return result;
 }

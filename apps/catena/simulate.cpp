@@ -35,8 +35,8 @@ struct SimulateOptions {
 
 // An expression, or @FILE[:COLUMN] for a table; @@ for one smoothed to a spline.
 SignalSettings signal(const std::string& text) {
-  if (!text.starts_with('@')) return {.expression = text};
-  SignalSettings result;
+  if (!text.starts_with('@')) return text;
+  TableSignal result;
   std::size_t first = 1;
   if (text.starts_with("@@")) {
     first = 2;
@@ -44,7 +44,7 @@ SignalSettings signal(const std::string& text) {
   }
   const std::size_t colon = text.rfind(':');
   const bool has_column = colon != std::string::npos && colon > first;
-  result.table = text.substr(first, has_column ? colon - first : std::string::npos);
+  result.path = text.substr(first, has_column ? colon - first : std::string::npos);
   if (has_column) result.column = text.substr(colon + 1);
   return result;
 }
@@ -77,7 +77,7 @@ ControllerSettings controller(const std::string& text) {
 
 // What the command line says, over what a settings file says.
 void apply(const SimulateOptions& options, SimulationSettings& settings) {
-  const auto set = [](const std::optional<double>& from, double& to) {
+  const auto set = [](const std::optional<double>& from, auto& to) {
     if (from) to = *from;
   };
   set(options.duration, settings.duration);

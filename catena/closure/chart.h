@@ -1,10 +1,14 @@
-// Charts: which freedoms of a closed loop are independent.
+// Charts: which degrees of freedom of a closed loop are independent (the partition of coordinates
+// into independent and dependent ones).
+//
+//   Workspace workspace(linkage);
+//   workspace.set_chart(choose_chart(linkage, q));  // otherwise chosen at the first call
 //
 // A loop of n tree freedoms whose closure equations have rank r has n − r independent freedoms; the
 // others follow, v = X v_independent. Independent are those that move most in the velocities that
 // the equations allow (their kernel, with pivots), so that no entry of X is large; the r rows that
-// determine the others are picked by a pivoted QR factorization (constraint embedding: Jain,
-// DETC2009-87663, section 5.2; the choice of rows is our own: redundant rows say nothing new and
+// determine the others are picked by a pivoted QR factorization (constraint embedding:
+// [Jain 2009], section 5.2; the choice of rows is our own: redundant rows say nothing new and
 // are left out, and no least squares is left for the kernels to solve).
 //
 // The rank is the generic one (mobility.h) and stays what it is: in a singular position the rank

@@ -1,12 +1,16 @@
-// Mobility: the number of freedoms that a closed mechanism really has, and the constraints that
-// say nothing new.
+// Mobility: the number of degrees of freedom that a closed mechanism really has, and the
+// constraints that are redundant.
 //
-// Counting freedoms and constraints (Grübler) gives the wrong number whenever constraints depend on
-// each other: a planar four-bar with ordinary pins has −2 by that count and moves nevertheless. The
-// number here is freedoms minus the numerical rank of the closure's Jacobian in a closed position.
-// The rank is the generic one: the largest over the closed position found and a few near it, so
-// that a singular position (a parallelogram stretched flat) does not hide a constraint.
-// (Constraint embedding: Jain, DETC2009-87663; the rank decision is our own.)
+//   const MobilityReport report = analyse_mobility(linkage, linkage.default_state().q);
+//   report.mobility, report.loops[0].redundant                    // a planar four-bar: 1 and 3
+//
+// Counting freedoms and constraints (Grübler-Kutzbach) gives the wrong number whenever constraints
+// depend on each other: a planar four-bar with ordinary pins has −2 by that count and moves
+// nevertheless. The number here is freedoms minus the numerical rank of the closure's Jacobian in a
+// closed position. The rank is the generic one: the largest over the closed position found and a
+// few near it, so that a singular position (a parallelogram stretched flat) does not hide a
+// constraint.
+// ([Jain 2009] for constraint embedding; the rank decision is our own.)
 //
 // Cost per loop: a few dozen QR factorizations of its Jacobian.
 #pragma once

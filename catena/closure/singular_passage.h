@@ -9,8 +9,7 @@
 // velocities v by v ε/σ² and accelerations a by a ε/σ² + v² ε/σ³, where σ is the clearance: the
 // distance from the singular position, as a ratio of pivots. So six states are closed beside the
 // instant, at times −3, −2, −1, 1, 2, 3 times τ along its velocities, and what is wanted is the
-// value at 0 of the quintic through them (constraint embedding digest, section 3.13, with four more
-// points):
+// value at 0 of the quintic through them:
 //
 //   f(0) ≈ Σ w_i f(τ_i),   w = (1, −6, 15, 15, −6, 1) / 20,   error: τ⁶ f⁽⁶⁾ / 20 (at most)
 //

@@ -1,7 +1,7 @@
 // The absolute form of a mechanism: the same bodies, each free, and every hinge a constraint
-// between them (Nikravesh's absolute coordinates, with quaternions). A mechanism like any other:
-// its tree is a heap of free bodies, and multipliers hold it together. For cross-checks and
-// teaching.
+// between them (absolute or maximal coordinates, with quaternions; [Nikravesh 1988]). A mechanism
+// like any other: its tree is a heap of free bodies, and multipliers hold it together. For
+// cross-checks and teaching.
 //
 // Welded bodies stay one. The free hinge of a group is called "free BODY", BODY its first. Drives,
 // dampers, stops and springs of hinges stay where they are: such a hinge keeps its coordinates, and

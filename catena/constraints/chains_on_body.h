@@ -1,6 +1,6 @@
-// Several chains that hold one body (Lilly & Orin's simple closed chains): a grasp by several arms,
-// a hand with a moving palm, a legged vehicle. Each contact has its own free and constrained
-// directions.
+// Several chains that hold one body (the simple closed chains of [Lilly & Orin 1989]): a grasp by
+// several arms, a hand with a moving palm, a legged vehicle. Each contact has its own free and
+// constrained directions.
 //
 // The body hangs on the ground by a free hinge and is the hub; a contact holds a frame on a chain's
 // tip against a frame on the hub (arms), or a frame on a leg that hangs on the hub against the

@@ -1,9 +1,18 @@
 // Constraints that are switched while a mechanism moves, without rebuilding it: attachments of two
-// frames (grasp, latch, release), locks of freedoms, and points or spheres that touch a plane.
+// frames (grasp, latch, release), locks of degrees of freedom, points or spheres that touch a plane
+// (unilateral contact with Coulomb friction), servo constraints.
 //
-// They stand beside the mechanism's own loops in one set of multipliers (multiplier_dynamics.h), so
-// redundant ones do no harm and contradictory ones are named. When constraints are switched on, the
-// velocities jump by the impulse that brings all active rows to rest:
+//   ConstraintSet set(robot);
+//   const int grip = set.add(AttachmentSettings{.name = "grip", .body_a = hand, .body_b = box});
+//   set.activate(grip, state);                                    // part of the dynamics
+//
+// They stand beside the mechanism's own loops in one set of Lagrange multipliers
+// (dynamics/multipliers/multiplier_dynamics.h),
+//
+//   M v̇ + C = effort + Jᵀ λ,    J v̇ + J̇ v = 0,
+//
+// so redundant ones do no harm and contradictory ones are named. When constraints are switched on,
+// the velocities jump by the impulse that brings all active rows to rest:
 //
 //   M Δv = Jᵀ Λ,  J (v + Δv) = target,   energy lost ½ Δvᵀ M Δv   (Carnot; impulses.h for freedoms)
 //
@@ -13,8 +22,11 @@
 // bear the load.
 //
 // Contacts that touch together act on each other, so impacts and modes are found for all of them at
-// once (contact_problem.h): collide() and choose_modes(). When that happens is the simulation's
-// business (switching.h).
+// once (contact_problem.h): collide() and choose_modes(). The simulation decides when that happens
+// (simulation/nonsmooth/switching.h); in its settings constraints are `actions.constraints`.
+//
+// Cost: O(N) for the tree and the cube of the active rows. References: [Rodriguez, Jain & Kreutz
+// 1989], steps A to F, for the multipliers; [Brogliato 2016] for impacts and friction.
 #pragma once
 
 #include <cstdint>

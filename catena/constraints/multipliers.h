@@ -1,10 +1,13 @@
-// Forward dynamics of a closed mechanism by multipliers, with a report on its constraints: which
-// rows are redundant, which components of the constraint forces they leave undetermined, and
+// Forward dynamics of a closed mechanism by Lagrange multipliers, with a report on its constraints:
+// which rows are redundant, which components of the constraint forces they leave undetermined, and
 // whether rows contradict each other.
+//
+//   M v̇ + C = effort + Jᵀ λ,    J v̇ = −J̇ v
 //
 // The accelerations are unique as long as the constraints agree; the multipliers are those of least
 // norm, rows counted in radians and fractions of the loop's length (multiplier_dynamics.h). The
-// same as forward_dynamics(..., Route::multipliers), which only wants the accelerations.
+// same as forward_dynamics(..., Route::multipliers), which only wants the accelerations. O(N) for
+// the tree, the cube of the rows of a loop. Reference: [Rodriguez, Jain & Kreutz 1989].
 #pragma once
 
 #include <string>

@@ -1,8 +1,9 @@
 // Servo constraints: a motion of a point or frame of a body that chosen actuators must enforce
-// (Ider, Modeling of control forces for kinematical constraints; Kirgetov's program constraints).
+// ([Ider 1989]; Kirgetov's program constraints). Inverse dynamics of an underactuated task, solved
+// with the motion.
 //
-//   M v̇ + C = effort + Aᵀ μ,    B v̇ = h      B: the rows of the motion, A: the actuators'
-//   directions (B M⁻¹ Aᵀ) μ = h − B v̇_free
+//   M v̇ + C = effort + Aᵀ μ,   B v̇ = h      B: rows of the motion, A: the actuators' directions
+//   (B M⁻¹ Aᵀ) μ = h − B v̇_free
 //
 // in one step with the reactions of loops and contacts (constraint_set.h), which push along their
 // own rows. The matrix is not symmetric. When it loses rank the chosen actuators cannot produce the

@@ -1,16 +1,17 @@
 // Many states at once: forward, inverse and hybrid dynamics, mass matrices and kinematics of B
-// states of one mechanism.
-//
-// At the interface every state is one row of a row-major matrix (an Eigen matrix or a map of the
-// caller's memory; nothing is copied). Inside, one state is one lane of a SIMD pack, the sweeps are
-// those of one state (sweeps.h), and packs are spread over threads. A result depends on its own row
-// alone: not on the number of threads, not on B, not on what the neighbours hold, to the bit. With
-// the call for one state it agrees to rounding (1e-12).
+// states of one mechanism, for sampling, learning and Monte Carlo.
 //
 //   BatchWorkspace workspace(mechanism);
 //   RowMatrix acceleration(q.rows(), mechanism.freedoms());
 //   batch_forward_dynamics(mechanism, q, v, effort, workspace, acceleration);
 //   if (workspace.failures() > 0) ...  workspace.message(i)
+//
+// At the interface every state is one row of a row-major matrix (an Eigen matrix or a map of the
+// caller's memory; nothing is copied). Inside, one state is one lane of a SIMD pack, the sweeps are
+// those of one state (kernels/sweeps.h), and packs are spread over threads: O(B · N);
+// docs/batches.md has measured rates. A result depends on its own row
+// alone: not on the number of threads, not on B, not on what the neighbours hold, to the bit. With
+// the call for one state it agrees to rounding (1e-12).
 //
 // A state that cannot be evaluated does not throw: its status says why, its row of the result is
 // NaN, and all others are computed. What is wrong with the call itself (sizes, unknown bodies)

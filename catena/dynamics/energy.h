@@ -1,9 +1,12 @@
 // Kinetic and potential energy, by code that shares nothing with the sweeps, so that it can audit
 // them: no nodes, no re-based frames, no twists, no spatial inertias.
 //
-// It walks over the user's description. The frame on one side of a hinge is carried to the other
-// side by the turns and shifts that the type of the hinge means (table in hinge.h), with its
-// velocity, and each body then has
+//   const Energy e = energy(robot, state);
+//   e.kinetic, e.gravity, e.springs(), e.total()                  // J
+//
+// It walks over the user's description, O(bodies). The frame on one side of a hinge is carried to
+// the other side by the turns and shifts that the type of the hinge means (table in hinge.h), with
+// its velocity, and each body then has
 //   kinetic  ½ m |v_c|² + ½ ω · I_c ω       gravity  −m g · c
 // (c the mass centre, I_c the inertia about it). A drive's rotor, of inertia J and ratio n about
 // the axis u of its carrier, adds ½ J (n v + u·ω)² − ½ J (u·ω)² (½ J n² v² if armature_only). The

@@ -1,10 +1,15 @@
-// Interbody forces: what every hinge and every weld carries, for mechanical design.
+// Reaction forces: the wrench that every joint and every weld carries, for mechanical design. With
+// closed loops the bearing forces at cut joints, tensions of rods and multipliers of gears too, and
+// which of them redundant constraints leave undetermined.
+//
+//   InterbodyForces forces(robot);
+//   forces.compute(state, acceleration, workspace);
+//   const Vec3d bearing = forces.at(robot.hinge_index("elbow")).wrench.force;  // N, on the child
 //
 // The force at a hinge is the wrench that its parent exerts on its child (the bodies as the user
 // named them), at the child's hinge point. It splits into
 //
-//   f = H f_c + Q f_□        H: the free directions, Q: an orthonormal basis of the constrained
-//   ones
+//   f = H f_c + Q f_□     H: the free directions, Q: orthonormal basis of the constrained ones
 //
 // with the constraint force f_□ = Qᵀ f, the effort τ = Hᵀ f that the hinge transmits, and
 // f_c = (HᵀH)⁻¹ τ, the components along the columns of H (f_c = τ if the columns are
@@ -14,8 +19,8 @@
 //
 // Bodies joined by welds are one node in the sweeps. Here they are taken apart again: one inward
 // sweep over the bodies, with the acceleration that dynamics left at each node, gives the wrench
-// through the one hinge or weld that holds each body,  F_b = I A − ad*(V, I V) − loads + Σ F
-// beyond.
+// through the one hinge or weld that holds each body, F_b = I A − ad*(V, I V) − loads + Σ F beyond.
+// O(bodies).
 #pragma once
 
 #include <array>

@@ -1,17 +1,28 @@
-// Forward and hybrid dynamics.
+// Forward dynamics: the joint accelerations that given joint efforts produce (torques N m, forces
+// N),
 //
-// forward_dynamics: the accelerations that given efforts produce, by three O(N) sweeps
-// (sweeps.h), or through the mass matrix (O(N³)) for comparison and for the few mechanisms whose
-// drives are carried by a body that is not the parent of their hinge.
+//   v̇ = M(q)⁻¹ (effort + passive + Jᵀ external − C(q, v)),
 //
-// hybrid_dynamics: each freedom is force-driven (its effort is given) or motion-driven (its
-// acceleration is given); one pass finds the accelerations of the former and the efforts of the
-// latter at the same cost.
+// by the articulated-body algorithm (ABA): three sweeps over the tree, O(N), no mass matrix
+// (dynamics/kernels/sweeps.h). Hybrid dynamics: of each degree of freedom either the effort is
+// given (force-driven) or the acceleration (motion-driven); one pass finds the accelerations of the
+// former and the efforts of the latter at the same cost.
 //
-// Closed loops are folded into the tree (aggregate.h): the state is that of the whole spanning tree
-// and must be closed (closure/assembly.h), efforts act at every hinge of it, and the accelerations
-// of all freedoms are found. A motion-driven freedom is independent in its loop; others of the
-// loop's freedoms follow it.
+//   Workspace workspace(robot);                                   // once for a thread
+//   const Eigen::VectorXd& a = forward_dynamics(robot, state, effort, workspace);
+//   const Eigen::VectorXd b = forward_dynamics(robot, state, effort, {}, Route::dense);  // O(N³)
+//
+// `effort` is what actuators apply, in the order of v. Gravity, damping, friction and springs of
+// the model act by themselves; wrenches from outside are arguments (loads.h).
+//
+// Closed loops are folded into the tree as aggregate nodes (constraint embedding [Jain 2009];
+// kernels/aggregate.h) or closed by Lagrange multipliers (Route). Either way the state is that of
+// the whole spanning tree and must satisfy the loops (closure/assembly.h), efforts act at every
+// hinge of it, and the accelerations of all freedoms are found. A motion-driven freedom is
+// independent in its loop; others of the loop's freedoms follow it.
+//
+// References: [Featherstone 2008], chapters 7 (ABA) and 9.1 (hybrid); [D'Eleuterio & Damaren 1991]
+// for the recursion as a Riccati sweep; [Sohl & Bobrow 2001] for hybrid dynamics.
 #pragma once
 
 #include <cstdint>

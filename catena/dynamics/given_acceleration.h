@@ -1,4 +1,6 @@
-// Inverse dynamics of a closed mechanism whose accelerations somebody gave: none is passed over.
+// Inverse dynamics (RNEA) of a closed mechanism with accelerations given at freedoms of the
+// caller's choice, not of the chart's: each of them is respected or contradicted with a message. Of
+// a tree it is inverse_dynamics().
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,9 @@
 // velocity terms drop out. That is hybrid dynamics at rest without gravity, so the same O(N)
 // sweeps give, in one pass, the jump of the free freedoms and the impulse that locks the others.
 //
+//   const ImpulseResult hit = lock_freedom(robot, state, "elbow");     // the brake falls in
+//   hit.velocity, hit.impulse, hit.energy_change                      // after, N m s, J
+//
 // Energy: T⁺ − T⁻ = ½ (v⁺ + v⁻)ᵀ M Δv. Locking alone loses ½ Δvᵀ M Δv (Carnot).
 #pragma once
 

@@ -1,4 +1,15 @@
-// Inverse dynamics in O(N): the efforts that produce given accelerations.
+// Inverse dynamics: the joint efforts that produce given accelerations,
+//
+//   effort = M(q) v̇ + C(q, v) − passive − Jᵀ external,
+//
+// by the recursive Newton-Euler algorithm (RNEA): one sweep outward for velocities and
+// accelerations, one inward for forces, O(N).
+//
+//   const Eigen::VectorXd hold = inverse_dynamics(robot, {q, zero}, zero);  // against gravity
+//   const Eigen::VectorXd& tau = inverse_dynamics(robot, state, wanted, workspace);
+//   const Eigen::VectorXd c = bias_effort(robot, state);          // Coriolis, gravity
+//
+// References: [Luh, Walker & Paul 1980]; [Featherstone 2008], chapter 5.
 #pragma once
 
 #include "catena/dynamics/loads.h"

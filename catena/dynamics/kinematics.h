@@ -1,5 +1,9 @@
 // Kinematics of bodies and points: poses, velocities, accelerations, Jacobians.
 //
+//   update_kinematics(robot, state.q, state.v, workspace);
+//   const Transformd pose = body_pose(robot, workspace, hand);           // X_ground_body
+//   const Eigen::MatrixXd j = body_jacobian(robot, workspace, hand);     // (ω, v) = J v
+//
 // First an update, which is one outward sweep over all nodes and leaves its results in the
 // workspace, then any number of queries, which read them there. A query names one of the user's
 // bodies by its index (−1: the ground) and, where it needs one, a point in that body's frame.
@@ -13,9 +17,14 @@
 //
 // A velocity or an acceleration that the last update did not compute is a NumericalError.
 //
+// Six-vectors are angular first: a twist is (ω, v of the origin of the frame it is given in). Each
+// query says along whose axes its components are (Axes::body or Axes::ground).
+//
 // Costs: an update and update_poses O(N). A query O(1), but O(depth) for accelerations, for
 // jacobian_rate_times_velocity and for the columns of a Jacobian. No heap is used, except by the
 // overloads that take no workspace or return a matrix.
+//
+// Reference: [Featherstone 2008], chapters 2 and 3.
 #pragma once
 
 #include <Eigen/Core>

@@ -1,5 +1,9 @@
-// Loads: wrenches from outside on any body, and the forces of the mechanism's own passive
-// elements (damping, friction, stiffness of hinges; springs and dampers between points).
+// External wrenches on bodies, and the passive forces of the model: damping, friction and stiffness
+// of joints, springs and dampers between points.
+//
+//   const ExternalWrench push{.body = hand, .wrench = {{}, {0, 0, -10}},  // moment N m, force N
+//                             .axes = ExternalWrench::Axes::ground};
+//   forward_dynamics(robot, state, effort, workspace, {&push, 1});
 //
 // Everywhere in this room `effort` is what the actuators apply; the passive elements come on top
 // by themselves:  M v̇ + C = effort + passive + external.

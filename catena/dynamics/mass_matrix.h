@@ -1,4 +1,14 @@
-// The joint-space mass matrix M, by composite bodies.
+// The joint-space mass matrix M(q) of  M v̇ + C = effort, by composite rigid bodies (CRBA): the
+// inertia of everything outboard of a joint is summed inward, and M_ij = H_iᵀ I_composite H_j where
+// j is on the way from i to the ground, else 0. Symmetric and positive definite. O(N · depth).
+//
+//   const Eigen::MatrixXd m = mass_matrix(robot, state.q);
+//   const double kinetic_energy = 0.5 * state.v.dot(m * state.v);
+//
+// To solve with M or multiply by it, do not form it: dynamics/operators/operators.h does both in
+// O(N).
+//
+// References: [Walker & Orin 1982]; [Featherstone 2008], chapter 6.
 #pragma once
 
 #include "catena/dynamics/workspace.h"

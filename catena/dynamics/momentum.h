@@ -1,4 +1,9 @@
-// Mass centre, momentum and centroidal inertia of a whole mechanism, in ground axes.
+// Centre of mass, momentum, centroidal inertia and the centroidal momentum matrix of a whole
+// mechanism, in ground axes:  h = (angular, linear) = A(q) v.
+//
+//   update_kinematics(robot, state.q, state.v, workspace);
+//   const Vec3d com = center_of_mass(robot, workspace);
+//   const Momentum h = centroidal_momentum(robot, workspace);     // about the moving mass centre
 //
 // All bodies count, those fixed to the ground too (as in Mechanism::total_mass). A drive's rotor is
 // part of its carrier's mass; its spin relative to the carrier adds ratio · rotor_inertia · v along
@@ -8,6 +13,8 @@
 // Read after update_kinematics (kinematics.h): q suffices for mass centre, inertia and the
 // matrices, momenta and velocity need q and v. Each call costs O(N); the matrices use the
 // workspace's composite inertias, which they overwrite.
+//
+// Reference: [Orin, Goswami & Lee 2013].
 #pragma once
 
 #include <Eigen/Core>

@@ -1,7 +1,18 @@
-// Workspace: the scratch memory of one evaluation, sized once for a mechanism. No dynamics call
-// allocates after it exists. One workspace serves one thread.
+// Workspace: the scratch memory of one evaluation, sized once for a mechanism (Pinocchio's `Data`).
+// Dynamics calls that are given one allocate nothing, but for what their comments say.
 //
-// The mechanism must outlive it.
+//   Workspace workspace(robot);
+//   for (const State& state : states)
+//     use(forward_dynamics(robot, state, effort, workspace));     // result in workspace
+//
+// One workspace serves one thread, and the mechanism must outlive it. References that a call
+// returns are valid until the next call with the same workspace. After a sweep node(n) has what it
+// left at a node: pose, twist, acceleration, articulated-body inertia, force (frames:
+// kernels/scratch.h).
+//
+// Of a closed mechanism the workspace also keeps the chart: which degrees of freedom of each loop
+// are independent (closure/chart.h). The mass matrix, inverse dynamics and operators refer to
+// these.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Discrete linear-quadratic problems by one Riccati sweep.
+// Discrete linear-quadratic problems (LQR with affine terms, time-varying) by one Riccati sweep.
 //
 //   minimize  Σ_k ½ x_kᵀ Q x_k + qᵀ x_k + ½ u_kᵀ R u_k + u_kᵀ S x_k + rᵀ u_k
 //   with      x_{k+1} = A x_k + B u_k + c,   x_0 given,      every matrix depending on k
@@ -6,15 +6,20 @@
 // Two sweeps, as in forward dynamics (dynamics/kernels/sweeps.h), where stages are bodies:
 //
 //   inward    D = R + Bᵀ P B,  K = D⁻¹ (S + Bᵀ P A),  ε = −r − Bᵀ (p + P c)
-//             P := Q + (A − B K)ᵀ P (A − B K) + Kᵀ R K − Sᵀ K − Kᵀ S,   p := q + (A − B K)ᵀ (p + P
-//             c) − Kᵀ r
+//             P := Q + (A − B K)ᵀ P (A − B K) + Kᵀ R K − Sᵀ K − Kᵀ S
+//             p := q + (A − B K)ᵀ (p + P c) − Kᵀ r
 //   outward   u = D⁻¹ ε − K x,   x⁺ = A x + B u + c,   λ = P x + p
 //
 // D is the hinge inertia, ε the innovation, K the gain, P the articulated inertia, p the residual
-// force, λ the interbody force (text 000, section on optimal control; there λ has the other sign
-// and t = −r, M = Q, h = q). Only D must be positive definite: R may be zero, as it is in forward
-// dynamics; sizes may differ from stage to stage, and a stage may have no input. The Joseph form
-// keeps P symmetric and positive where the short one loses both. O(stages · size³).
+// force, λ the interbody force ([D'Eleuterio & Damaren 1991], section on optimal control; there λ
+// has the other sign and t = −r, M = Q, h = q). Only D must be positive definite: R may be zero, as
+// it is in forward dynamics; sizes may differ from stage to stage, and a stage may have no input.
+// The Joseph form keeps P symmetric and positive where the short one loses both. O(stages · size³).
+//
+//   const LqSolution best = solve_lq(problem);
+//   const Eigen::VectorXd u = best.policy.feedforward[k] - best.policy.gain[k] * x;  // of any x
+//
+// Reference: [Anderson & Moore 1990].
 #pragma once
 
 #include <vector>

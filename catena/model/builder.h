@@ -1,12 +1,18 @@
-// MechanismBuilder: describes a mechanism step by step, or changes one, without a file.
+// MechanismBuilder: describes a mechanism by code, body by body and joint by joint, or changes one
+// that was read from a file.
 //
 //   MechanismBuilder b("pendulum");
 //   b.add_body("link", {.mass = 1.0, .center_of_mass = {0.5, 0, 0}, .inertia = ...});
 //   b.add_hinge("pin", "world", "link", {.type = HingeType::revolute, .axes = {{0, 1, 0}}});
 //   const Mechanism pendulum = b.finish();
 //
-// Bodies may be added in any order and hinges may close loops. Nothing is checked until
-// finish(), which reports every mistake at once as a ModelError.
+// SI units, angles in radians. The frame of a joint is given on both bodies
+// (HingeSettings::frame_on_parent, frame_on_child: X_body_frame); its axes are in that frame. The
+// inertia of a body is about its centre of mass, in the axes of the body. "world" is the ground.
+//
+// Bodies may be added in any order, and joints may close loops: which of them are cut is decided by
+// finish(). Nothing is checked before, and finish() reports every mistake at once as a ModelError
+// (base/error.h). All names are unique within their kind.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The types of hinges, their sizes and the names of their coordinates; user-defined hinges.
+// Joint types (a hinge is a joint), the sizes and names of their coordinates; joints of the user.
 //
 // A hinge lets a child move relative to a parent: X_parentside_childside = J(q), and the twist of
 // the child relative to the parent, in the child-side frame, is H(q) v.
@@ -17,7 +17,8 @@
 //   free         quaternion, x, y, z      (ω, v)       Trans(x, y, z) Rot(quaternion)
 //   custom       1 to 6 coordinates       q̇            by the user
 //
-// ω and v of spherical and free hinges are in the child-side frame.
+// ω and v of spherical and free hinges are in the child-side frame. H is the motion subspace matrix
+// S of [Featherstone 2008], chapter 4.
 #pragma once
 
 #include <memory>

@@ -1,11 +1,28 @@
-// Mechanism: a finished, validated, immutable model, ready for the sweeps.
+// Mechanism: the finished model of a multibody system: validated, immutable, ready for the sweeps
+// (Pinocchio's `Model`, a finalized `MultibodyPlant` of Drake). It is made by
+// MechanismBuilder::finish() or by load() of a file, and may be shared between threads.
 //
-// Made by MechanismBuilder::finish() (or load() of a file). Finishing joins welded bodies into
-// rigid groups, chooses the spanning tree, sorts it parent first and re-bases frames (node.h).
-// A Mechanism may be shared between threads.
+//   const Mechanism robot = load("robot.urdf");                  // io/load.h
+//   State state = robot.default_state();
+//   state.q[robot.position_index("elbow")] = 0.3;                // rad; by the name of the joint
 //
-// The state is the q and v of the whole spanning tree, also for closed mechanisms, in the order
-// of the nodes: parent first and, where that leaves a choice, in the order of the description.
+// Words. A *hinge* is a joint; a *freedom* is a degree of freedom, one entry of v; a *node* is a
+// rigid group of bodies (bodies joined by welds are one) and the hinge that moves it. Nodes form a
+// spanning tree, stored parent first. A hinge that would close a loop is cut, and its closure is an
+// equation (closure/, constraints/); everything that hangs together by closures is one LoopPlace.
+//
+// State. q has the coordinates and v the velocities of all hinges of the spanning tree, also for
+// closed mechanisms, in the order of the nodes: parent first and, where that leaves a choice, in
+// the order of the description. q is longer than v where a rotation is a quaternion (w, x, y, z),
+// of spherical and free hinges, whose v is in the frame of the child: q̇ = v holds for the others
+// only (configuration.h adds and subtracts positions).
+//
+// Frames. Finishing re-bases the frames of nodes so that the axis of every one-freedom hinge is the
+// local z axis (node.h). The user's frames are kept: BodyPlace::X_node_body takes body coordinates
+// to node coordinates.
+//
+// References: [Featherstone 2008], chapter 4, for tree, parents and joint models; [Jain 2009] for
+// loops as nodes. docs/notation.md maps the symbols.
 #pragma once
 
 #include <memory>

@@ -127,8 +127,8 @@ PeerCoordinates::PeerCoordinates(const Mechanism& mechanism, PeerLibrary library
   int next_q = 0, next_v = 0;
   for (const PeerHinge& hinge : order) {
     Joint joint = joint_for(hinge, covered);
-    joint.peer_q = hinge.q_index >= 0 ? hinge.q_index : next_q;
-    joint.peer_v = hinge.v_index >= 0 ? hinge.v_index : next_v;
+    joint.peer_q = hinge.q_index.value_or(next_q);
+    joint.peer_v = hinge.v_index.value_or(next_v);
     next_q = joint.peer_q + joint.peer_coordinates;
     next_v = joint.peer_v + joint.freedoms;
     coordinates_ = std::max(coordinates_, next_q);

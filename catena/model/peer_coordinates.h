@@ -21,6 +21,7 @@
 // the table says otherwise.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,8 +37,8 @@ enum class PeerLibrary { pinocchio, drake, mujoco };
 struct PeerHinge {
   // A hinge, or one of its coordinates ("wrist.x") where the other library has a joint for each.
   std::string name{};
-  int q_index = -1;  // of its first coordinate; −1: right after the joint before
-  int v_index = -1;
+  std::optional<int> q_index = {};  // of its first coordinate; none: right after the joint before
+  std::optional<int> v_index = {};
   // 2 for a revolute hinge by cosine and sine (Pinocchio's unbounded joints), 1 for one by its
   // angle; 0: as Pinocchio's reader of URDF does, cosine and sine if there are no limits.
   int coordinates = 0;

@@ -12,7 +12,7 @@ struct ValidationSettings {
 };
 
 // All problems of names and numbers, errors and warnings. Paths to the world and hinges without
-// inertia are found later, when the graph is known (finish.cpp).
+// inertia are found later, when the graph is known (make_mechanism.cpp).
 std::vector<Diagnostic> validate(const Description& description,
                                  const ValidationSettings& settings);
 

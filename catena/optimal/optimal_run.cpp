@@ -71,7 +71,7 @@ SimulationSettings replay_settings(const MotionProblem& p, const VectorXd& varia
   const VectorXd parameters = variables.head(controls->parameters());
   for (int c = 0; c < controls->size(); ++c) {
     const SplineControl& spline = controls->controls()[static_cast<std::size_t>(c)];
-    SignalSettings signal;
+    TimeFunction signal;
     signal.jet = [controls, parameters, duration, c](double t) {
       const double u = std::clamp(t / duration, 0.0, 1.0);
       ControlValue v;
@@ -80,7 +80,7 @@ SimulationSettings replay_settings(const MotionProblem& p, const VectorXd& varia
     };
     const int spans = spline_spans(spline.degree, spline.coefficients);
     for (int i = 1; i < spans; ++i) signal.corners.push_back(duration * i / spans);
-    if (!spline.motion && spline.degree == 0) signal.interpolation = Interpolation::hold;
+    if (!spline.motion && spline.degree == 0) signal.jumps = true;
     const std::string& name = p.controls[static_cast<std::size_t>(c)].freedom;
     if (spline.motion)
       s.actions.motions.push_back({name, std::move(signal)});

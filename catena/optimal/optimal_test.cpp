@@ -68,9 +68,8 @@ MotionProblem everything(const Mechanism& m, bool motion) {
       {.freedom = "elbow", .motion = motion, .degree = motion ? 4 : 1, .coefficients = 7});
   p.grid.steps = 6;
   p.effort_cost("elbow", 0.7);
-  p.running_costs.push_back(
-      {"shoulder", MotionQuantity::position, 2.0, {.expression = "sin(2*t)"}});
-  p.running_costs.push_back({"elbow", MotionQuantity::velocity, 0.3, {.expression = "0.2*t"}});
+  p.running_costs.push_back({"shoulder", MotionQuantity::position, 2.0, "sin(2*t)"});
+  p.running_costs.push_back({"elbow", MotionQuantity::velocity, 0.3, "0.2*t"});
   p.running_costs.push_back({"shoulder", MotionQuantity::acceleration, 0.01, {}});
   p.rate_costs.push_back({"elbow", 0.002});
   p.final_cost("shoulder", MotionQuantity::position, 1.0, 5.0);
@@ -343,7 +342,7 @@ TEST(Optimal, Mistakes) {
                  }),
                  "the start 0");
   expect_mistake(with([](MotionProblem& p) {
-                   p.controls[1].guess.signal.expression = "4";
+                   p.controls[1].guess.signal = "4";
                    p.bounds.push_back({"elbow", MotionQuantity::position, -3.0, 3.0});
                  }),
                  "the guess 3.33");
@@ -354,7 +353,7 @@ TEST(Optimal, Mistakes) {
   expect_mistake(with([](MotionProblem& p) { p.running_costs.clear(); }), "nothing");
   expect_mistake(with([](MotionProblem& p) { p.time_weight = 1.0; }), "duration is fixed");
   expect_mistake(with([](MotionProblem& p) { p.running_costs[0].weight = -1.0; }), "weight");
-  expect_mistake(with([](MotionProblem& p) { p.running_costs[0].reference.expression = "sin("; }),
+  expect_mistake(with([](MotionProblem& p) { p.running_costs[0].reference = "sin("; }),
                  "reference");
   MotionProblem coarse = good;
   coarse.grid.parts = 1;

@@ -137,8 +137,8 @@ class Inspector {
         if (given > 0 && !std::all_of(c.guess.coefficients.begin(), c.guess.coefficients.end(),
                                       [](double x) { return std::isfinite(x); }))
           say("{}: the guess is not finite", what);
-        if (signal_given(c.guess.signal)) {
-          Signal signal(c.guess.signal, m_, what + ": guess", true);
+        if (c.guess.signal) {
+          Signal signal(*c.guess.signal, m_, what + ": guess", true);
           const Eigen::VectorXd places = one.places(0);
           for (Eigen::Index k = 0; k < places.size(); ++k) {
             const double t = places[k] * p_.duration.guess;
@@ -215,7 +215,7 @@ class Inspector {
       if (i >= 0 && r.quantity == MotionQuantity::effort && !controlled(i))
         say("{}: there is no control, so no effort either", what);
       try {
-        if (signal_given(r.reference)) Signal(r.reference, m_, what + ": reference", true);
+        if (r.reference) Signal(*r.reference, m_, what + ": reference", true);
       } catch (const Error& e) {
         say("{}", e.what());
       }
@@ -291,10 +291,6 @@ class Inspector {
 
 }  // namespace
 
-bool signal_given(const SignalSettings& s) {
-  return !s.expression.empty() || !s.table.empty() || s.function || s.jet;
-}
-
 SplineControl control_of(const MotionProblem& p, const ControlSettings& c, int freedom) {
   SplineControl s{.freedom = freedom,
                   .motion = c.motion,
@@ -332,8 +328,8 @@ Eigen::VectorXd guess_of(const MotionProblem& p, const SplineControls& splines, 
                                              static_cast<Eigen::Index>(guess.coefficients.size()));
   const Eigen::VectorXd at = splines.places(control);
   Eigen::VectorXd x = Eigen::VectorXd::Zero(at.size());
-  if (signal_given(guess.signal)) {
-    Signal signal(guess.signal, *p.mechanism, "guess", true);
+  if (guess.signal) {
+    Signal signal(*guess.signal, *p.mechanism, "guess", true);
     for (Eigen::Index k = 0; k < x.size(); ++k) {
       const double t = at[k] * p.duration.guess;
       signal.start(t, p.start);

@@ -1,4 +1,5 @@
-// MotionProblem: the motion of a mechanism that costs least, as the user says it, by names.
+// MotionProblem: trajectory optimization. The motion of a mechanism that costs least, as the user
+// says it, by names [Sohl & Bobrow 2001].
 //
 //   MotionProblem problem(mechanism);
 //   problem.start.q[0] = -1.0;
@@ -22,10 +23,11 @@
 
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "catena/simulation/actions.h"
+#include "catena/simulation/signals/signal_settings.h"
 #include "catena/trajectory/problem.h"
 #include "catena/trajectory/rollout.h"
 
@@ -48,7 +50,7 @@ struct DurationSettings {
 // the ends, or the free coefficients themselves. Nothing: a straight line between the ends of a
 // motion, no effort.
 struct GuessSettings {
-  SignalSettings signal = {};
+  std::optional<SignalSettings> signal = {};
   std::vector<double> coefficients = {};
   bool warm = false;  // of another optimum: it may leave the bounds a little between their points
 };
@@ -87,7 +89,7 @@ struct RunningCost {
   std::string freedom;
   MotionQuantity quantity = MotionQuantity::effort;
   double weight = 1.0;
-  SignalSettings reference = {};
+  std::optional<SignalSettings> reference = {};
 };
 // ½ weight ∫ (du/dt)² dt, of a control: the rate of an effort, the jerk of a motion.
 struct RateCost {

@@ -57,7 +57,7 @@ TEST(Published, TwoRods) {
 
   // The elbow folds the other way.
   MotionProblem other = two_rod_problem(m, 1.0, 8);
-  other.controls[1].guess.signal.expression = "2";
+  other.controls[1].guess.signal = "2";
   EXPECT_NEAR(solve(other).cost, 167.5046, 1e-4);
 }
 
@@ -76,8 +76,8 @@ TEST(Published, TwoRodsWithMoreCoefficients) {
 TEST(Published, TwoRodsSwing) {
   const Mechanism m = unit_rods({"shoulder", "elbow"});
   MotionProblem p = two_rod_problem(m, 2.5, 22);
-  p.controls[0].guess.signal.expression = "pi/2*(t/2.5)^2*(3 - 2*t/2.5) - 3*sin(pi*t/2.5)^2";
-  p.controls[1].guess.signal.expression = "4*sin(pi*t/2.5)^2";
+  p.controls[0].guess.signal = "pi/2*(t/2.5)^2*(3 - 2*t/2.5) - 3*sin(pi*t/2.5)^2";
+  p.controls[1].guess.signal = "4*sin(pi*t/2.5)^2";
   const OptimalMotion r = solve(p);
   ASSERT_TRUE(r.converged) << r.message;
   EXPECT_NEAR(r.guess_cost, 186.542914491, 1e-8 * 186.0);
@@ -144,8 +144,8 @@ TEST(Published, AcrobotEvaluated) {
 TEST(Published, BranchedAcrobot) {
   const Mechanism m = unit_rods({"pivot", "left", "right"});
   MotionProblem p = swing_up_problem(m, {"left", "right"}, -1.0, 2.5, 10, 20);
-  p.controls[0].guess.signal.expression = "1";
-  p.controls[1].guess.signal.expression = "-1";
+  p.controls[0].guess.signal = "1";
+  p.controls[1].guess.signal = "-1";
   const OptimalMotion r = solve(p, as_given());
   ASSERT_TRUE(r.converged) << r.message;
   EXPECT_NEAR(r.guess_cost, 7036.97877866, 1e-7 * 7036.0);

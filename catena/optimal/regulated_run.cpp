@@ -226,7 +226,7 @@ RegulatedResult simulate_regulated(const Mechanism& mechanism, const RecordedMot
       law->look(t, state);
       return law->effort()[j];
     };
-    actions.inputs.push_back({regulator.inputs[index(j)], {.function = effort}});
+    actions.inputs.push_back({regulator.inputs[index(j)], effort});
   }
   // Efforts of the motion where the regulator does not act.
   for (int i = 0; i < mechanism.freedoms(); ++i) {
@@ -237,7 +237,7 @@ RegulatedResult simulate_regulated(const Mechanism& mechanism, const RecordedMot
     const auto effort = [&motion, i](double t, const State&) {
       return motion.effort_at(motion.start() + t)[i];
     };
-    actions.inputs.push_back({mechanism.velocity_names()[index(i)], {.function = effort}});
+    actions.inputs.push_back({mechanism.velocity_names()[index(i)], effort});
   }
   for (const InputSettings& input : settings.disturbance.efforts) actions.inputs.push_back(input);
   add_columns(mechanism, regulator, law, simulation.extra_outputs);

@@ -1,5 +1,6 @@
-// A regulator that keeps a mechanism on a motion, or in an equilibrium: linear feedback of the
-// deviation, best for a quadratic cost, by the Riccati sweep (lq/riccati.h).
+// Linear-quadratic regulators (LQR, sampled, time-varying along a motion): linear feedback of the
+// deviation that keeps a mechanism on a motion, or in an equilibrium, best for a quadratic cost, by
+// the Riccati sweep (lq/riccati.h; [Anderson & Moore 1990]).
 //
 //   minimize  ½ ∫ (xᵀ Q x + wᵀ R w) dt + ½ x(T)ᵀ Q_T x(T),    ẋ = A(t) x + B(t) w
 //

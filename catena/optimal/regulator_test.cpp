@@ -53,9 +53,7 @@ RecordedMotion ball_motion(const Mechanism& m) {
   State start = m.default_state();
   start.v << 1.0, -2.0, 1.5;
   return motion_of(m, start, 1.0,
-                   {{"joint.wx", {.expression = "2*cos(5*t)"}},
-                    {"joint.wy", {.expression = "sin(3*t)"}},
-                    {"joint.wz", {.expression = "0.5"}}});
+                   {{"joint.wx", "2*cos(5*t)"}, {"joint.wy", "sin(3*t)"}, {"joint.wz", "0.5"}});
 }
 
 // Where the mechanism is after a stage, with w on top of the motion's efforts.
@@ -70,10 +68,9 @@ State flow(const Mechanism& m, const RecordedMotion& motion, const Regulator& r,
     for (std::size_t j = 0; j < r.actuators.size(); ++j)
       if (r.actuators[j] == i) held = w[static_cast<Index>(j)];
     settings.actions.inputs.push_back(
-        {m.velocity_names()[index(i)],
-         {.function = [&motion, &r, k, i, held](double t, const State&) {
+        {m.velocity_names()[index(i)], [&motion, &r, k, i, held](double t, const State&) {
            return motion.effort_at(r.times[k] + t)[i] + held;
-         }}});
+         }});
   }
   MemoryRecorder memory;
   return simulate(m, from, settings, memory).state;
@@ -132,8 +129,7 @@ TEST(Regulator, QuaternionsByTheirTangentDirections) {
 
 TEST(Regulator, ClosedMechanismsInIndependentFreedoms) {
   const Mechanism m = model("models/four_bar.yaml");
-  const RecordedMotion motion =
-      motion_of(m, m.default_state(), 1.5, {{"A", {.expression = "20 + 10*t"}}}, 0.001);
+  const RecordedMotion motion = motion_of(m, m.default_state(), 1.5, {{"A", "20 + 10*t"}}, 0.001);
   const Regulator r = track(m, motion, {.interval = 0.02});
   EXPECT_THAT(r.states, ElementsAre("q.A", "v.A"));
   expect_flow(m, motion, r, 1e-6);
@@ -189,8 +185,7 @@ void expect_dense(const std::vector<LqStage>& stages, const VectorXd& final_weig
 TEST(Regulator, BlockAgainstTheWholeHorizonByHand) {
   const double mass = 2.0, h = 0.1, qx = 3.0, qv = 0.5, w = 0.2;
   const Mechanism m = block(mass);
-  const RecordedMotion motion =
-      motion_of(m, m.default_state(), 3.0, {{"rail", {.expression = "sin(t)"}}});
+  const RecordedMotion motion = motion_of(m, m.default_state(), 3.0, {{"rail", "sin(t)"}});
   const Regulator r = track(m, motion,
                             {.interval = h,
                              .state_weights = {{"q.rail", qx}, {"v.rail", qv}},
@@ -266,7 +261,7 @@ TEST(RegulatedRun, AnAcrobotHoldsWhereItWouldDepart) {
   const Regulator r = track(m, motion);
   RegulatedSettings settings;
   settings.disturbance.offsets = {{"q.shoulder", 0.02}};
-  settings.disturbance.efforts = {{"shoulder", {.expression = "0.5*pulse(t, 0.3, 0.4)"}}};
+  settings.disturbance.efforts = {{"shoulder", "0.5*pulse(t, 0.3, 0.4)"}};
   settings.disturbance.masses = {{"lower", 1.02}};
   MemoryRecorder with, without;
   const RegulatedResult closed = run(m, motion, r, settings, with);
@@ -325,8 +320,7 @@ TEST(RegulatedRun, ABallAndAFourBarHoldToo) {
     EXPECT_LT(closed.final_distance, 0.02 * closed.first_distance);
   }
   const Mechanism m = model("models/four_bar.yaml");
-  const RecordedMotion motion =
-      motion_of(m, m.default_state(), 1.5, {{"A", {.expression = "20 + 10*t"}}});
+  const RecordedMotion motion = motion_of(m, m.default_state(), 1.5, {{"A", "20 + 10*t"}});
   const Regulator r = track(m, motion);
   RegulatedSettings settings;
   settings.disturbance.offsets = {{"q.A", 0.1}};
@@ -355,8 +349,7 @@ TEST(RegulatedRun, AnUprightAcrobotStandsForEver) {
 
 TEST(RegulatedRun, EffortsKeepToTheirLimits) {
   const Mechanism m = block(1.0);
-  const RecordedMotion motion =
-      motion_of(m, m.default_state(), 2.0, {{"rail", {.expression = "sin(t)"}}});
+  const RecordedMotion motion = motion_of(m, m.default_state(), 2.0, {{"rail", "sin(t)"}});
   const Regulator r = track(m, motion);
   RegulatedSettings settings;
   settings.effort_limits = {{"rail", 1.5}};
@@ -379,8 +372,7 @@ TEST(Regulator, NamesWhatCannotBeReached) {
                 {.type = HingeType::prismatic, .axes = {{1.0, 0.0, 0.0}}});
   }
   const Mechanism m = b.finish();
-  const RecordedMotion motion =
-      motion_of(m, m.default_state(), 1.0, {{"rail_a", {.expression = "sin(t)"}}});
+  const RecordedMotion motion = motion_of(m, m.default_state(), 1.0, {{"rail_a", "sin(t)"}});
   EXPECT_THAT(track(m, motion).unreachable, ElementsAre("q.rail_b", "v.rail_b"));
   EXPECT_TRUE(track(m, motion, {.actuators = {"rail_a", "rail_b"}}).unreachable.empty());
   const OperatingPoint rest{m.default_state(), VectorXd::Zero(2), VectorXd::Zero(2), {}};

@@ -10,7 +10,6 @@
 namespace catena {
 
 const char* word(MotionQuantity quantity);
-bool signal_given(const SignalSettings& signal);
 // −1: there is no such freedom.
 int freedom_or(const Mechanism& mechanism, const std::string& name);
 // The bounds of the problem and those that the model's limits are.

@@ -121,7 +121,7 @@ void warm_start_from(const std::string& text, const std::string& path, MotionPro
     const double scale = p.duration.guess;
     c.guess = {};
     c.guess.warm = true;
-    c.guess.signal.jet = [coefficients, degree, scale](double t) {
+    c.guess.signal = TimeFunction{[coefficients, degree, scale](double t) {
       const int count = static_cast<int>(coefficients.size());
       const double u = std::clamp(t / scale, 0.0, 1.0);
       const SplineBasis b = spline_basis(degree, count, spline_span(degree, count, u), u);
@@ -130,7 +130,7 @@ void warm_start_from(const std::string& text, const std::string& path, MotionPro
       for (int k = 0; k <= degree; ++k)
         sum += b.values[0][k] * coefficients[first + static_cast<std::size_t>(k)];
       return Jet{sum, 0.0, 0.0};
-    };
+    }};
   }
 }
 }  // namespace

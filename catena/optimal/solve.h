@@ -1,12 +1,16 @@
-// Solving motion problems.
+// Solves motion problems (problem.h): trajectory optimization by direct single shooting with
+// B-splines.
+//
+//   const OptimalMotion best = solve(problem, {.starts = 5});
+//   if (best.converged) std::cout << best.cost << " " << best.message << "\n";
 //
 //   levenberg_marquardt   costs that are sums of squares, no bounds and no conditions that the
-//                         splines do not hold by themselves: the most reliable here (digest of text
-//                         001, section 4: it reached every published optimum)
-//   ipopt                 everything else: the interior-point method of Wächter and Biegler, with
-//                         exact gradients. Where it does not come to an end, augmented Lagrangians
-//                         do: Levenberg and Marquardt's method on the cost and the squares of
-//                         shifted conditions
+//                         splines do not hold by themselves: the most reliable here (it reaches
+//                         every optimum of [Sohl & Bobrow 2001])
+//   ipopt                 everything else: the interior-point method of [Wächter & Biegler 2006],
+//                         with exact gradients. Where it does not come to an end, augmented
+//                         Lagrangians do ([Nocedal & Wright 2006], chapter 17): Levenberg and
+//                         Marquardt's method on the cost and the squares of shifted conditions
 //
 // What comes back is a local optimum. Several starts, spread around the guess with a stated seed,
 // look for others. Nothing is random but that: the same problem gives the same bits.

@@ -75,8 +75,7 @@ void Transcription::make_terms() {
     t.freedom = freedom_index(m, r.freedom);
     t.coordinate = m.coordinate_of_freedom()[index(t.freedom)];
     t.weight = r.weight;
-    if (signal_given(r.reference))
-      t.reference.emplace(r.reference, m, "reference of '" + r.freedom + "'", true);
+    if (r.reference) t.reference.emplace(*r.reference, m, "reference of '" + r.freedom + "'", true);
     cost_of_term_.push_back(cost(fmt::format("{} of {}", word(r.quantity), r.freedom)));
     terms_.push_back(std::move(t));
   }

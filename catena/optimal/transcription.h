@@ -4,14 +4,15 @@
 //
 // x being the free coefficients of the controls and, if it is free, the duration. J is a sum of
 // squares (a duration is half the square of a root), so that JᵀJ of the residuals (Gauss and
-// Newton) stands for its Hessian matrix. All derivatives are exact for the computed numbers
-// (trajectory/rollout.h).
+// Newton) stands for its Hessian matrix ([Nocedal & Wright 2006], chapter 10). All derivatives are
+// exact for the computed numbers (trajectory/rollout.h).
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "catena/dynamics/workspace.h"
 #include "catena/optimal/problem.h"
 #include "catena/simulation/signals/signal.h"
 

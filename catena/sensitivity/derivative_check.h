@@ -1,4 +1,5 @@
-// Every derivative of a user's own mechanism against differences, at random states.
+// Checks every derivative of a mechanism against central differences, at random states: after
+// adding a joint or a coupling of one's own, or to learn how exact the derivatives are.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,7 @@
-// Equilibria: positions in which nothing accelerates, at rest or in a steady motion.
+// Equilibria (trim points): positions in which nothing accelerates, at rest or in a steady motion.
+//
+//   const Equilibrium rest = find_equilibrium(robot, {robot.default_state(), effort});
+//   if (rest.found) std::cout << to_string(rest.modes.stability) << "\n";
 //
 // Unknown are the positions of the independent freedoms that are not held. Given are the velocities
 // (zero: a static equilibrium; a spin about an axis: a steady motion) and the efforts. The efforts

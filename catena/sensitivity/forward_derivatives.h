@@ -1,13 +1,19 @@
-// Derivatives of forward and hybrid dynamics.
+// Derivatives of forward and hybrid dynamics by position, velocity and effort: the Jacobians of the
+// equations of motion, for implicit integration, filters, optimal control and learning.
 //
 // With the accelerations v̇ of the state at hand (forward dynamics is called first), the derivatives
 // of inverse dynamics at v̇ and the inverse of the mass matrix give
 //
 //   ∂v̇/∂q = −M⁻¹ ∂τ/∂q,   ∂v̇/∂v = −M⁻¹ ∂τ/∂v,   ∂v̇/∂τ = M⁻¹,
 //
-// (text 001, section 4, with its derivatives of articulated inertias left out: digest 3.6 a.) M⁻¹
-// and the products keep to the zeros that branches leave in the matrices. Directions of q and the
-// convention for external wrenches are those of inverse_derivatives.h.
+//   SensitivityWorkspace workspace(robot);
+//   const ForwardDerivatives& d = forward_dynamics_derivatives(robot, state, effort, workspace);
+//   d.dq, d.dv, d.deffort  // freedoms × freedoms (results.h)
+//
+// ([Carpentier & Mansard 2018]; the derivatives of articulated inertias of [Sohl & Bobrow 2001],
+// section 4, are not needed.) M⁻¹ and the products keep to the zeros that branches leave in the
+// matrices. Directions of q and the convention for external wrenches are those of
+// inverse_derivatives.h. O(N · depth) for ∂τ, O(n³) at most for the products.
 //
 // Hybrid dynamics: a force-driven freedom has its effort for an input, a motion-driven one its
 // acceleration. Of these the other half is the output.

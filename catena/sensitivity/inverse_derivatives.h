@@ -1,7 +1,12 @@
-// Derivatives of inverse dynamics: how the efforts change with position, velocity and acceleration.
+// Derivatives of inverse dynamics (RNEA): how the efforts change with position, velocity and
+// acceleration, ∂τ/∂q, ∂τ/∂v and ∂τ/∂v̇ = M.
 //
-// Analytic, by one outward and one inward sweep (columns.h) and a dot product for each entry that
-// is not zero: O(N · depth) for a tree. Nothing is differenced and no step size is chosen.
+//   const InverseDerivatives d = inverse_dynamics_derivatives(robot, state, acceleration);
+//   const Eigen::MatrixXd& stiffness = d.dq;  // of gravity and springs, at rest
+//
+// Analytic, by one outward and one inward sweep (kernels/columns.h) and a dot product for each
+// entry that is not zero: O(N · depth) for a tree. Nothing is differenced and no step size is
+// chosen.
 //
 // Directions of q are tangent directions, as many as freedoms: column k is the derivative along
 // integrate(q, ε e_k). For hinges whose coordinates are not a quaternion that is the derivative by
@@ -10,6 +15,9 @@
 //
 // External wrenches with body axes turn with their body, those with ground axes keep their
 // components; the point of either stays where it is in the body.
+//
+// References: [Carpentier & Mansard 2018]; [Lin & Yae 1989] for the same perturbations in ground
+// axes.
 #pragma once
 
 #include <span>

@@ -227,7 +227,8 @@ LinearModel linearize(const Mechanism& m, const OperatingPoint& point,
                                   [](std::uint8_t x) { return x != 0; });
   LinearModel model;
   model.point = point;
-  const Pieces p = differentiate(m, point, settings, w);
+  if (point.acceleration.size() == 0) model.point.acceleration = VectorXd::Zero(m.freedoms());
+  const Pieces p = differentiate(m, model.point, settings, w);
   model.acceleration = p.acceleration;
   model.freedoms = w.dynamics().independent();
   const Index n = p.map.cols();

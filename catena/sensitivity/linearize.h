@@ -1,16 +1,20 @@
-// Linear models of a mechanism about any state, equilibrium or not (Lin & Yae, "Recursive
-// linearization of multibody dynamics equations of motion", text 002).
+// Linear models of a mechanism about any state, equilibrium or not: the state-space matrices
+// (A, B, C, D) that control design starts from.
 //
 //   second order   M δv̇ = P2 δq + P1 δv + P3 δu
 //   first order    δẋ = A δx + B δu,   δy = C δx + D δu,   x = (q, v)
 //
-// Analytic (forward_derivatives.h), with no step size; the linearization by perturbation stands
-// beside it for comparison. δq are tangent directions: one for each freedom, of a closed mechanism
-// for each independent one. Where the coordinates are not their own rates (spherical and free
-// hinges) and the state moves, δq̇ is not δv but δv − [v, δq], which is the upper left block of A.
+//   const LinearModel model = linearize(robot, {state, effort}, {.inputs = {"elbow"}});
+//   model.A, model.B, model.states                                // names in the order of the rows
 //
-// P1, P2 and P3 stand on the right-hand side. (The text has them on either side in different
-// equations: docs/errata.md. Its printed input matrix has the sign of −M⁻¹.)
+// Analytic (forward_derivatives.h), with no step size; the linearization by perturbation stands
+// beside it for comparison. δq are tangent directions: one for each degree of freedom, of a closed
+// mechanism for each independent one. Where the coordinates are not their own rates (spherical and
+// free hinges) and the state moves, δq̇ is not δv but δv − [v, δq], which is the upper left block of
+// A. Cost: that of the derivatives, O(N · depth) for ∂τ and O(n³) for M⁻¹ times them.
+//
+// P1, P2 and P3 stand on the right-hand side. ([Lin & Yae 1989] has them on either side in
+// different equations: docs/errata.md. Its printed input matrix has the sign of −M⁻¹.)
 #pragma once
 
 #include <span>
@@ -40,12 +44,12 @@ struct LinearizeSettings {
   std::vector<std::uint8_t> independent{};
 };
 
-// What the model is about.
+// The state and inputs that a linear model is about.
 struct OperatingPoint {
   State state;
-  Eigen::VectorXd effort;        // of force-driven freedoms
-  Eigen::VectorXd acceleration;  // of motion-driven ones
-  std::vector<ExternalWrench> external;
+  Eigen::VectorXd effort = {};        // of force-driven freedoms
+  Eigen::VectorXd acceleration = {};  // of motion-driven ones; empty: zero
+  std::vector<ExternalWrench> external = {};
 };
 
 struct LinearModel {

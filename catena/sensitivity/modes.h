@@ -1,5 +1,10 @@
-// Eigenvalues, frequencies, damping and shapes of a linear model, and what they say about
-// stability.
+// Modal analysis of a linear model: eigenvalues λ of A, natural frequencies |λ|, damping ratios
+// −Re λ / |λ| and mode shapes, and what they say about stability (Lyapunov's first method).
+//
+//   const ModalAnalysis analysis = modes(linearize(robot, {state, effort}));
+//   for (const Mode& mode : analysis.modes) std::cout << mode.frequency << " rad/s\n";
+//
+// O(n³), QR algorithm of A.
 #pragma once
 
 #include <complex>

@@ -1,17 +1,17 @@
-// Products of vectors with the derivatives of the dynamics, in O(N) time and memory: no matrix is
-// formed, so that a chain of ten thousand bodies is as good as one of seven.
+// Jacobian-vector and vector-Jacobian products of the dynamics (forward and reverse mode), in O(N)
+// time and memory: no matrix is formed, so that a chain of ten thousand bodies is as good as one of
+// seven.
 //
 // At one point (state and efforts) evaluate() runs forward dynamics and the sweeps of the columns
 // (columns.h). After that each product is one sweep outward and one inward:
 //
 //   forward   δv̇ = ∂v̇/∂q δq + ∂v̇/∂v δv + ∂v̇/∂τ δτ      along one direction
-//   adjoint   (wᵀ ∂v̇/∂q, wᵀ ∂v̇/∂v, wᵀ ∂v̇/∂τ)           the gradient of wᵀ v̇ (digest 3.6 b of text
-//   001)
+//   adjoint   (wᵀ ∂v̇/∂q, wᵀ ∂v̇/∂v, wᵀ ∂v̇/∂τ)           the gradient of wᵀ v̇
 //
 // because a row of ∂τ/∂q is made of sums over the freedoms inboard and outboard of its own:
 //
-//   (∂τ/∂q δ)_k  = S_k · Σ_outboard by_q δ + momentum_k · Σ_inboard second δ + turning_k ·
-//   Σ_inboard rate δ
+//   (∂τ/∂q δ)_k = S_k · Σ_outboard by_q δ + momentum_k · Σ_inboard second δ
+//                 + turning_k · Σ_inboard rate δ
 //
 // and its transpose of the same sums the other way round. Directions of q are tangent directions
 // (inverse_derivatives.h). In a closed mechanism all vectors are over the independent freedoms,

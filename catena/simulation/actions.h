@@ -1,35 +1,29 @@
-// What acts on a mechanism in a simulation, as the user says it: efforts at freedoms, controllers,
-// prescribed motions, wrenches on bodies, stops and friction, and functions whose zeros are events.
+// What acts on a mechanism in a simulation, as the user says it: efforts at joints, PID
+// controllers, prescribed motions, wrenches on bodies, stops and friction, contacts and grips that
+// are switched, and functions whose zeros are events.
+//
+//   ActionSettings actions{
+//       .inputs = {{.freedom = "elbow", .signal = "2*sin(t)"}},   // N m
+//       .controllers = {{.freedom = "shoulder", .kp = 200, .kd = 20, .target = "step(t - 1)"}}};
+//
+// A freedom is named by its joint, or "joint.x" of joints with several (Mechanism::velocity_names).
+// What has states of its own is a Component (component.h). The same in YAML: docs/simulation.md.
 #pragma once
 
 #include <functional>
-#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "catena/constraints/constraint_set.h"
 #include "catena/dynamics/loads.h"
-#include "catena/simulation/signals/time_table.h"
+#include "catena/simulation/signals/signal_settings.h"
 
 namespace catena {
 
 class Component;
-
-// A function of time, or of time and state. Give one of the four.
-struct SignalSettings {
-  std::string expression = {};  // expression.h
-  std::string table = {};       // a CSV file
-  std::function<double(double t, const State& state)> function = {};
-  // Of time alone, with derivatives; `corners`, ascending, are where it or one of them jumps. Up to
-  // a corner it is asked for times before it alone.
-  std::function<Jet(double t)> jet = {};
-  std::vector<double> corners = {};
-
-  std::string column = {};  // of the table
-  Interpolation interpolation = Interpolation::linear;
-  double cutoff = 0.0;  // Hz, of a smoothed spline
-};
 
 // An effort (N or N m) at a freedom. Several at one freedom add up.
 struct InputSettings {
@@ -44,7 +38,7 @@ struct ControllerSettings {
   double kp = 0.0;
   double kd = 0.0;
   double ki = 0.0;
-  SignalSettings target = {.expression = "0"};
+  SignalSettings target = "0";
 };
 
 // The coordinate of a freedom as a function of time alone; for a freedom without a coordinate of
@@ -75,26 +69,25 @@ struct StopSettings {
   double restitution = 0.0;  // velocity after / before an impact at its limits
 };
 
-// A constraint that is switched on and off: one of the four is given, with its name.
-struct ConstraintSettings {
-  enum class Kind { attachment, lock, contact, servo };
-  Kind kind = Kind::attachment;
-  AttachmentSettings attachment = {};
-  LockSettings lock = {};
-  ContactSettings contact = {};
+// A servo constraint and, one for each of its rows, a function of time alone: the position of the
+// point, or the angular velocity.
+struct ServoMotion {
   ServoSettings servo = {};
-  // Of a servo, one for each row, functions of time alone: the position of the point, or the
-  // angular velocity.
   std::vector<SignalSettings> motions = {};
+};
+
+// A constraint that is switched on and off.
+struct ConstraintSettings {
+  std::variant<AttachmentSettings, LockSettings, ContactSettings, ServoMotion> constraint = {};
   bool active = false;  // from the start; contacts find out for themselves
   const std::string& name() const;
 };
 
-// Switches constraints on and off, at a time or where a function passes through zero.
+// Switches constraints on and off, either at a time or where a function passes through zero.
 struct SwitchSettings {
   std::string name;
-  double time = std::numeric_limits<double>::infinity();  // s; infinite: by the function
-  SignalSettings when = {};
+  std::optional<double> time = {};  // s
+  std::optional<SignalSettings> when = {};
   int direction = 0;  // +1: only upward, −1: only downward
   std::vector<std::string> activate = {};
   std::vector<std::string> release = {};

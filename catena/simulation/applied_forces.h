@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "catena/simulation/actions.h"
 #include "catena/simulation/component.h"
 #include "catena/simulation/freedom_index.h"
 #include "catena/simulation/signals/signal_set.h"

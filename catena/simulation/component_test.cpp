@@ -46,7 +46,7 @@ TEST(Component, StatesAreIntegratedWithTheMotion) {
   const SimulationResult r = simulate(m, m.default_state(), with_motor(), with);
   SimulationSettings input = with_motor();
   input.actions.components.clear();
-  input.actions.inputs = {{"shoulder", {.expression = "2*(1 - exp(-t/0.3))"}}};
+  input.actions.inputs = {{"shoulder", "2*(1 - exp(-t/0.3))"}};
   simulate(m, m.default_state(), input, without);
   ASSERT_EQ(with.rows(), without.rows());
   for (const char* column : {"q.shoulder", "q.elbow", "v.shoulder", "effort.shoulder"})
@@ -71,7 +71,7 @@ TEST(Component, ResumesWithTheSameBits) {
 
 TEST(Component, DoesNotActWhereAMotionIsPrescribed) {
   SimulationSettings settings = with_motor();
-  settings.actions.motions = {{"shoulder", {.expression = "t"}}};
+  settings.actions.motions = {{"shoulder", "t"}};
   EXPECT_THAT(test::problem(model("double_pendulum"), settings),
               HasSubstr("motor shoulder: the motion of this freedom is prescribed"));
 }

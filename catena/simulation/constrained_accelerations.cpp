@@ -7,17 +7,10 @@
 
 namespace catena {
 const std::string& ConstraintSettings::name() const {
-  switch (kind) {
-    case Kind::lock:
-      return lock.name;
-    case Kind::contact:
-      return contact.name;
-    case Kind::servo:
-      return servo.name;
-    case Kind::attachment:
-      break;
-  }
-  return attachment.name;
+  if (const auto* motion = std::get_if<ServoMotion>(&constraint)) return motion->servo.name;
+  if (const auto* lock = std::get_if<LockSettings>(&constraint)) return lock->name;
+  if (const auto* contact = std::get_if<ContactSettings>(&constraint)) return contact->name;
+  return std::get<AttachmentSettings>(constraint).name;
 }
 
 namespace {
@@ -44,26 +37,21 @@ ConstrainedAccelerations::ConstrainedAccelerations(const Mechanism& mechanism,
                                                    const AppliedForces& forces)
     : mechanism_(mechanism), forces_(forces), set_(mechanism) {
   for (const ConstraintSettings& c : actions.constraints) {
-    switch (c.kind) {
-      case ConstraintSettings::Kind::attachment:
-        set_.add(c.attachment);
-        break;
-      case ConstraintSettings::Kind::lock:
-        set_.add(c.lock);
-        break;
-      case ConstraintSettings::Kind::contact:
-        set_.add(c.contact);
-        break;
-      case ConstraintSettings::Kind::servo: {
-        Servo servo{set_.add(c.servo), "servo " + c.servo.name, {}};
-        if (c.motions.size() != c.servo.rows.size())
-          throw Error("servo '" + c.servo.name + "': " + std::to_string(c.motions.size()) +
-                      " motions for " + std::to_string(c.servo.rows.size()) + " directions");
-        for (const SignalSettings& motion : c.motions)
-          servo.motions.emplace_back(motion, mechanism_, "servo '" + c.servo.name + "'", true);
-        servos_.push_back(std::move(servo));
-        break;
-      }
+    if (const auto* attachment = std::get_if<AttachmentSettings>(&c.constraint)) {
+      set_.add(*attachment);
+    } else if (const auto* lock = std::get_if<LockSettings>(&c.constraint)) {
+      set_.add(*lock);
+    } else if (const auto* contact = std::get_if<ContactSettings>(&c.constraint)) {
+      set_.add(*contact);
+    } else {
+      const auto& [settings, motions] = std::get<ServoMotion>(c.constraint);
+      Servo servo{set_.add(settings), "servo " + settings.name, {}};
+      if (motions.size() != settings.rows.size())
+        throw Error("servo '" + settings.name + "': " + std::to_string(motions.size()) +
+                    " motions for " + std::to_string(settings.rows.size()) + " directions");
+      for (const SignalSettings& motion : motions)
+        servo.motions.emplace_back(motion, mechanism_, "servo '" + settings.name + "'", true);
+      servos_.push_back(std::move(servo));
     }
   }
   const auto settings = mechanism_.freedom_settings();

@@ -1,7 +1,5 @@
 #include "catena/simulation/constraint_settings.h"
 
-#include <cmath>
-
 #include <nlohmann/json.hpp>
 
 #include "catena/simulation/freedom_index.h"
@@ -13,6 +11,8 @@ using yaml::Entry;
 using yaml::Values;
 using Json = nlohmann::ordered_json;
 
+// In the order of the alternatives of ConstraintSettings.
+enum class Kind { attachment, lock, contact, servo };
 const std::vector<std::string> kKinds{"attach", "lock", "contact", "servo"};
 // The directions of a servo; w is an angular velocity.
 const std::vector<std::string> kServoRows{"x", "y", "z", "wx", "wy", "wz"};
@@ -98,13 +98,12 @@ void read_constraint(Values& values, const Entry& e, const Mechanism& m, const s
     return;
   }
   ConstraintSettings c;
-  c.kind = static_cast<ConstraintSettings::Kind>(kind);
-  switch (c.kind) {
-    case ConstraintSettings::Kind::attachment: {
+  switch (static_cast<Kind>(kind)) {
+    case Kind::attachment: {
       static const std::vector<std::string> kKeys{
           "type", "body_a", "body_b", "frame_a", "frame_b", "hinge", "axis", "as_it_is", "active"};
       values.unknown_keys(*e.value, kKeys);
-      AttachmentSettings& s = c.attachment;
+      AttachmentSettings& s = c.constraint.emplace<AttachmentSettings>();
       s.name = e.key;
       if (!read.body("body_a", s.body_a)) read.missing("body_a");
       if (!read.body("body_b", s.body_b)) read.missing("body_b");
@@ -119,21 +118,22 @@ void read_constraint(Values& values, const Entry& e, const Mechanism& m, const s
       read.boolean("as_it_is", s.as_it_is);
       break;
     }
-    case ConstraintSettings::Kind::lock: {
+    case Kind::lock: {
       static const std::vector<std::string> kKeys{"type", "freedom", "active"};
       values.unknown_keys(*e.value, kKeys);
-      c.lock.name = e.key;
-      if (!read.name("freedom", c.lock.freedom,
+      LockSettings& s = c.constraint.emplace<LockSettings>();
+      s.name = e.key;
+      if (!read.name("freedom", s.freedom,
                      [&](const std::string& text) { return freedom_index(m, text); }))
         read.missing("freedom");
       break;
     }
-    case ConstraintSettings::Kind::contact: {
+    case Kind::contact: {
       static const std::vector<std::string> kKeys{"type",         "body",       "point",
                                                   "radius",       "plane_body", "plane_point",
                                                   "plane_normal", "friction",   "restitution"};
       values.unknown_keys(*e.value, kKeys);
-      ContactSettings& s = c.contact;
+      ContactSettings& s = c.constraint.emplace<ContactSettings>();
       s.name = e.key;
       if (!read.body("body", s.body)) read.missing("body");
       read.vector("point", s.center);
@@ -145,11 +145,11 @@ void read_constraint(Values& values, const Entry& e, const Mechanism& m, const s
       read.number("restitution", s.restitution);
       break;
     }
-    case ConstraintSettings::Kind::servo: {
+    case Kind::servo: {
       static const std::vector<std::string> kKeys{"type",      "body",   "point",          "motion",
                                                   "actuators", "active", "least_condition"};
       values.unknown_keys(*e.value, kKeys);
-      ServoSettings& s = c.servo;
+      auto& [s, motions] = c.constraint.emplace<ServoMotion>();
       s.name = e.key;
       c.active = true;
       if (!read.body("body", s.body)) read.missing("body");
@@ -165,7 +165,7 @@ void read_constraint(Values& values, const Entry& e, const Mechanism& m, const s
           row.direction[static_cast<int>(i % 3)] = 1.0;
           row.angular = i >= 3;
           s.rows.push_back(row);
-          c.motions.push_back(read_signal(values, *motion->value, folder));
+          motions.push_back(read_signal(values, *motion->value, folder));
         }
       });
       if (!moves) read.missing("motion");
@@ -195,7 +195,7 @@ void read_switch(Values& values, const Entry& e, const std::string& folder,
       f(*entry->value);
     }
   };
-  with("at", [&](const yaml::Node& n) { values.number(n, s.time); });
+  with("at", [&](const yaml::Node& n) { values.number(n, s.time.emplace()); });
   with("when", [&](const yaml::Node& n) { s.when = read_signal(values, n, folder); });
   with("direction", [&](const yaml::Node& n) {
     std::size_t index = 0;
@@ -213,56 +213,54 @@ void read_switch(Values& values, const Entry& e, const std::string& folder,
   to.push_back(std::move(s));
 }
 
+namespace {
+
+Json constraint_json(const AttachmentSettings& s, const Mechanism& m) {
+  return {{"body_a", body_name(m, s.body_a)},
+          {"body_b", body_name(m, s.body_b)},
+          {"frame_a", pose_json(s.frame_a)},
+          {"frame_b", pose_json(s.frame_b)},
+          {"hinge", to_string(s.type)},
+          {"axis", vector_json(s.axis)},
+          {"as_it_is", s.as_it_is}};
+}
+Json constraint_json(const LockSettings& s, const Mechanism& m) {
+  return {{"freedom", m.velocity_names()[static_cast<std::size_t>(s.freedom)]}};
+}
+Json constraint_json(const ContactSettings& s, const Mechanism& m) {
+  return {{"body", body_name(m, s.body)},
+          {"point", vector_json(s.center)},
+          {"radius", s.radius},
+          {"plane_body", body_name(m, s.plane_body)},
+          {"plane_point", vector_json(s.plane_point)},
+          {"plane_normal", vector_json(s.plane_normal)},
+          {"friction", s.friction},
+          {"restitution", s.restitution}};
+}
+Json constraint_json(const ServoMotion& c, const Mechanism& m) {
+  const ServoSettings& s = c.servo;
+  Json motion = Json::object();
+  for (std::size_t r = 0; r < s.rows.size() && r < c.motions.size(); ++r)
+    for (std::size_t i = 0; i < 3; ++i)
+      if (s.rows[r].direction[static_cast<int>(i)] == 1.0)
+        motion[kServoRows[i + (s.rows[r].angular ? 3 : 0)]] = signal_json(c.motions[r]);
+  Json one{{"body", body_name(m, s.body)}, {"point", vector_json(s.point)}, {"motion", motion}};
+  Json actuators = Json::array();
+  for (const int f : s.actuators)
+    actuators.push_back(m.velocity_names()[static_cast<std::size_t>(f)]);
+  if (!actuators.empty()) one["actuators"] = actuators;
+  one["least_condition"] = s.least_condition;
+  return one;
+}
+
+}  // namespace
+
 Json constraints_json(const ActionSettings& actions, const Mechanism& m) {
   Json result = Json::object();
   for (const ConstraintSettings& c : actions.constraints) {
-    Json one{{"type", kKinds[static_cast<std::size_t>(c.kind)]}};
-    switch (c.kind) {
-      case ConstraintSettings::Kind::attachment: {
-        const AttachmentSettings& s = c.attachment;
-        one["body_a"] = body_name(m, s.body_a);
-        one["body_b"] = body_name(m, s.body_b);
-        one["frame_a"] = pose_json(s.frame_a);
-        one["frame_b"] = pose_json(s.frame_b);
-        one["hinge"] = to_string(s.type);
-        one["axis"] = vector_json(s.axis);
-        one["as_it_is"] = s.as_it_is;
-        break;
-      }
-      case ConstraintSettings::Kind::lock:
-        one["freedom"] = m.velocity_names()[static_cast<std::size_t>(c.lock.freedom)];
-        break;
-      case ConstraintSettings::Kind::contact: {
-        const ContactSettings& s = c.contact;
-        one["body"] = body_name(m, s.body);
-        one["point"] = vector_json(s.center);
-        one["radius"] = s.radius;
-        one["plane_body"] = body_name(m, s.plane_body);
-        one["plane_point"] = vector_json(s.plane_point);
-        one["plane_normal"] = vector_json(s.plane_normal);
-        one["friction"] = s.friction;
-        one["restitution"] = s.restitution;
-        break;
-      }
-      case ConstraintSettings::Kind::servo: {
-        const ServoSettings& s = c.servo;
-        one["body"] = body_name(m, s.body);
-        one["point"] = vector_json(s.point);
-        Json motion = Json::object();
-        for (std::size_t r = 0; r < s.rows.size() && r < c.motions.size(); ++r)
-          for (std::size_t i = 0; i < 3; ++i)
-            if (s.rows[r].direction[static_cast<int>(i)] == 1.0)
-              motion[kServoRows[i + (s.rows[r].angular ? 3 : 0)]] = signal_json(c.motions[r]);
-        one["motion"] = motion;
-        Json actuators = Json::array();
-        for (const int f : s.actuators)
-          actuators.push_back(m.velocity_names()[static_cast<std::size_t>(f)]);
-        if (!actuators.empty()) one["actuators"] = actuators;
-        one["least_condition"] = s.least_condition;
-        break;
-      }
-    }
-    if (c.kind != ConstraintSettings::Kind::contact) one["active"] = c.active;
+    Json one{{"type", kKinds[c.constraint.index()]}};
+    one.update(std::visit([&m](const auto& s) { return constraint_json(s, m); }, c.constraint));
+    if (!std::holds_alternative<ContactSettings>(c.constraint)) one["active"] = c.active;
     result[c.name()] = std::move(one);
   }
   return result;
@@ -271,12 +269,10 @@ Json constraints_json(const ActionSettings& actions, const Mechanism& m) {
 Json switches_json(const ActionSettings& actions) {
   Json result = Json::object();
   for (const SwitchSettings& s : actions.switches) {
-    if (s.when.function) continue;
+    if (s.when && s.when->is_code()) continue;
     Json one = Json::object();
-    if (std::isfinite(s.time))
-      one["at"] = s.time;
-    else
-      one["when"] = signal_json(s.when);
+    if (s.time) one["at"] = *s.time;
+    if (s.when) one["when"] = signal_json(*s.when);
     one["direction"] = direction_names()[static_cast<std::size_t>(s.direction + 1)];
     if (!s.activate.empty()) one["activate"] = s.activate;
     if (!s.release.empty()) one["release"] = s.release;

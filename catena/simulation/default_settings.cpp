@@ -1,4 +1,4 @@
-// What a user does not say about a simulation.
+// Fills in defaults and validates the settings of a simulation.
 #include <algorithm>
 #include <cmath>
 
@@ -24,9 +24,9 @@ double round_down(double x) {
 // Whether anything acts that is no constant.
 bool driven(const ActionSettings& actions) {
   const auto varies = [](const SignalSettings& signal) {
-    if (signal.expression.empty()) return true;
+    if (signal.expression() == nullptr) return true;
     try {
-      return !Expression(signal.expression).constant();
+      return !Expression(*signal.expression()).constant();
     } catch (const Error&) {  // of the state
       return true;
     }
@@ -44,18 +44,18 @@ bool driven(const ActionSettings& actions) {
 SimulationSettings completed(SimulationSettings settings) {
   if (!(settings.duration > 0.0) || !std::isfinite(settings.duration))
     throw Error("the duration is " + number(settings.duration) + " s; it must be positive");
-  for (const auto& [value, what] : {std::pair{settings.output_interval, "output"},
-                                    std::pair{settings.checkpoint_interval, "checkpoint"}})
-    if (!(value >= 0.0))
-      throw Error("the " + std::string(what) + " interval is " + number(value) +
+  // 0, which files and command lines may say, is as good as nothing.
+  const auto complete = [](std::optional<double>& interval, const char* what, double usual) {
+    if (interval && !(*interval >= 0.0))
+      throw Error("the " + std::string(what) + " interval is " + number(*interval) +
                   " s; it must be positive (0: a sensible one)");
-  if (settings.output_interval == 0.0)
-    settings.output_interval = round_down(settings.duration / kRows);
-  if (settings.checkpoint_interval == 0.0)
-    settings.checkpoint_interval = settings.duration / kCheckpoints;
+    if (interval.value_or(0.0) == 0.0) interval = usual;
+  };
+  complete(settings.output_interval, "output", round_down(settings.duration / kRows));
+  complete(settings.checkpoint_interval, "checkpoint", settings.duration / kCheckpoints);
   // What acts by itself must be seen: error control does not look between the stages of a step.
   if (!std::isfinite(settings.integrator.maximum_step) && driven(settings.actions))
-    settings.integrator.maximum_step = settings.output_interval;
+    settings.integrator.maximum_step = *settings.output_interval;
   // The differential-algebraic form and the momenta of the midpoint rule have all coordinates and
   // multipliers.
   const Method method = settings.integrator.method;

@@ -104,6 +104,9 @@ class SettingsReader {
   void number(const yaml::Node& node, const char* key, double& to) {
     values_.with(node, key, [&](const Entry& e) { values_.number(*e.value, to); });
   }
+  void number(const yaml::Node& node, const char* key, std::optional<double>& to) {
+    values_.with(node, key, [&](const Entry& e) { values_.number(*e.value, to.emplace()); });
+  }
   void texts(const yaml::Node& node, std::vector<std::string>& to) {
     to.clear();
     if (!values_.list(node, "a list of names")) return;
@@ -155,40 +158,44 @@ class SettingsReader {
 
 using Json = nlohmann::ordered_json;
 
-bool in_code(const SignalSettings& s) { return s.function || s.jet; }
-
 }  // namespace
 
 // An expression, or a map with a table.
 SignalSettings read_signal(Values& values, const yaml::Node& node, const std::string& folder) {
-  SignalSettings s;
+  std::string expression;
   if (!node.is_map()) {
-    values.text(node, s.expression);
-    return s;
+    values.text(node, expression);
+    return expression;
   }
   static const std::vector<std::string> kKeys{"expression", "table", "column", "interpolation",
                                               "cutoff"};
   values.unknown_keys(node, kKeys);
-  for (const auto& [key, to] : {std::pair{"expression", &s.expression},
-                                std::pair{"table", &s.table}, std::pair{"column", &s.column}})
+  if ((node.find("expression") != nullptr) == (node.find("table") != nullptr)) {
+    values.error(node.line, "either an expression or a table must be given");
+    return {};
+  }
+  TableSignal s;
+  for (const auto& [key, to] : {std::pair{"expression", &expression}, std::pair{"table", &s.path},
+                                std::pair{"column", &s.column}})
     values.with(node, key, [&, to = to](const Entry& e) { values.text(*e.value, *to); });
-  if (!s.table.empty())
-    s.table = (std::filesystem::path(folder) / s.table).lexically_normal().string();
   values.with(node, "interpolation", [&](const Entry& e) {
     std::size_t index = 0;
     if (values.choice(*e.value, kInterpolations, index))
       s.interpolation = static_cast<Interpolation>(index);
   });
-  values.with(node, "cutoff", [&](const Entry& e) { values.number(*e.value, s.cutoff); });
+  values.with(node, "cutoff", [&](const Entry& e) { values.number(*e.value, s.cutoff.emplace()); });
+  if (node.find("table") == nullptr) return expression;
+  s.path = (std::filesystem::path(folder) / s.path).lexically_normal().string();
   return s;
 }
 
 nlohmann::ordered_json signal_json(const SignalSettings& s) {
-  if (s.table.empty()) return s.expression;
-  Json json{{"table", std::filesystem::absolute(s.table).lexically_normal().string()}};
-  if (!s.column.empty()) json["column"] = s.column;
-  json["interpolation"] = kInterpolations[static_cast<std::size_t>(s.interpolation)];
-  if (s.cutoff != 0.0) json["cutoff"] = s.cutoff;
+  const TableSignal* table = s.table();
+  if (table == nullptr) return s.expression() != nullptr ? *s.expression() : std::string();
+  Json json{{"table", std::filesystem::absolute(table->path).lexically_normal().string()}};
+  if (!table->column.empty()) json["column"] = table->column;
+  json["interpolation"] = kInterpolations[static_cast<std::size_t>(table->interpolation)];
+  if (table->cutoff) json["cutoff"] = *table->cutoff;
   return json;
 }
 
@@ -221,14 +228,14 @@ void add_actions(const StateInput& input, const Mechanism& mechanism, ActionSett
   for (Eigen::Index i = 0; i < input.effort.size(); ++i)
     if (input.effort[i] != 0.0)
       actions.inputs.push_back({mechanism.velocity_names()[static_cast<std::size_t>(i)],
-                                {.expression = fmt::format("{:.17g}", input.effort[i])}});
+                                fmt::format("{:.17g}", input.effort[i])});
   actions.external.insert(actions.external.end(), input.external.begin(), input.external.end());
 }
 
 std::string settings_json(const SimulationSettings& s, const Mechanism& mechanism) {
   Json json{{"duration", s.duration},
-            {"interval", s.output_interval},
-            {"checkpoint", s.checkpoint_interval},
+            {"interval", s.output_interval.value_or(0.0)},
+            {"checkpoint", s.checkpoint_interval.value_or(0.0)},
             {"outputs", s.outputs},
             {"method", to_string(s.integrator.method)},
             {"rtol", s.integrator.relative_tolerance},
@@ -243,25 +250,25 @@ std::string settings_json(const SimulationSettings& s, const Mechanism& mechanis
        events = Json::object(), restitutions = Json::object(), external = Json::array();
   Json code = Json::array();  // what is code of a program, and so not here
   for (const InputSettings& input : a.inputs)
-    if (in_code(input.signal))
+    if (input.signal.is_code())
       code.push_back("inputs." + input.freedom);
     else
       inputs[input.freedom].push_back(signal_json(input.signal));
   for (const ControllerSettings& c : a.controllers)
-    if (in_code(c.target))
+    if (c.target.is_code())
       code.push_back("controllers." + c.freedom);
     else
       controllers[c.freedom] = {
           {"kp", c.kp}, {"kd", c.kd}, {"ki", c.ki}, {"target", signal_json(c.target)}};
   for (const MotionSettings& motion : a.motions)
-    if (in_code(motion.signal))
+    if (motion.signal.is_code())
       code.push_back("motions." + motion.freedom);
     else
       motions[motion.freedom] = signal_json(motion.signal);
   for (const ExtraOutput& extra : s.extra_outputs)
     code.push_back("extra_outputs." + extra.column.name);
   for (const EventSettings& event : a.events)
-    if (in_code(event.signal) || event.respond)
+    if (event.signal.is_code() || event.respond)
       code.push_back("events." + event.name);
     else
       events[event.name] = {

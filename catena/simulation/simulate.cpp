@@ -239,14 +239,14 @@ void Simulation::respond(const EventSettings& event) {
 // ---- Recording. ----
 
 double Simulation::output_time(std::int64_t k) const {
-  const double t = static_cast<double>(k) * settings_.output_interval;
-  return std::abs(t - settings_.duration) < kSameRow * settings_.output_interval
+  const double t = static_cast<double>(k) * *settings_.output_interval;
+  return std::abs(t - settings_.duration) < kSameRow * *settings_.output_interval
              ? settings_.duration
              : t;
 }
 
 double Simulation::checkpoint_time() const {
-  return static_cast<double>(next_checkpoint_) * settings_.checkpoint_interval;
+  return static_cast<double>(next_checkpoint_) * *settings_.checkpoint_interval;
 }
 
 double Simulation::next_stop() const {

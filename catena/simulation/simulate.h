@@ -1,15 +1,23 @@
-// Simulation: from an initial state along time, with inputs, events, an audit and a record.
+// Simulation: integrates the motion of a mechanism from an initial state, with inputs, controllers,
+// contacts and events, an audit of energy and momentum, and a record.
 //
 //   MemoryRecorder record;
 //   const SimulationResult result = simulate(mechanism, mechanism.default_state(),
 //                                            {.duration = 5.0}, record);
+//   result.audit, result.state, record.rows()
+//
+// Trees are integrated in (q, v), closed mechanisms in independent coordinates or with multipliers
+// and projection (LoopRoute): neither drifts. Stops, dry friction, contacts and switches are
+// events, located on the dense output of a step. The default method is an explicit Runge-Kutta
+// formula of order 8 with error control (integrators/integrator.h).
 //
 // Rows are written at multiples of the output interval and at the end; the first row is the initial
 // state. At planned checkpoints the integrator forgets its past, so that a run resumed there has
-// the same bits as one that was never interrupted.
+// the same bits as one that was never interrupted. docs/simulation.md is the guide.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,10 +30,10 @@
 namespace catena {
 
 struct SimulationSettings {
-  double duration = 10.0;                 // s
-  double output_interval = 0.0;           // s; 0: a round number that gives about 1000 rows
-  double checkpoint_interval = 0.0;       // s; 0: a tenth of the duration
-  std::vector<std::string> outputs = {};  // outputs.h; empty: q, v, effort and energy
+  double duration = 10.0;                          // s
+  std::optional<double> output_interval = {};      // s; none: a round number, about 1000 rows
+  std::optional<double> checkpoint_interval = {};  // s; none: a tenth of the duration
+  std::vector<std::string> outputs = {};           // outputs.h; empty: q, v, effort and energy
   std::vector<ExtraOutput> extra_outputs = {};
   IntegratorSettings integrator = {};
   ActionSettings actions = {};

@@ -48,10 +48,10 @@ TEST(Audit, BalancesTheWorkOfAllElements) {
   const Mechanism m = model("arm6");
   SimulationSettings settings{.duration = 2.0};
   settings.integrator.relative_tolerance = 1e-10;
-  settings.actions.inputs = {{"pan", {.expression = "3*sin(4*t)"}}};
+  settings.actions.inputs = {{"pan", "3*sin(4*t)"}};
   settings.actions.controllers = {
-      {.freedom = "elbow", .kp = 30.0, .kd = 3.0, .ki = 5.0, .target = {.expression = "0.3*t"}}};
-  settings.actions.motions = {{"wrist_roll", {.expression = "0.5*sin(3*t)"}}};
+      {.freedom = "elbow", .kp = 30.0, .kd = 3.0, .ki = 5.0, .target = "0.3*t"}};
+  settings.actions.motions = {{"wrist_roll", "0.5*sin(3*t)"}};
   ExternalWrench push;
   push.body = 3;
   push.wrench.force = {1.0, -2.0, 0.5};
@@ -102,7 +102,7 @@ TEST(Audit, DoesNotChangeTheMotion) {
   SimulationSettings settings{.duration = 3.0};
   MemoryRecorder without, with;
   const State a = simulate(m, m.default_state(), settings, without).state;
-  settings.actions.inputs = {{"elbow", {.expression = "0"}}};
+  settings.actions.inputs = {{"elbow", "0"}};
   const State b = simulate(m, m.default_state(), settings, with).state;
   EXPECT_EQ(a.q, b.q);
   EXPECT_EQ(a.v, b.v);
@@ -112,7 +112,7 @@ TEST(Audit, DoesNotChangeTheMotion) {
 TEST(Motion, IsPrescribed) {
   const Mechanism m = model("double_pendulum");
   SimulationSettings settings{.duration = 1.0, .outputs = {"q.*", "v.*", "a.*", "effort.*"}};
-  settings.actions.motions = {{"shoulder", {.expression = "0.5 + 1.1*t + 0.2*sin(3*t)"}}};
+  settings.actions.motions = {{"shoulder", "0.5 + 1.1*t + 0.2*sin(3*t)"}};
   MemoryRecorder record;
   const SimulationResult r = simulate(m, m.default_state(), settings, record);
   for (Eigen::Index row = 0; row < record.rows(); row += 100) {
@@ -139,7 +139,7 @@ TEST(Controller, IntegralTakesTheErrorAway) {
   const Mechanism m = b.finish();  // along z: gravity is the load
   SimulationSettings settings{.duration = 30.0};
   settings.actions.controllers = {
-      {.freedom = "rail", .kp = 20.0, .kd = 8.0, .ki = 10.0, .target = {.expression = "0.5"}}};
+      {.freedom = "rail", .kp = 20.0, .kd = 8.0, .ki = 10.0, .target = "0.5"}};
   MemoryRecorder record;
   const SimulationResult r = simulate(m, m.default_state(), settings, record);
   EXPECT_NEAR(r.state.q[0], 0.5, 1e-7);
@@ -168,9 +168,10 @@ TEST(Input, JumpsAreLocated) {
       settings.actions.inputs.resize(1);
       settings.actions.inputs[0].freedom = "rail";
       if (as_table)
-        settings.actions.inputs[0].signal = {.table = table, .interpolation = Interpolation::hold};
+        settings.actions.inputs[0].signal =
+            TableSignal{.path = table, .interpolation = Interpolation::hold};
       else
-        settings.actions.inputs[0].signal = {.expression = "3*step(t - 1)"};
+        settings.actions.inputs[0].signal = "3*step(t - 1)";
       MemoryRecorder record;
       const SimulationResult r = simulate(m, m.default_state(), settings, record);
       // Exact for these methods, but CVODE's first steps of order one keep to its tolerance only.
@@ -187,7 +188,7 @@ TEST(Input, CanBeCode) {
   SimulationSettings settings{.duration = 2.0};
   settings.integrator.relative_tolerance = 1e-10;
   settings.actions.inputs = {
-      {m.velocity_names()[0], {.function = [](double, const State& s) { return -0.5 * s.v[0]; }}}};
+      {m.velocity_names()[0], [](double, const State& s) { return -0.5 * s.v[0]; }}};
   MemoryRecorder record;
   const SimulationResult r = simulate(m, m.default_state(), settings, record);
   EXPECT_LT(r.audit.work[0].work, 0.0);
@@ -197,15 +198,15 @@ TEST(Input, CanBeCode) {
 TEST(Input, MistakesAreNamed) {
   const Mechanism m = model("double_pendulum");
   SimulationSettings s;
-  s.actions.inputs = {{"elbw", {.expression = "1"}}};
+  s.actions.inputs = {{"elbw", "1"}};
   EXPECT_THAT(problem(m, s), HasSubstr("did you mean 'elbow'?"));
-  s.actions.inputs = {{"elbow", {.expression = "1 +"}}};
+  s.actions.inputs = {{"elbow", "1 +"}};
   EXPECT_THAT(problem(m, s), HasSubstr("input 'elbow': expression \"1 +\", character 4"));
-  s.actions.inputs = {{"elbow", {.expression = "1"}}};
-  s.actions.motions = {{"elbow", {.expression = "t"}}};
+  s.actions.inputs = {{"elbow", "1"}};
+  s.actions.motions = {{"elbow", "t"}};
   EXPECT_THAT(problem(m, s), HasSubstr("cannot be given"));
   s.actions.inputs.clear();
-  s.actions.motions = {{"elbow", {.expression = "q.shoulder"}}};
+  s.actions.motions = {{"elbow", "q.shoulder"}};
   EXPECT_THAT(problem(m, s), HasSubstr("uses the state"));
   EXPECT_THAT(problem(m, {.duration = -1.0}), HasSubstr("must be positive"));
 }
@@ -220,7 +221,7 @@ TEST(Events, UserFunctionsAreLocated) {
   settings.integrator.relative_tolerance = 1e-11;
   EventSettings bottom;
   bottom.name = "bottom";
-  bottom.signal = {.expression = "q." + m.position_names()[0]};
+  bottom.signal = "q." + m.position_names()[0];
   bottom.direction = 1;
   settings.actions.events = {bottom};
   MemoryRecorder record;
@@ -248,7 +249,7 @@ TEST(Events, CanChangeTheState) {
   settings.integrator.relative_tolerance = 1e-10;
   EventSettings kick;
   kick.name = "kick";
-  kick.signal = {.expression = "t - 1"};
+  kick.signal = "t - 1";
   kick.respond = [](double, State& s) { s.v[0] += 1.0; };
   settings.actions.events = {kick};
   MemoryRecorder record;
@@ -263,7 +264,7 @@ TEST(Events, ZenoIsNamed) {
   SimulationSettings settings{.duration = 3.0};
   EventSettings chatter;
   chatter.name = "chatter";
-  chatter.signal = {.expression = "v." + m.velocity_names()[0]};
+  chatter.signal = "v." + m.velocity_names()[0];
   chatter.respond = [](double, State& s) { s.v[0] = s.v[0] > 0.0 ? -1e-12 : 1e-12; };
   settings.actions.events = {chatter};
   EXPECT_THAT(problem(m, settings), testing::AllOf(HasSubstr("Zeno"), HasSubstr("chatter")));
@@ -279,7 +280,7 @@ TEST(Simulate, NamesACollapse) {
   State s = m.default_state();
   s.v[0] = 1.0;
   SimulationSettings settings{.duration = 10.0};
-  settings.actions.inputs = {{"rail", {.expression = "v.rail^2"}}};  // v = 1 / (1 − t)
+  settings.actions.inputs = {{"rail", "v.rail^2"}};  // v = 1 / (1 − t)
   MemoryRecorder record;
   try {
     simulate(m, s, settings, record);
@@ -299,12 +300,9 @@ SimulationSettings eventful(Method method) {
   SimulationSettings s{.duration = 4.0, .output_interval = 0.013, .outputs = {"*"}};
   s.integrator.method = method;
   s.integrator.step = 0.003;
-  s.actions.inputs = {{"pan", {.expression = "8*sin(3*t) + 4*step(t - 1.3)"}}};
-  s.actions.controllers = {{.freedom = "elbow",
-                            .kp = 30.0,
-                            .kd = 1.0,
-                            .ki = 5.0,
-                            .target = {.expression = "2*sin(4*t)"}}};
+  s.actions.inputs = {{"pan", "8*sin(3*t) + 4*step(t - 1.3)"}};
+  s.actions.controllers = {
+      {.freedom = "elbow", .kp = 30.0, .kd = 1.0, .ki = 5.0, .target = "2*sin(4*t)"}};
   return s;
 }
 
@@ -393,9 +391,10 @@ state:
   EXPECT_DOUBLE_EQ(s.duration, 2.0 * std::numbers::pi);
   EXPECT_EQ(s.integrator.method, Method::rk4);
   ASSERT_EQ(s.actions.inputs.size(), 2u);
-  EXPECT_EQ(s.actions.inputs[1].signal.table, folder.path() + "/torque.csv");
-  EXPECT_EQ(s.actions.inputs[1].signal.interpolation, Interpolation::spline);
-  EXPECT_EQ(s.actions.inputs[1].signal.cutoff, 5.0);
+  const TableSignal& table = *s.actions.inputs[1].signal.table();
+  EXPECT_EQ(table.path, folder.path() + "/torque.csv");
+  EXPECT_EQ(table.interpolation, Interpolation::spline);
+  EXPECT_EQ(table.cutoff, 5.0);
   EXPECT_EQ(s.actions.controllers[0].ki, 0.5);
   EXPECT_EQ(s.actions.events[1].direction, -1);
   EXPECT_EQ(s.actions.events[1].action, EventSettings::Action::stop);
@@ -415,7 +414,7 @@ state:
 TEST(SettingsFile, SaysWhatIsCodeAndNotInIt) {
   const Mechanism m = model("double_pendulum");
   SimulationSettings s;
-  s.actions.inputs.push_back({"elbow", {.function = [](double t, const State&) { return t; }}});
+  s.actions.inputs.push_back({"elbow", [](double t, const State&) { return t; }});
   s.extra_outputs.push_back({{"mine", "m"}, [](double t, const State&) { return t; }});
   const std::string json = settings_json(s, m);
   SimulationSettings again;

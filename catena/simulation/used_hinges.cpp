@@ -76,9 +76,9 @@ void UsedHinges::add_signals(std::span<const std::string> signals) {
 }
 
 void UsedHinges::add(const SignalSettings& signal) {
-  if (signal.expression.empty()) return;
+  if (signal.expression() == nullptr) return;
   try {
-    add(Expression::names(signal.expression, complete()));
+    add(Expression::names(*signal.expression(), complete()));
   } catch (const Error&) {  // is reported where the expression is used
   }
 }
@@ -90,8 +90,10 @@ void UsedHinges::add(const ActionSettings& actions) {
   for (const EventSettings& x : actions.events) add(x.signal);
   for (const StopSettings& x : actions.stop_settings) add(x.freedom);
   for (const ConstraintSettings& x : actions.constraints)
-    for (const SignalSettings& motion : x.motions) add(motion);
-  for (const SwitchSettings& x : actions.switches) add(x.when);
+    if (const auto* servo = std::get_if<ServoMotion>(&x.constraint))
+      for (const SignalSettings& motion : servo->motions) add(motion);
+  for (const SwitchSettings& x : actions.switches)
+    if (x.when) add(*x.when);
 }
 
 void UsedHinges::add(const SimulationSettings& settings) {

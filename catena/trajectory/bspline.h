@@ -1,5 +1,5 @@
 // The functions of a clamped uniform B-spline on [0, 1]: knots 0 and 1 repeated, the others evenly
-// between them (text 001, section 5).
+// between them ([de Boor 1978]; as in [Sohl & Bobrow 2001], section 5).
 //
 // `coefficients` functions of a degree have coefficients − degree spans. Within a span degree + 1
 // of them are not zero. A spline of degree 0 or 1 jumps or kinks at its knots: who stands on one

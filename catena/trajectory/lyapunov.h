@@ -1,6 +1,9 @@
 // Lyapunov exponents of a motion with constant efforts: growth rates of small deviations, largest
-// first, by Gram-Schmidt (QR) along the variational equations, Runge-Kutta 4 on both (Benettin et
-// al.; the digest of text 002, part G, asks for them).
+// first, by Gram-Schmidt (QR) along the variational equations, Runge-Kutta 4 on both ([Benettin
+// et al. 1980]). A positive one means chaos.
+//
+//   const LyapunovExponents l = lyapunov_exponents(robot, state, effort, {.duration = 100.0});
+//   l.exponents[0]                                                // 1/s, the largest
 #pragma once
 
 #include <functional>

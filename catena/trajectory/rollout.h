@@ -1,12 +1,11 @@
-// Rollout: the motion that spline controls give, on a grid that is aligned with their knots, with
-// its derivatives by every parameter.
+// Rollout (single shooting): the motion that spline controls give, on a grid that is aligned with
+// their knots, with its derivatives by every parameter.
 //
 // Motion-driven freedoms follow their splines; the others are integrated (hybrid dynamics, Runge-
 // Kutta 4, the same even number of steps between any two knots). Integrals over the motion are
 // taken with Simpson's rule on the steps' ends. A motion without anything to integrate, all
-// independent freedoms being driven, is looked at in Gauss-Legendre points instead. (Digest of text
-// 001, section 3.8, says how fine: coarser than 16 points in a span and an optimizer exploits the
-// quadrature.)
+// independent freedoms being driven, is looked at in Gauss-Legendre points instead. With
+// fewer than 16 points in a span an optimizer exploits the errors of the quadrature.
 //
 // Derivatives are those of the computed numbers: the steps themselves are differentiated. (Hinges
 // whose coordinates are quaternions: right to the order of the method.) Closed mechanisms keep the

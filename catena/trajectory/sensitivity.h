@@ -1,5 +1,6 @@
-// Sensitivities along a motion: the gradient of a cost by all parameters and by the initial state,
-// by the adjoint of the integrator; and forward sensitivities, one column for each direction.
+// Sensitivities along a motion (backpropagation through a simulation): the gradient of a cost by
+// all parameters and by the initial state, by the adjoint of the integrator; and forward
+// sensitivities, one column for each direction.
 //
 // Discrete adjoint (fixed steps, Runge-Kutta 4 and Euler). The gradient is that of the cost as it
 // is computed, to rounding, whatever the step: each step is transposed. Going backward with λ =
@@ -8,7 +9,7 @@
 //   k̄_4 = h/6 λ,  Ȳ_4 = f_yᵀ k̄_4;   k̄_3 = h/3 λ + h Ȳ_4,  ...;   λ := λ + Σ Ȳ_m
 //
 // where f_yᵀ k̄ is one adjoint product (sensitivity/products.h): O(N), however many parameters there
-// are. The integral of the cost is advanced with the same weights as y. (Digest 3.7 of text 001.)
+// are. The integral of the cost is advanced with the same weights as y.
 // States are kept at checkpoints; those in between are computed again.
 //
 // Continuous adjoint (variable steps, Dormand and Prince of order 8):

@@ -44,8 +44,8 @@ void bind_adapt(py::module_& m) {
                           {"mujoco", PeerLibrary::mujoco}});
   Struct<PeerHinge>(m, "PeerHinge", "A joint of the other library, in its order.")
       .field("name", &PeerHinge::name, "Of our hinge, or of one of its coordinates.")
-      .field("q_index", &PeerHinge::q_index, "-1: right after the joint before.")
-      .field("v_index", &PeerHinge::v_index, "-1: right after the joint before.")
+      .field("q_index", &PeerHinge::q_index, "None: right after the joint before.")
+      .field("v_index", &PeerHinge::v_index, "None: right after the joint before.")
       .field("coordinates", &PeerHinge::coordinates,
              "2: revolute by cosine and sine, 1: by its angle, 0: as usual.")
       .done();

@@ -3,7 +3,7 @@
     PYTHONPATH=build/release/python /usr/bin/python3 python/tools/stubs.py > python/catena/_catena.pyi
 
 pybind11 puts a signature in front of every docstring. The names of types in it are those of
-src/casters.h and src/arguments.h; here they become what a type checker knows. A test compares the
+src/support/casters.h and arguments.h; here they become what a type checker knows. A test compares the
 stubs in the source tree with these.
 """
 from __future__ import annotations

@@ -1,9 +1,11 @@
-// Operational space: the inertia Λ that a set of points or frames shows to forces acting on them.
+// Operational space [Khatib 1987]: the inertia Λ that a set of points or frames (an end effector)
+// shows to forces acting on them, and the dynamically consistent inverse of their Jacobian.
 //
 //   Λ⁻¹ = J M⁻¹ Jᵀ = Bᵀ Ω B,    Ω = ψᵀ Hᵀ D⁻¹ H ψ      (spatial operator algebra, SOA)
 //
 // without M, M⁻¹ or J: the unit forces of every frame are carried inward through the articulated
-// bodies (the force propagators of Lilly & Orin), and a 6 x 6 compliance Υ is carried outward,
+// bodies (the force propagators of [Lilly & Orin 1989]), and a 6 x 6 compliance Υ is carried
+// outward,
 //
 //   Υ = β Υ_parent βᵀ + H D⁻¹ Hᵀ,    β = Ad⁻¹ − H D⁻¹ gainᵀ
 //

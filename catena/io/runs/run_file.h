@@ -1,5 +1,9 @@
 // A run: what a simulation or an optimization computed, in one HDF5 file that stands alone (model,
-// settings and version included).
+// settings and version included), which any HDF5 reader opens (h5py).
+//
+//   const RunFile run("run.h5");
+//   const Eigen::VectorXd t = run.column("time"), angle = run.column("q.elbow");
+//   for (const RunEvent& e : run.events()) std::cout << e.time << " " << e.kind << "\n";
 //
 // Layout: attributes format, kind, version, model_path; datasets model (native YAML), settings and
 // audit (JSON), columns (names, "time" first), units, rows (row by column, chunked along rows),

@@ -30,7 +30,7 @@ inline RecordedMotion acrobot_motion(const Mechanism& acrobot, double duration =
   State start = acrobot.default_state();
   start.q << 1.6, -0.1;
   start.v << 0.1, 0.2;
-  return motion_of(acrobot, start, duration, {{"elbow", {.expression = "3*sin(4*t) - 1"}}}, 0.001);
+  return motion_of(acrobot, start, duration, {{"elbow", "3*sin(4*t) - 1"}}, 0.001);
 }
 
 }  // namespace catena::test

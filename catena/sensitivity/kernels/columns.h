@@ -25,7 +25,7 @@
 //   ∂τ_j/∂v_k = momentum_j · drift_k + turning_j · S_k
 //   M_kj      = S_k · momentum_j
 //
-// (Lin & Yae, text 002: the same perturbations at the inertial origin; Carpentier & Mansard 2018;
+// ([Lin & Yae 1989]: the same perturbations at the inertial origin; [Carpentier & Mansard 2018];
 // Singh, Russell & Wensing 2022. The form of B and the treatment of all hinges are our own.)
 //
 // Freedoms of one hinge: ∂τ_m/∂q_l = S_m · by_q_l + (S_l × S_m + ∂H_m/∂q_l) · F, the `own` block.

@@ -8,8 +8,7 @@
 // from which its derivatives follow by the product rule. Spherical and free hinges have a constant
 // map and tangent directions in the child's frame: nothing varies. A hinge that is traversed
 // against its author's direction has H' = −Ad(J) H, hence ∂H'_m/∂q_l = −Ad(J) ([H_l, H_m] +
-// ∂H_m/∂q_l). (Text 001, section 4, has one-freedom hinges only; multi-freedom hinges are in the
-// digest of it.)
+// ∂H_m/∂q_l). ([Sohl & Bobrow 2001], section 4, has hinges of one freedom only.)
 #pragma once
 
 #include "catena/model/hinge_kinematics.h"

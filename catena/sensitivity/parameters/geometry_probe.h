@@ -5,7 +5,7 @@
 // between them that is at rest. So the mechanism is made once more with such probes beside its
 // hinges, with massless bodies in between, and the derivative by the parameter is that by the
 // coordinate of the probe: no formula is written twice, and whatever the derivatives by q know
-// (loads, drives, springs, closed loops) holds here. The seeds of text 001 (digest 3.4) are these:
+// (loads, drives, springs, closed loops) holds here. The seeds of [Sohl & Bobrow 2001] are these:
 //
 //   position of the frame on the parent   slide along the parent's axis
 //   rotation of that frame                turn about the frame's axis

@@ -93,8 +93,7 @@ TEST(ClosedError, APrescribedHingeDoesNotRestartTheIntegrator) {
   const State s = start(m, 1.2, 0.0, -0.24, 2.0);
   SimulationSettings settings = at_tolerance(2.0, 1e-8);
   settings.output_interval = 0.02;
-  settings.actions.motions = {
-      {"D", {.expression = number(s.q[m.position_index("D")]) + " + 0.02*(1 - cos(3*t))"}}};
+  settings.actions.motions = {{"D", number(s.q[m.position_index("D")]) + " + 0.02*(1 - cos(3*t))"}};
   MemoryRecorder record;
   const SimulationResult r = simulate(m, s, settings, record);
   double fastest = 0.0, driven = 0.0;

@@ -5,7 +5,7 @@
 // dependent entries first. Newton's method closes the loop for given independent entries; it starts
 // from the tangent at the anchor, the position that was accepted last. The predictor is not a
 // luxury: started from the last evaluation instead, Newton's method leaves the branch where a
-// mechanism passes a singular position (constraint embedding digest, section 3.10).
+// mechanism passes a singular position.
 //
 // A mechanism that passes close by a singular position, and not through it, turns there within a
 // short way: the branches do not meet. From afar Newton's method would go straight on to the other

@@ -362,7 +362,7 @@ TEST(ClosedMotion, DryFrictionAtEveryHinge) {
 TEST(ClosedMotion, APrescribedDriver) {
   const Mechanism m = four_bar({1.0, 4.8, 2.0, 4.0, 2.0});
   SimulationSettings settings = tight(3.0);
-  settings.actions.motions.push_back({"A", {.expression = "0.5 + 2*t"}});
+  settings.actions.motions.push_back({"A", "0.5 + 2*t"});
   settings.integrator.maximum_step = 0.02;  // nothing is left to control but the work
   MemoryRecorder record;
   const SimulationResult r = simulate(m, start(m, 0.5, 2.0, -0.35, 0.7), settings, record);

@@ -88,7 +88,7 @@ TEST(CutHinge, AnEffortAtIt) {
   const Mechanism with = with_coordinates(four_bar("C"), std::vector<std::string>{"C"});
   const Mechanism elsewhere = four_bar("B");
   SimulationSettings settings = tight(2.0);
-  settings.actions.inputs.push_back({"C", {.expression = "3*sin(4*t)"}});
+  settings.actions.inputs.push_back({"C", "3*sin(4*t)"});
   MemoryRecorder expected;
   simulate(elsewhere, start(elsewhere, 1.0), settings, expected);
   for (const LoopRoute route : {LoopRoute::embedded, LoopRoute::multipliers}) {
@@ -111,7 +111,7 @@ TEST(CutHinge, AMotionOfIt) {
   SimulationSettings settings = tight(1.0);
   settings.integrator.maximum_step = 0.02;
   const auto drive = [&](double from) {
-    settings.actions.motions = {{"C", {.expression = number(from) + " + 0.2*(1-cos(3*t))"}}};
+    settings.actions.motions = {{"C", number(from) + " + 0.2*(1-cos(3*t))"}};
   };
   MemoryRecorder record, expected;
   drive(b.q[elsewhere.position_index("C")]);
@@ -131,8 +131,7 @@ TEST(CutHinge, AMotionBeyondItsDeadCentre) {
   const State s = start(m, 0.0);
   SimulationSettings settings = tight(3.0);
   settings.integrator.maximum_step = 0.02;
-  settings.actions.motions = {
-      {"C", {.expression = number(s.q[m.position_index("C")]) + " + 1.5*(1-cos(t))"}}};
+  settings.actions.motions = {{"C", number(s.q[m.position_index("C")]) + " + 1.5*(1-cos(t))"}};
   MemoryRecorder record;
   try {
     simulate(m, s, settings, record);
@@ -146,7 +145,7 @@ TEST(CutHinge, AMotionBeyondItsDeadCentre) {
 TEST(CutHinge, WithoutCoordinatesTheMessageSaysWhatToDo) {
   const Mechanism m = four_bar("C");
   SimulationSettings settings = tight(1.0);
-  settings.actions.inputs.push_back({"C", {.expression = "1"}});
+  settings.actions.inputs.push_back({"C", "1"});
   MemoryRecorder record;
   try {
     simulate(m, start(m, 0.0), settings, record);

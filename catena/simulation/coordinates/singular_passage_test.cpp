@@ -152,7 +152,7 @@ TEST(SingularPassage, WhatActsSeesThePositionItself) {
 
     left = 1000;
     settings.actions.controllers.clear();
-    settings.actions.inputs = {{"A", {.expression = "-20*q.A"}}};
+    settings.actions.inputs = {{"A", "-20*q.A"}};
     settings.actions.external = {{.body = m.body_index("coupler"),
                                   .wrench = {{}, {1.0, 2.0, 0.0}},
                                   .point = {0.3, 0.0, 0.0}}};
@@ -183,7 +183,7 @@ TEST(SingularPassage, PrescribedThroughIt) {
   const Mechanism m = parallelogram();
   constexpr double kRate = 1.5;
   SimulationSettings settings = settings_of(4.0, 0.05, 1e-9);
-  settings.actions.motions = {{"A", {.expression = "0.4 + 1.5*t"}}};
+  settings.actions.motions = {{"A", "0.4 + 1.5*t"}};
   settings.outputs = {"q.*", "effort.*"};
   MemoryRecorder record;
   simulate(m, parallel_state(m, 0.4, kRate), settings, record);

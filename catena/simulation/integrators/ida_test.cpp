@@ -82,9 +82,8 @@ TEST(Ida, AbsoluteCoordinatesWithInputs) {
   const Mechanism absolute = absolute_form(m, kept);
   EXPECT_TRUE(std::ranges::count(absolute.velocity_names(), "A") == 1);
   SimulationSettings ode = settings_of(Method::dop853, 0.4), dae = settings_of(Method::ida, 0.4);
-  ode.actions.inputs = {{"A", {.expression = "20*sin(3*t) - 2*v.A"}}};
-  ode.actions.controllers = {
-      {.freedom = "D", .kp = 30.0, .kd = 2.0, .target = {.expression = "0.9 + 0.1*t"}}};
+  ode.actions.inputs = {{"A", "20*sin(3*t) - 2*v.A"}};
+  ode.actions.controllers = {{.freedom = "D", .kp = 30.0, .kd = 2.0, .target = "0.9 + 0.1*t"}};
   dae.actions = ode.actions;
   MemoryRecorder r, t;
   const SimulationResult a = simulate(m, s, ode, r);
@@ -128,13 +127,12 @@ void expect_same_motion(const Mechanism& m, const State& s, const ActionSettings
 
 TEST(Ida, PrescribedMotions) {
   const Mechanism arm = two_links({});
-  expect_same_motion(arm, arm.default_state(),
-                     {.motions = {{"shoulder", {.expression = "0.3*t - sin(2*t)"}}}}, 0.8);
-  expect_same_motion(arm, arm.default_state(), {.motions = {{"elbow", {.expression = "0.4*t^2"}}}},
+  expect_same_motion(arm, arm.default_state(), {.motions = {{"shoulder", "0.3*t - sin(2*t)"}}},
                      0.8);
+  expect_same_motion(arm, arm.default_state(), {.motions = {{"elbow", "0.4*t^2"}}}, 0.8);
   const Mechanism bar = four_bar();
   expect_same_motion(bar, four_bar_state(bar, 0.7, 1.5),
-                     {.motions = {{"A", {.expression = "0.7 + 1.5*t + 0.2*t^2"}}}}, 0.8);
+                     {.motions = {{"A", "0.7 + 1.5*t + 0.2*t^2"}}}, 0.8);
 }
 
 TEST(Ida, FreedomsThatAreHeld) {
@@ -159,8 +157,9 @@ TEST(Ida, SeveralContacts) {
   for (const auto& [name, foot] : {std::pair<std::string, Vec3d>{"left", {0.2, 0.15, 0}},
                                    {"right", {0.2, -0.15, 0}},
                                    {"back", {-0.25, 0, 0}}}) {
-    ConstraintSettings c{.kind = ConstraintSettings::Kind::contact};
-    c.contact = {.name = name, .body = m.body_index("seat"), .center = foot, .friction = 0.3};
+    ConstraintSettings c;
+    c.constraint = ContactSettings{
+        .name = name, .body = m.body_index("seat"), .center = foot, .friction = 0.3};
     actions.constraints.push_back(c);
   }
   expect_same_motion(m, s, actions, 0.4);

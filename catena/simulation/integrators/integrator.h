@@ -5,11 +5,18 @@
 //   bdf       CVODE, backward differences of order 1 to 5: stiff   (SUNDIALS)
 //   arkode    ARKODE, explicit Runge-Kutta of order 8              (SUNDIALS)
 //   rk4, euler, ab2, ab3, ab4, am4    fixed step; am4 is predict-evaluate-correct-evaluate, and
-//             multistep methods start with rk4 (Kasahara et al., table I)
+//             multistep methods start with rk4 (Kasahara et al., in [ACC 1989], table I)
 //   midpoint  fixed step, symplectic, for conservative mechanisms (midpoint.h)
 //   ida       the differential-algebraic form, backward differences (ida.h)          (SUNDIALS)
 //
-// None but midpoint and ida allocates in a step.
+// In a simulation they are chosen by IntegratorSettings; on their own:
+//
+//   std::unique_ptr<Integrator> integrator = make_integrator(ode, {.relative_tolerance = 1e-10});
+//   integrator->restart(0.0, y0);
+//   while (integrator->time() < 1.0) integrator->step(1.0);
+//
+// None but midpoint and ida allocates in a step. References: [Hairer, Nørsett & Wanner 1993],
+// [Hindmarsh et al. 2005].
 #pragma once
 
 #include <cstdint>

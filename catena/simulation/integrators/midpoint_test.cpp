@@ -165,7 +165,7 @@ TEST(Midpoint, RefusesWhatItCannotDo) {
   MemoryRecorder record;
   SimulationSettings settings;
   settings.integrator.method = Method::midpoint;
-  settings.actions.motions = {{"turn", {.expression = "t"}}};
+  settings.actions.motions = {{"turn", "t"}};
   EXPECT_THROW(simulate(m, m.default_state(), settings, record), Error);
 }
 

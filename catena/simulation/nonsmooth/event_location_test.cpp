@@ -35,8 +35,7 @@ void run(SimulationSettings settings, Guarded& to) {
   s.v[0] = 1.0;
   settings.output_interval = settings.duration / 10.0;
   ConstraintSettings lock;
-  lock.kind = ConstraintSettings::Kind::lock;
-  lock.lock = {.name = "hold", .freedom = 1};
+  lock.constraint = LockSettings{.name = "hold", .freedom = 1};
   lock.active = true;
   settings.actions.constraints = {lock};
   try {
@@ -49,7 +48,7 @@ void run(SimulationSettings settings, Guarded& to) {
 SwitchSettings on_off(const std::string& function, bool on) {
   SwitchSettings s;
   s.name = on ? "on" : "off";
-  s.when = {.expression = function};
+  s.when = function;
   s.direction = on ? 1 : -1;
   (on ? s.activate : s.release) = {"hold"};
   return s;
@@ -59,9 +58,8 @@ SwitchSettings on_off(const std::string& function, bool on) {
 TEST(Guards, FasterThanTheResolutionOfTime) {
   SimulationSettings settings{.duration = 0.3};
   settings.integrator.maximum_step = 1e-4;
-  settings.actions.events = {{.name = "never",
-                              .signal = {.expression = "2 + sin(1e18*t)"},
-                              .action = EventSettings::Action::stop}};
+  settings.actions.events = {
+      {.name = "never", .signal = "2 + sin(1e18*t)", .action = EventSettings::Action::stop}};
   Guarded found;
   run(settings, found);
   EXPECT_EQ(found.error, "");
@@ -120,7 +118,7 @@ TEST(Guards, FastEventStopsAtItsFirstPassage) {
   settings.duration = 0.5;
   EventSettings event;
   event.name = "end";
-  event.signal = {.expression = "sin(1e5*t) - 0.9"};
+  event.signal = "sin(1e5*t) - 0.9";
   event.action = EventSettings::Action::stop;
   settings.actions.events = {event};
   Guarded found;
@@ -142,9 +140,9 @@ TEST(Guards, JumpsAreSeen) {
     event.signal = signal;
     settings.actions.events.push_back(event);
   };
-  add("state", {.expression = "step(q.x - 0.2) - 0.5"});
-  add("pulse", {.expression = "pulse(t, 0.05, 0.15) - 0.5"});
-  add("table", {.table = table, .interpolation = Interpolation::hold});
+  add("state", "step(q.x - 0.2) - 0.5");
+  add("pulse", "pulse(t, 0.05, 0.15) - 0.5");
+  add("table", TableSignal{.path = table, .interpolation = Interpolation::hold});
   Guarded found;
   run(settings, found);
   EXPECT_EQ(found.error, "");

@@ -25,8 +25,7 @@ SimulationSettings accurate(double duration) {
 
 void add_contact(SimulationSettings& settings, const ContactSettings& contact) {
   ConstraintSettings c;
-  c.kind = ConstraintSettings::Kind::contact;
-  c.contact = contact;
+  c.constraint = contact;
   settings.actions.constraints.push_back(c);
 }
 
@@ -75,8 +74,7 @@ void run_rod(double angle, double friction, double speed, double duration, Metho
   settings.integrator.method = method;
   settings.integrator.step = 1e-4;
   ConstraintSettings lock;
-  lock.kind = ConstraintSettings::Kind::lock;
-  lock.lock = {.name = "hold", .freedom = 0};
+  lock.constraint = LockSettings{.name = "hold", .freedom = 0};
   lock.active = true;
   settings.actions.constraints = {lock};
   add_contact(settings,
@@ -260,7 +258,7 @@ TEST(Jamming, LegOfACarriageStopsIt) {
 
   // Driven at a given speed it cannot stop: nothing goes on from there, and the message says what.
   settings.integrator.method = Method::dop853;
-  settings.actions.motions = {{.freedom = "rail", .signal = {.expression = "6*t"}}};
+  settings.actions.motions = {{.freedom = "rail", .signal = "6*t"}};
   MemoryRecorder record;
   try {
     simulate(m, s, settings, record);
@@ -302,7 +300,7 @@ TEST(Jamming, StumblingBipedGoesOn) {
       target += '*';
       target += wave;
       settings.actions.controllers.push_back(
-          {.freedom = name + "_" + side, .kp = kp, .kd = kd, .target = {.expression = target}});
+          {.freedom = name + "_" + side, .kp = kp, .kd = kd, .target = target});
     };
     drive("hip", 120.0, 6.0, hip, 0.35 * sign, "sin(6*t)");
     drive("knee", 100.0, 5.0, knee, -0.3 * sign, "cos(6*t)");

@@ -35,13 +35,13 @@ TEST(ServoStart, IsFoundWithAllFreedoms) {
     SimulationSettings settings{
         .duration = 0.01, .output_interval = 0.001, .outputs = {"effort.*", "energy.*"}};
     ConstraintSettings servo;
-    servo.kind = ConstraintSettings::Kind::servo;
-    servo.servo.name = "tip";
-    servo.servo.body = 2;
-    servo.servo.point = {1.0, 0.0, 0.0};
-    servo.servo.rows = {{Vec3d::unit_x(), false}, {Vec3d::unit_y(), false}};
-    servo.servo.actuators = actuators;
-    servo.motions = {{.expression = number(x)}, {.expression = number(y)}};
+    auto& [tip, motions] = servo.constraint.emplace<ServoMotion>();
+    tip.name = "tip";
+    tip.body = 2;
+    tip.point = {1.0, 0.0, 0.0};
+    tip.rows = {{Vec3d::unit_x(), false}, {Vec3d::unit_y(), false}};
+    tip.actuators = actuators;
+    motions = {number(x), number(y)};
     servo.active = true;
     settings.actions.constraints = {servo};
     MemoryRecorder record;

@@ -41,12 +41,11 @@ void add_contacts(SimulationSettings& settings, const std::vector<Vec3d>& points
                   double restitution) {
   for (std::size_t i = 0; i < points.size(); ++i) {
     ConstraintSettings c;
-    c.kind = ConstraintSettings::Kind::contact;
-    c.contact = {.name = "c" + std::to_string(i),
-                 .body = 0,
-                 .center = points[i],
-                 .friction = friction,
-                 .restitution = restitution};
+    c.constraint = ContactSettings{.name = "c" + std::to_string(i),
+                                   .body = 0,
+                                   .center = points[i],
+                                   .friction = friction,
+                                   .restitution = restitution};
     settings.actions.constraints.push_back(c);
   }
 }
@@ -238,11 +237,10 @@ TEST(Touching, DrivenFeetCannotBothStick) {
   SimulationSettings settings = accurate_contacts(1.0);
   for (int i = 0; i < 2; ++i) {
     ConstraintSettings c;
-    c.kind = ConstraintSettings::Kind::contact;
-    c.contact = {.name = i == 0 ? "left" : "right", .body = i, .friction = 0.5};
+    c.constraint = ContactSettings{.name = i == 0 ? "left" : "right", .body = i, .friction = 0.5};
     settings.actions.constraints.push_back(c);
   }
-  settings.actions.motions = {{"drive.x", {.expression = "0.1*t^2"}}};
+  settings.actions.motions = {{"drive.x", "0.1*t^2"}};
   MemoryRecorder record;
   const SimulationResult r = simulate(m, m.default_state(), settings, record);
   EXPECT_NEAR(r.state.q[0], 0.0, 1e-9);

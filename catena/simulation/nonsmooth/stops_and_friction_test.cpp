@@ -168,7 +168,7 @@ TEST(Stops, OneOfTwoCoupledFreedomsAtTheirLimitsIsHeld) {
     SCOPED_TRACE(force);
     MemoryRecorder record;
     SimulationSettings settings{.duration = 1.0};
-    settings.actions.inputs = {{"left", {.expression = std::to_string(force)}}};
+    settings.actions.inputs = {{"left", std::to_string(force)}};
     const SimulationResult r = simulate(m, m.default_state(), settings, record);
     // Both masses move: q = F t² / (2 · 0.2).
     const double expected = force < 0.0 ? 0.0 : force / 0.4;
@@ -226,7 +226,7 @@ TEST(Events, ASlidingRelayIsNamed) {
   const Mechanism m = b.finish();
   MemoryRecorder record;
   SimulationSettings settings{.duration = 2.0};
-  settings.actions.inputs = {{"x", {.expression = "-5*sign(v.x+q.x-1)"}}};
+  settings.actions.inputs = {{"x", "-5*sign(v.x+q.x-1)"}};
   EXPECT_THROW(simulate(m, m.default_state(), settings, record), NumericalError);
 }
 
@@ -248,7 +248,7 @@ TEST(Motions, AJumpOfVelocityDrivesTheRest) {
   SimulationSettings settings{.duration = 1.01};
   settings.integrator.relative_tolerance = 1e-10;
   settings.integrator.absolute_tolerance = 1e-12;
-  settings.actions.motions = {{"x", {.expression = "abs(t-1)"}}};
+  settings.actions.motions = {{"x", "abs(t-1)"}};
   const SimulationResult r = simulate(m, m.default_state(), settings, record);
   // The centre of mass is at x − l sin θ, so that the pole turns the other way; then, without
   // gravity, the cart moves steadily and the speed of the pole stays.
@@ -258,7 +258,7 @@ TEST(Motions, AJumpOfVelocityDrivesTheRest) {
   EXPECT_EQ(of_kind(record, "motion").size(), 1u);
 
   settings.duration = 2.0;
-  settings.actions.motions = {{"x", {.expression = "step(t-1)"}}};
+  settings.actions.motions = {{"x", "step(t-1)"}};
   EXPECT_THROW(simulate(m, m.default_state(), settings, record), NumericalError);
 }
 
@@ -267,7 +267,7 @@ TEST(Stops, AFreedomLeavesItsStopWhenPulledAway) {
   const Mechanism m = ball();
   MemoryRecorder record;
   SimulationSettings settings{.duration = 2.0};
-  settings.actions.inputs = {{"rail", {.expression = "20*t"}}};
+  settings.actions.inputs = {{"rail", "20*t"}};
   const SimulationResult r = simulate(m, state_of(m, 0.0, 0.0), settings, record);
   const auto release = of_kind(record, "release");
   ASSERT_EQ(release.size(), 1u);
@@ -349,7 +349,7 @@ TEST(DryFriction, BreaksAwayAndSlides) {
   const Mechanism m = block({.sliding = 1.0, .breakaway = 1.5});
   MemoryRecorder record;
   SimulationSettings settings{.duration = 2.0, .outputs = {"friction.*", "a.*"}};
-  settings.actions.inputs = {{"rail", {.expression = "t"}}};
+  settings.actions.inputs = {{"rail", "t"}};
   const SimulationResult r = simulate(m, state_of(m, 0.0, 0.0), settings, record);
   const auto slip = of_kind(record, "slip");
   ASSERT_EQ(slip.size(), 1u);
@@ -385,7 +385,7 @@ TEST(DryFriction, DecidesWhichOfTwoSticks) {
   const Mechanism m = b.finish();
   MemoryRecorder record;
   SimulationSettings settings{.duration = 1.0};
-  settings.actions.inputs = {{"slide", {.expression = "3"}}};
+  settings.actions.inputs = {{"slide", "3"}};
   const SimulationResult r = simulate(m, m.default_state(), settings, record);
   EXPECT_EQ(r.state.v[m.velocity_index("rail")], 0.0);
   EXPECT_NEAR(r.state.v[m.velocity_index("slide")], 2.0, 1e-9);  // (3 − 1) / 1

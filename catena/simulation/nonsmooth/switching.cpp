@@ -58,20 +58,18 @@ Switching::Switching(Equations& equations, const ActionSettings& actions)
   }
   for (const SwitchSettings& s : actions.switches) {
     if (s.name.empty()) throw Error("a switch needs a name");
-    const bool by_time = std::isfinite(s.time);
-    const bool by_function =
-        !s.when.expression.empty() || !s.when.table.empty() || s.when.function != nullptr;
-    if (by_time == by_function)
+    const bool by_time = s.time.has_value();
+    if (by_time == s.when.has_value())
       throw Error("switch '" + s.name + "' needs either a time or a function of the state");
     if (s.activate.empty() && s.release.empty())
       throw Error("switch '" + s.name + "' switches nothing");
-    Change change{s,
-                  {},
-                  {},
-                  Signal(by_function ? s.when : SignalSettings{.expression = "1"},
-                         equations.mechanism(), "switch '" + s.name + "'", false),
-                  by_time,
-                  false};
+    Change change{
+        s,
+        {},
+        {},
+        Signal(s.when.value_or("1"), equations.mechanism(), "switch '" + s.name + "'", false),
+        by_time,
+        false};
     const auto find = [&](const std::vector<std::string>& names, std::vector<int>& to) {
       for (const std::string& name : names) {
         to.push_back(set_->find(name));
@@ -216,7 +214,7 @@ double Switching::raw_value(const Watch& watch, const Instant& here) {
   const double t = here.time;
   switch (watch.kind) {
     case Watch::Kind::time:
-      return changes_[index(watch.which)].settings.time - t;
+      return *changes_[index(watch.which)].settings.time - t;
     case Watch::Kind::function:
       return watch.sign * changes_[index(watch.which)].when.guard(t, state);
     case Watch::Kind::gap:

@@ -68,11 +68,11 @@ TEST(Switching, HandOverKeepsMomentum) {
   SimulationSettings settings = accurate(2.0);
   const auto grip = [&](const std::string& arm, bool active) {
     ConstraintSettings c;
-    c.attachment = {.name = arm,
-                    .body_a = m.body_index(arm + "_fore"),
-                    .body_b = m.body_index("box"),
-                    .frame_a = shift(1, 0, 0),
-                    .as_it_is = true};
+    c.constraint = AttachmentSettings{.name = arm,
+                                      .body_a = m.body_index(arm + "_fore"),
+                                      .body_b = m.body_index("box"),
+                                      .frame_a = shift(1, 0, 0),
+                                      .as_it_is = true};
     c.active = active;
     return c;
   };
@@ -80,8 +80,7 @@ TEST(Switching, HandOverKeepsMomentum) {
   settings.actions.switches = {{.name = "take", .time = 0.6, .activate = {"right"}},
                                {.name = "hand over", .time = 1.1, .release = {"left"}},
                                {.name = "let go", .time = 1.6, .release = {"right"}}};
-  settings.actions.inputs = {{"left_shoulder", {.expression = "3*sin(2*t)"}},
-                             {"right_elbow", {.expression = "2*cos(3*t)"}}};
+  settings.actions.inputs = {{"left_shoulder", "3*sin(2*t)"}, {"right_elbow", "2*cos(3*t)"}};
   settings.outputs = {"q.*", "v.*", "momentum.*", "energy.*", "work.*"};
   MemoryRecorder record;
   const SimulationResult r = simulate(m, s, settings, record);
@@ -131,8 +130,7 @@ TEST(Contacts, SphereSlidesThenRolls) {
   const double mu = 0.2, g = 9.81, speed = std::hypot(3.0, 1.0);
   SimulationSettings settings = accurate(1.0);
   ConstraintSettings c;
-  c.kind = ConstraintSettings::Kind::contact;
-  c.contact = {.name = "floor", .body = 0, .radius = radius, .friction = mu};
+  c.constraint = ContactSettings{.name = "floor", .body = 0, .radius = radius, .friction = mu};
   settings.actions.constraints = {c};
   MemoryRecorder record;
   const SimulationResult r = simulate(m, s, settings, record);
@@ -159,8 +157,7 @@ TEST(Contacts, BallBouncesAndComesToRest) {
   const double e = 0.5, g = 9.81;
   SimulationSettings settings = accurate(2.0);
   ConstraintSettings c;
-  c.kind = ConstraintSettings::Kind::contact;
-  c.contact = {.name = "floor", .body = 0, .radius = 0.1, .restitution = e};
+  c.constraint = ContactSettings{.name = "floor", .body = 0, .radius = 0.1, .restitution = e};
   settings.actions.constraints = {c};
   MemoryRecorder record;
   const SimulationResult r = simulate(m, s, settings, record);
@@ -193,12 +190,12 @@ TEST(Contacts, WhatOthersDoNotLetBounceStaysDown) {
   SimulationSettings settings = accurate(0.1);
   for (const double x : {1.0, -1.0}) {
     ConstraintSettings c;
-    c.kind = ConstraintSettings::Kind::contact;
-    c.contact.name = x > 0.0 ? "right" : "left";
-    c.contact.body = 0;
-    c.contact.center = {x, 0.0, 0.0};
-    c.contact.plane_normal = {0.0, 1.0, 0.0};
-    c.contact.restitution = 0.5;
+    auto& contact = c.constraint.emplace<ContactSettings>();
+    contact.name = x > 0.0 ? "right" : "left";
+    contact.body = 0;
+    contact.center = {x, 0.0, 0.0};
+    contact.plane_normal = {0.0, 1.0, 0.0};
+    contact.restitution = 0.5;
     settings.actions.constraints.push_back(c);
   }
   State s = m.default_state();
@@ -220,12 +217,12 @@ TEST(Servo, AStateThatIsMovedAtTheStartIsLogged) {
   for (const double off : {0.0, 0.1}) {
     SimulationSettings settings = accurate(0.1);
     ConstraintSettings servo;
-    servo.kind = ConstraintSettings::Kind::servo;
-    servo.servo.name = "tip";
-    servo.servo.body = 0;
-    servo.servo.point = {1.0, 0.0, 0.0};
-    servo.servo.rows = {{Vec3d::unit_y(), false}};
-    servo.motions = {{.expression = off == 0.0 ? "0" : "sin(0.1)"}};
+    auto& [tip, motions] = servo.constraint.emplace<ServoMotion>();
+    tip.name = "tip";
+    tip.body = 0;
+    tip.point = {1.0, 0.0, 0.0};
+    tip.rows = {{Vec3d::unit_y(), false}};
+    motions = {off == 0.0 ? "0" : "sin(0.1)"};
     servo.active = true;
     settings.actions.constraints = {servo};
     MemoryRecorder record;
@@ -247,8 +244,7 @@ TEST(Contacts, InclineHoldsOrSlides) {
     const Mechanism m = b.finish();
     SimulationSettings settings = accurate(1.0);
     ConstraintSettings c;
-    c.kind = ConstraintSettings::Kind::contact;
-    c.contact = {.name = "floor", .body = 0, .friction = mu};
+    c.constraint = ContactSettings{.name = "floor", .body = 0, .friction = mu};
     settings.actions.constraints = {c};
     MemoryRecorder record;
     const SimulationResult r = simulate(m, m.default_state(), settings, record);
@@ -295,16 +291,12 @@ TEST(Switching, ChatterIsNamed) {
   SimulationSettings settings = accurate(1.0);
   // Braked as soon as it is fast, and let go a hundred thousand times a second.
   ConstraintSettings c;
-  c.kind = ConstraintSettings::Kind::lock;
-  c.lock = {"brake", 0};
+  c.constraint = LockSettings{"brake", 0};
   settings.actions.constraints = {c};
-  settings.actions.inputs = {{"slide", {.expression = "1e6"}}};
+  settings.actions.inputs = {{"slide", "1e6"}};
   settings.actions.switches = {
-      {.name = "hold",
-       .when = {.expression = "v.slide - 2"},
-       .direction = 1,
-       .activate = {"brake"}},
-      {.name = "free", .when = {.expression = "sin(1e6*t)"}, .direction = 1, .release = {"brake"}}};
+      {.name = "hold", .when = "v.slide - 2", .direction = 1, .activate = {"brake"}},
+      {.name = "free", .when = "sin(1e6*t)", .direction = 1, .release = {"brake"}}};
   MemoryRecorder record;
   try {
     simulate(m, s, settings, record);
@@ -511,7 +503,7 @@ TEST(LoopRoute, StopsAndMotionsWithMultipliers) {
   EXPECT_EQ(a.events, r.events);
   EXPECT_GT(r.events, 0);
   EXPECT_LT((a.state.q - r.state.q).norm(), 1e-7);
-  settings.actions.motions = {{"A", {.expression = "0.7 + 0.3*sin(2*t)"}}};
+  settings.actions.motions = {{"A", "0.7 + 0.3*sin(2*t)"}};
   settings.actions.restitution = 0.0;
   settings.actions.stops = false;
   State from = s;
@@ -538,10 +530,10 @@ TEST(Switching, ResumesWithTheSameBits) {
   SimulationSettings settings = accurate(1.0);
   settings.checkpoint_interval = 0.25;
   ConstraintSettings c;
-  c.attachment = {.name = "left",
-                  .body_a = m.body_index("left_fore"),
-                  .body_b = m.body_index("box"),
-                  .as_it_is = true};
+  c.constraint = AttachmentSettings{.name = "left",
+                                    .body_a = m.body_index("left_fore"),
+                                    .body_b = m.body_index("box"),
+                                    .as_it_is = true};
   settings.actions.constraints = {c};
   settings.actions.switches = {{.name = "take", .time = 0.3, .activate = {"left"}},
                                {.name = "leave", .time = 0.8, .release = {"left"}}};

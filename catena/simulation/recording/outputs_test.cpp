@@ -88,9 +88,9 @@ TEST(Outputs, OfWhatBearingsCarry) {
     SimulationSettings settings{.duration = 1.0, .output_interval = 0.1};
     settings.outputs = {"v.*", "a.*", "force.*", "moment.D.*"};
     if (prescribed)
-      settings.actions.motions = {{"A", {.expression = "pi/2 + sin(2*t)"}}};
+      settings.actions.motions = {{"A", "pi/2 + sin(2*t)"}};
     else
-      settings.actions.inputs = {{"A", {.expression = "30*cos(t)"}}};
+      settings.actions.inputs = {{"A", "30*cos(t)"}};
     MemoryRecorder record;
     simulate(m, m.default_state(), settings, record);
     for (int row = 0; row < 11; ++row) {
@@ -121,8 +121,8 @@ TEST(Outputs, OfWhatBearingsCarry) {
     }
   }
   SimulationSettings settings{.outputs = {"force.A.*"}};
-  settings.actions.constraints = {{.kind = ConstraintSettings::Kind::lock,
-                                   .lock = {.name = "hold", .freedom = m.velocity_index("A")}}};
+  settings.actions.constraints = {
+      {.constraint = LockSettings{.name = "hold", .freedom = m.velocity_index("A")}}};
   EXPECT_THAT(problem(m, settings), HasSubstr("force.* and moment.* are not found"));
 }
 

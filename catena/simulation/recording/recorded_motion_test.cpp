@@ -32,7 +32,7 @@ RecordedMotion record(const Mechanism& m, double interval) {
   SimulationSettings settings{.duration = 1.0, .output_interval = interval};
   settings.integrator.relative_tolerance = 1e-12;
   settings.integrator.absolute_tolerance = 1e-13;
-  settings.actions.inputs = {{"pivot", {.expression = "2*sin(3*t)"}}};
+  settings.actions.inputs = {{"pivot", "2*sin(3*t)"}};
   MemoryRecorder memory;
   simulate(m, start, settings, memory);
   const auto columns = memory.columns();

@@ -1,4 +1,8 @@
 // Where the rows, events and checkpoints of a simulation go: a run file, a CSV file, or memory.
+//
+//   MemoryRecorder record;
+//   simulate(robot, state, settings, record);
+//   const Eigen::VectorXd angle = record.column("q.elbow");
 #pragma once
 
 #include <optional>

@@ -147,15 +147,16 @@ bool WorkAccount::find_if_floating(const ActionSettings& actions) const {
     if (node.hinge != NodeHinge::free) return false;
     for (int k = 0; k < node.freedoms; ++k) to_ground[index(node.v_index + k)] = 1;
   }
-  using Constraint = ConstraintSettings::Kind;
-  for (const ConstraintSettings& c : actions.constraints)
-    if (c.kind == Constraint::servo ||
-        (c.kind == Constraint::lock && to_ground[index(c.lock.freedom)] != 0) ||
-        (c.kind == Constraint::attachment &&
-         (grounded(c.attachment.body_a) || grounded(c.attachment.body_b))) ||
-        (c.kind == Constraint::contact &&
-         (grounded(c.contact.body) || grounded(c.contact.plane_body))))
+  for (const ConstraintSettings& c : actions.constraints) {
+    const auto* lock = std::get_if<LockSettings>(&c.constraint);
+    const auto* attachment = std::get_if<AttachmentSettings>(&c.constraint);
+    const auto* contact = std::get_if<ContactSettings>(&c.constraint);
+    if (std::holds_alternative<ServoMotion>(c.constraint) ||
+        (lock != nullptr && to_ground[index(lock->freedom)] != 0) ||
+        (attachment != nullptr && (grounded(attachment->body_a) || grounded(attachment->body_b))) ||
+        (contact != nullptr && (grounded(contact->body) || grounded(contact->plane_body))))
       return false;
+  }
   for (const Element& e : elements_) {
     if (e.kind == Kind::response) return false;
     if (e.kind == Kind::component)

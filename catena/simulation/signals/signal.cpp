@@ -6,34 +6,33 @@
 namespace catena {
 
 Signal::Signal(const SignalSettings& settings, const Mechanism& mechanism, const std::string& what,
-               bool time_only)
-    : function_(settings.function),
-      jet_(settings.jet),
-      corners_(settings.corners),
-      hold_(settings.interpolation == Interpolation::hold) {
-  const int given = (settings.expression.empty() ? 0 : 1) + (settings.table.empty() ? 0 : 1) +
-                    (settings.function ? 1 : 0) + (settings.jet ? 1 : 0);
-  if (given != 1)
-    throw Error(what + ": needs one of an expression, a table and a function, not " +
-                std::to_string(given));
-  if (time_only && settings.function)
-    throw Error(what +
-                ": a function without derivatives cannot be used here; give an expression "
-                "of t or a table");
-  if (!settings.table.empty()) {
-    table_ = read_table(settings.table, settings.column, settings.interpolation, settings.cutoff);
-  } else if (!settings.expression.empty()) {
+               bool time_only) {
+  if (const TableSignal* table = settings.table()) {
+    table_ = read_table(table->path, table->column, table->interpolation, table->cutoff);
+    jumps_ = table->interpolation == Interpolation::hold;
+  } else if (const TimeFunction* function = settings.time_function()) {
+    time_function_ = *function;
+    jumps_ = function->jumps;
+  } else if (const StateFunction* of_state = settings.function()) {
+    if (time_only)
+      throw Error(what +
+                  ": a function without derivatives cannot be used here; give an expression "
+                  "of t or a table");
+    function_ = *of_state;
+  } else if (const std::string& text = *settings.expression(); !text.empty()) {
     try {
-      expression_.emplace(settings.expression, &mechanism);
+      expression_.emplace(text, &mechanism);
     } catch (const Error& e) {
       throw Error(what + ": " + e.what());
     }
     if (expression_->constant() && expression_->switches() == 0)
       constant_ = expression_->jet(0.0).value;
     if (time_only && expression_->uses_state())
-      throw Error(what + ": \"" + settings.expression +
+      throw Error(what + ": \"" + text +
                   "\" uses the state; here only a function of t is possible");
   }
+  if (!table_ && !time_function_.jet && !function_ && !expression_)
+    throw Error(what + ": needs an expression, a table or a function");
 }
 
 double Signal::inside(double t) const {
@@ -44,7 +43,7 @@ double Signal::value(double t, const State& state) const {
   if (constant_) return *constant_;
   if (expression_) return expression_->value(t, state);
   if (table_) return table_->at(inside(t)).value;
-  return jet_ ? jet_(inside(t)).value : function_(t, state);
+  return function_ ? function_(t, state) : time_function_.jet(inside(t)).value;
 }
 
 double Signal::guard(double t, const State& state) const {
@@ -59,20 +58,19 @@ Jet Signal::guard_jet(double t, const State& state, std::span<const double> rate
 
 Jet Signal::jet(double t) const {
   if (constant_) return {*constant_, 0.0, 0.0};
-  if (jet_) return jet_(inside(t));
+  if (time_function_.jet) return time_function_.jet(inside(t));
   return table_ ? table_->at(inside(t)) : expression_->jet(t);
 }
 
 void Signal::start(double t, const State& state) {
   if (expression_) expression_->set_switches(t, state);
   if (table_) corner_ = table_->next_corner(t);
-  if (jet_) {
-    const auto next = std::upper_bound(corners_.begin(), corners_.end(), t);
-    corner_ = next == corners_.end() ? std::numeric_limits<double>::infinity() : *next;
+  if (time_function_.jet) {
+    const std::vector<double>& corners = time_function_.corners;
+    const auto next = std::upper_bound(corners.begin(), corners.end(), t);
+    corner_ = next == corners.end() ? std::numeric_limits<double>::infinity() : *next;
   }
 }
-
-bool Signal::jumps() const { return (table_ || jet_) && hold_; }
 
 void Signal::switch_arguments(double t, const State& state, std::span<double> arguments) const {
   if (expression_) expression_->switch_arguments(t, state, arguments);

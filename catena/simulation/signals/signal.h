@@ -1,10 +1,18 @@
-// Signal: a resolved function of time and state, with its jumps under control: between two calls of
-// start() it is smooth (up to kinks of abs, min, max), whatever it does beyond.
+// Signal: a function of time and state (signal_settings.h), ready to be evaluated in a simulation,
+// with its jumps under control: between two calls of start() it is smooth (up to kinks of abs, min,
+// max), whatever it does beyond. For components (component.h) that have inputs of their own.
+//
+//   Signal wanted("0.5*step(t - 1)", robot, "target of the motor", true);
+//   wanted.start(0.0, state);
+//   const Jet target = wanted.jet(0.2);                           // value and two derivatives
 #pragma once
 
+#include <limits>
 #include <optional>
+#include <span>
+#include <string>
 
-#include "catena/simulation/actions.h"
+#include "catena/simulation/signals/signal_settings.h"
 
 namespace catena {
 
@@ -27,7 +35,7 @@ class Signal {
   // Where the table or function has its next corner after start(); `jumps()`: it is not continuous
   // there.
   double next_corner() const { return corner_; }
-  bool jumps() const;
+  bool jumps() const { return jumps_; }
 
   int switches() const { return expression_ ? expression_->switches() : 0; }
   void switch_arguments(double t, const State& state, std::span<double> arguments) const;
@@ -39,11 +47,10 @@ class Signal {
   std::optional<double> constant_;  // what the expression always is
   std::optional<Expression> expression_;
   std::optional<Table> table_;
-  std::function<double(double, const State&)> function_;
-  std::function<Jet(double)> jet_;
-  std::vector<double> corners_;
+  StateFunction function_;
+  TimeFunction time_function_;
   double corner_ = std::numeric_limits<double>::infinity();
-  bool hold_ = false;
+  bool jumps_ = false;  // at its corners
 };
 
 }  // namespace catena

@@ -106,7 +106,7 @@ std::vector<double> fit_spline(const std::vector<double>& t, std::vector<double>
 }  // namespace
 
 Table::Table(std::vector<double> times, std::vector<double> values, Interpolation interpolation,
-             double cutoff)
+             std::optional<double> given_cutoff)
     : times_(std::move(times)), values_(std::move(values)), interpolation_(interpolation) {
   if (times_.empty() || times_.size() != values_.size())
     throw Error("a table needs as many values as times, and at least one; it has " +
@@ -116,6 +116,7 @@ Table::Table(std::vector<double> times, std::vector<double> values, Interpolatio
     if (!(times_[i] < times_[i + 1]))
       throw Error("the times of a table must increase, but " + number(times_[i + 1]) +
                   " comes after " + number(times_[i]));
+  const double cutoff = given_cutoff.value_or(0.0);
   if (cutoff != 0.0 && interpolation != Interpolation::spline)
     throw Error(
         "a table is smoothed only as a spline: ask for the spline, or leave out the cutoff");
@@ -157,7 +158,7 @@ double Table::next_corner(double t) const {
 }
 
 Table read_table(const std::string& path, const std::string& column, Interpolation interpolation,
-                 double cutoff) {
+                 std::optional<double> cutoff) {
   const CsvTable file = read_csv(path);
   if (file.names.size() < 2)
     throw Error(path + ": needs a column of times and one of values, but has only '" +

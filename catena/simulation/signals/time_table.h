@@ -1,4 +1,4 @@
-// Internal: not part of the public interface; actions.h needs it.
+// Internal: not part of the public interface; signal_settings.h needs it.
 //
 // Tables: a measured or computed history, from a CSV file or from code, as a function of time with
 // its first two derivatives.
@@ -12,6 +12,7 @@
 // Before its first and after its last time a table keeps the end values.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,9 +25,9 @@ enum class Interpolation { hold, linear, spline };
 
 class Table {
  public:
-  // Times must increase. `cutoff` in Hz; 0: no smoothing.
+  // Times must increase. `cutoff` in Hz; without it, or 0, nothing is smoothed.
   Table(std::vector<double> times, std::vector<double> values,
-        Interpolation interpolation = Interpolation::linear, double cutoff = 0.0);
+        Interpolation interpolation = Interpolation::linear, std::optional<double> cutoff = {});
 
   Jet at(double t) const;
 
@@ -43,6 +44,6 @@ class Table {
 // A column of a CSV file (io/runs/csv.h) by its name; empty: the second. The first column is time.
 // Throws Error or NameError, with the file.
 Table read_table(const std::string& path, const std::string& column, Interpolation interpolation,
-                 double cutoff);
+                 std::optional<double> cutoff);
 
 }  // namespace catena

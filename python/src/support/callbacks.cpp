@@ -47,66 +47,80 @@ struct ArrayTable {
   std::shared_ptr<py::object> source;
 };
 
-void set_table(SignalSettings& s, py::handle times, py::handle values, py::handle source,
-               const std::string& what) {
+TimeFunction array_table(py::handle times, py::handle values, const TableSignal& as,
+                         py::handle source, const std::string& what) {
   if (!times || !values) throw py::value_error(what + ": a table has both times and values");
-  if (!s.expression.empty() || !s.table.empty() || s.function || s.jet)
-    throw py::value_error(what + ": times and values are a table by themselves");
   const Eigen::VectorXd t = to_vector(times), x = to_vector(values);
+  std::shared_ptr<const Table> table;
   try {
-    s.jet = ArrayTable{
-        std::make_shared<Table>(std::vector<double>(t.begin(), t.end()),
-                                std::vector<double>(x.begin(), x.end()), s.interpolation, s.cutoff),
-        keep(source)};
+    table = std::make_shared<Table>(std::vector<double>(t.begin(), t.end()),
+                                    std::vector<double>(x.begin(), x.end()), as.interpolation,
+                                    as.cutoff);
   } catch (const Error& e) {
     throw Error(what + ": " + e.what());
   }
-  const Table& table = *s.jet.target<ArrayTable>()->table;
+  TimeFunction result{.jet = ArrayTable{table, keep(source)},
+                      .jumps = as.interpolation == Interpolation::hold};
   constexpr double kEver = std::numeric_limits<double>::infinity();
-  for (double c = table.next_corner(-kEver); c < kEver; c = table.next_corner(c))
-    s.corners.push_back(c);
+  for (double c = table->next_corner(-kEver); c < kEver; c = table->next_corner(c))
+    result.corners.push_back(c);
+  return result;
 }
 
-// An expression, a number, a function, which `function` puts into the settings, or a dictionary of
-// one of these or a table.
+// An expression, a number, a function, of which `function` makes a signal, or a dictionary of one
+// of these or a table.
+template <class F>
+SignalSettings signal_from_dictionary(const py::dict& source, const std::string& what, F function) {
+  std::optional<SignalSettings> given;
+  TableSignal table;
+  py::handle times, values;
+  const auto give = [&](SignalSettings signal) {
+    if (given) throw Error(what + ": needs one of an expression, a table and a function, not two");
+    given = std::move(signal);
+  };
+  for (const auto& [key, value] : source) {
+    const std::string name = py::cast<std::string>(key);
+    if (name == "expression")
+      give(py::cast<std::string>(value));
+    else if (name == "table")
+      give(TableSignal{.path = py::cast<std::string>(py::str(value))});
+    else if (name == "column")
+      table.column = py::cast<std::string>(value);
+    else if (name == "interpolation")
+      table.interpolation = choice_from<Interpolation>(value);
+    else if (name == "cutoff")
+      table.cutoff = py::cast<double>(value);
+    else if (name == "function")
+      give(function(value));
+    else if (name == "times")
+      times = value;
+    else if (name == "values")
+      values = value;
+    else
+      throw_unknown_field(what, name,
+                          {"expression", "table", "column", "interpolation", "cutoff", "times",
+                           "values", "function"});
+  }
+  if (times || values) {
+    if (given) throw py::value_error(what + ": times and values are a table by themselves");
+    return array_table(times, values, table, source, what);
+  }
+  if (!given) return {};
+  if (given->table() != nullptr) {
+    table.path = given->table()->path;
+    return table;
+  }
+  return *given;
+}
+
 template <class F>
 SignalSettings signal_from(py::handle source, const std::string& what, const char* arguments,
                            F function) {
-  if (py::isinstance<py::str>(source)) return {.expression = py::cast<std::string>(source)};
-  SignalSettings s;
-  if (py::isinstance<py::dict>(source)) {
-    py::handle times, values;
-    for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(source)) {
-      const std::string name = py::cast<std::string>(key);
-      if (name == "expression")
-        s.expression = py::cast<std::string>(value);
-      else if (name == "table")
-        s.table = py::cast<std::string>(py::str(value));
-      else if (name == "column")
-        s.column = py::cast<std::string>(value);
-      else if (name == "interpolation")
-        s.interpolation = choice_from<Interpolation>(value);
-      else if (name == "cutoff")
-        s.cutoff = py::cast<double>(value);
-      else if (name == "function")
-        function(s, value);
-      else if (name == "times")
-        times = value;
-      else if (name == "values")
-        values = value;
-      else
-        throw_unknown_field(what, name,
-                            {"expression", "table", "column", "interpolation", "cutoff", "times",
-                             "values", "function"});
-    }
-    if (times || values) set_table(s, times, values, source, what);
-    return s;
-  }
-  if (PyCallable_Check(source.ptr()) != 0) {
-    function(s, source);
-    return s;
-  }
-  if (PyNumber_Check(source.ptr()) != 0) return {.expression = number(py::cast<double>(source))};
+  if (py::isinstance<py::str>(source)) return py::cast<std::string>(source);
+  if (py::isinstance<py::dict>(source))
+    return signal_from_dictionary(py::reinterpret_borrow<py::dict>(source), what, function);
+  if (PyCallable_Check(source.ptr()) != 0) return function(source);
+  if (PyNumber_Check(source.ptr()) != 0) return number(py::cast<double>(source));
   throw py::type_error(what + " must be an expression, a number, a function of " + arguments +
                        " or a dictionary of a table");
 }
@@ -124,15 +138,14 @@ std::function<double(double, const State&)> python_function(py::handle f,
 
 SignalSettings read_signal(py::handle source, const std::shared_ptr<Seen>& seen,
                            const std::string& what) {
-  return signal_from(source, what, "(t, state)", [&](SignalSettings& s, py::handle f) {
-    s.function = python_function(f, seen, what);
-  });
+  return signal_from(source, what, "(t, state)",
+                     [&](py::handle f) { return SignalSettings(python_function(f, seen, what)); });
 }
 
 SignalSettings read_motion_signal(py::handle source, const std::shared_ptr<Failure>& failure,
                                   const std::string& what) {
-  return signal_from(source, what, "t", [&](SignalSettings& s, py::handle f) {
-    s.jet = [f = keep(f), failure, what](double t) {
+  return signal_from(source, what, "t", [&](py::handle f) {
+    return TimeFunction{[f = keep(f), failure, what](double t) {
       const py::gil_scoped_acquire gil;
       return failure->guard([&] {
         const py::object answer = (*f)(t);
@@ -143,7 +156,7 @@ SignalSettings read_motion_signal(py::handle source, const std::shared_ptr<Failu
         const Array a = numbers(answer);
         return Jet{a.data()[0], a.data()[1], a.data()[2]};
       });
-    };
+    }};
   });
 }
 
@@ -158,22 +171,25 @@ Jet PythonTimeFunction::operator()(double t) const {
   return failure ? failure->guard(call) : call();
 }
 
-SignalSettings read_time_signal(py::handle source, const std::string& what) {
+std::optional<SignalSettings> read_time_signal(py::handle source, const std::string& what) {
   if (source.is_none()) return {};
   return signal_from(source, what, "t",
-                     [](SignalSettings& s, py::handle f) { s.jet = PythonTimeFunction{keep(f)}; });
+                     [](py::handle f) { return TimeFunction{PythonTimeFunction{keep(f)}}; });
 }
 
-py::object time_signal(const SignalSettings& signal) {
-  if (!signal.expression.empty()) return py::str(signal.expression);
-  if (const auto* f = signal.jet.target<PythonTimeFunction>()) return *f->function;
-  if (const auto* t = signal.jet.target<ArrayTable>()) return *t->source;
-  if (signal.table.empty()) return py::none();
+py::object time_signal(const std::optional<SignalSettings>& signal) {
+  if (!signal) return py::none();
+  if (const std::string* expression = signal->expression()) return py::str(*expression);
+  if (const TimeFunction* function = signal->time_function()) {
+    if (const auto* f = function->jet.target<PythonTimeFunction>()) return *f->function;
+    if (const auto* t = function->jet.target<ArrayTable>()) return *t->source;
+  }
+  if (signal->table() == nullptr) return py::none();
   py::dict table;
-  table["table"] = signal.table;
-  table["column"] = signal.column;
-  table["interpolation"] = signal.interpolation;
-  table["cutoff"] = signal.cutoff;
+  table["table"] = signal->table()->path;
+  table["column"] = signal->table()->column;
+  table["interpolation"] = signal->table()->interpolation;
+  table["cutoff"] = signal->table()->cutoff.value_or(0.0);
   return table;
 }
 

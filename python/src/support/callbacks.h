@@ -5,6 +5,7 @@
 #include <chrono>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -118,8 +119,8 @@ struct PythonTimeFunction {
   std::shared_ptr<py::object> function;
   std::shared_ptr<Failure> failure = {};  // none: what the function raises goes its way
 };
-SignalSettings read_time_signal(py::handle source, const std::string& what);
+std::optional<SignalSettings> read_time_signal(py::handle source, const std::string& what);
 // What read_time_signal() was given; None: nothing.
-py::object time_signal(const SignalSettings& signal);
+py::object time_signal(const std::optional<SignalSettings>& signal);
 
 }  // namespace catena::python

@@ -43,10 +43,14 @@ struct UnboundCost {
 inline MotionProblem callable(const PythonProblem& problem,
                               const std::shared_ptr<Failure>& failure) {
   MotionProblem p = problem.complete();
+  const auto python_function = [](std::optional<SignalSettings>& signal) {
+    TimeFunction* function = signal ? signal->time_function() : nullptr;
+    return function != nullptr ? function->jet.target<PythonTimeFunction>() : nullptr;
+  };
   for (ControlSettings& c : p.controls)
-    if (auto* f = c.guess.signal.jet.target<PythonTimeFunction>()) f->failure = failure;
+    if (auto* f = python_function(c.guess.signal)) f->failure = failure;
   for (RunningCost& c : p.running_costs) {
-    auto* f = c.reference.jet.target<PythonTimeFunction>();
+    auto* f = python_function(c.reference);
     if (f == nullptr) continue;
     if (p.duration.free() && !py::isinstance<py::tuple>((*f->function)(0.0)))
       throw Error("the reference of '" + c.freedom +
