@@ -113,7 +113,9 @@ TEST(Expression, ShowsWhereAMistakeIs) {
   EXPECT_THAT(problem("q.sholder", &m), HasSubstr("did you mean 'q.shoulder'?"));
   EXPECT_THAT(problem("2*x", &m), HasSubstr("character 3: there is no 'x'"));
   EXPECT_THAT(problem(std::string(500, '(')), HasSubstr("nested too deeply"));
-  EXPECT_THAT(problem(std::string(500, '-') + "1"), HasSubstr("nested too deeply"));
+  std::string deep(501, '-');
+  deep.back() = '1';
+  EXPECT_THAT(problem(deep), HasSubstr("nested too deeply"));
   std::string pulses = "t";
   for (int k = 0; k < 40; ++k) pulses = "pulse(" + pulses + ",0,1)";
   EXPECT_THAT(problem(pulses), HasSubstr("is too long"));
