@@ -143,7 +143,7 @@ void expect_gradient(const Mechanism& m, const State& start, const TrajectoryInp
   expect_relative(g.input, expected, tolerance);
 }
 
-SplineInput effort_splines(const Mechanism& m, double duration, int coefficients) {
+SplineInput tree_effort_splines(const Mechanism& m, double duration, int coefficients) {
   std::vector<SplineInput::Spline> splines;
   splines.reserve(static_cast<std::size_t>(m.freedoms()));
   for (int i = 0; i < m.freedoms(); ++i)
@@ -172,7 +172,7 @@ TEST(Trajectory, QuaternionsAreTransposedToo) {
   b.add_hinge("turn", "arm", "tip", {.frame_on_parent = shift(0.5, 0, 0)});
   const Mechanism m = b.finish();
   const State start{random_position(m, 3), random_vector(m.freedoms(), 4)};
-  const SplineInput input = effort_splines(m, 0.4, 4);
+  const SplineInput input = tree_effort_splines(m, 0.4, 4);
   TrajectorySettings settings{.duration = 0.4};
   settings.integrator.step = 0.05;  // coarse on purpose
   const VectorXd p = random_vector(input.parameters(), 5);
@@ -213,7 +213,7 @@ TEST(Trajectory, QuaternionsAreTransposedToo) {
 TEST(Trajectory, ClosedMechanism) {
   const Mechanism m = four_bar();
   const State start = four_bar_state(m, 0.7, 1.3);
-  const SplineInput input = effort_splines(m, 0.5, 5);
+  const SplineInput input = tree_effort_splines(m, 0.5, 5);
   TrajectorySettings settings{.duration = 0.5};
   settings.integrator.step = 0.02;
   expect_gradient(m, start, input, full_cost(m), settings, random_vector(input.parameters(), 5),
@@ -223,7 +223,7 @@ TEST(Trajectory, ClosedMechanism) {
 TEST(Trajectory, ContinuousAdjointAgreesWithTheDiscreteOne) {
   const Mechanism m = rods({-1, 0, 1});
   const State start{vector({0.3, -0.4, 0.8}), vector({0.5, 0.2, -0.6})};
-  const SplineInput input = effort_splines(m, 0.8, 6);
+  const SplineInput input = tree_effort_splines(m, 0.8, 6);
   const QuadraticCost cost = full_cost(m);
   const VectorXd p = random_vector(input.parameters(), 5);
   TrajectorySettings settings{.duration = 0.8};
@@ -245,7 +245,7 @@ TEST(Trajectory, ContinuousAdjointAgreesWithTheDiscreteOne) {
 TEST(Trajectory, ContinuousAdjointOfAClosedMechanism) {
   const Mechanism m = four_bar();
   const State start = four_bar_state(m, 0.7, 6.0);
-  const SplineInput input = effort_splines(m, 1.2, 4);
+  const SplineInput input = tree_effort_splines(m, 1.2, 4);
   const QuadraticCost cost = full_cost(m);
   const VectorXd p = random_vector(input.parameters(), 5);
   TrajectorySettings settings{.duration = 1.2};
@@ -294,7 +294,7 @@ TEST(Trajectory, ParametersOfTheMechanism) {
   const Mechanism m = b.finish();
   const ParameterSet set(m, ParameterSet::all_names(m));
   const State start{vector({0.3, -0.5, 0.8}), vector({0.5, 0.9, -1.2})};
-  const SplineInput input = effort_splines(m, 0.4, 4);
+  const SplineInput input = tree_effort_splines(m, 0.4, 4);
   const VectorXd p = random_vector(input.parameters(), 5);
   TrajectorySettings settings{.duration = 0.4};
   settings.integrator.step = 0.02;
@@ -322,7 +322,7 @@ TEST(Trajectory, ParametersOfTheMechanism) {
 // 200 parameters, and every one of the mechanism besides: at most six simulations.
 TEST(Trajectory, AGradientCostsLessThanSixSimulations) {
   const Mechanism m = rods({-1, 0, 1, 2, 3, 4, 5});
-  const SplineInput input = effort_splines(m, 1.0, 29);  // 203 parameters
+  const SplineInput input = tree_effort_splines(m, 1.0, 29);  // 203 parameters
   ASSERT_GE(input.parameters(), 200);
   const QuadraticCost cost = full_cost(m);
   TrajectorySettings settings{.duration = 1.0};

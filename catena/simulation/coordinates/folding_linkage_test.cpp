@@ -104,7 +104,7 @@ std::vector<double> reference(double beta, double rate, double interval, int row
   return result;
 }
 
-Transformd shift(double x) { return Transformd::from_translation({x, 0.0, 0.0}); }
+Transformd shift_along_x(double x) { return Transformd::from_translation({x, 0.0, 0.0}); }
 
 // Gravity along y.
 Mechanism inversor(double gravity) {
@@ -118,14 +118,15 @@ Mechanism inversor(double gravity) {
                           .inertia = SymMat3d::diagonal(0.0, j, j)});
   }
   b.add_hinge("O1", kWorld, "arm1").add_hinge("O2", kWorld, "arm2");
-  b.add_hinge("Q", kWorld, "crank", {.frame_on_parent = shift(kCrank)});
-  b.add_hinge("P1", "crank", "pa", {.frame_on_parent = shift(kCrank)});
-  b.add_hinge("P2", "crank", "pb", {.frame_on_parent = shift(kCrank)});
-  b.add_hinge("A2", "arm1", "ca", {.frame_on_parent = shift(kArm)});
-  b.add_hinge("B2", "arm2", "cb", {.frame_on_parent = shift(kArm)});
+  b.add_hinge("Q", kWorld, "crank", {.frame_on_parent = shift_along_x(kCrank)});
+  b.add_hinge("P1", "crank", "pa", {.frame_on_parent = shift_along_x(kCrank)});
+  b.add_hinge("P2", "crank", "pb", {.frame_on_parent = shift_along_x(kCrank)});
+  b.add_hinge("A2", "arm1", "ca", {.frame_on_parent = shift_along_x(kArm)});
+  b.add_hinge("B2", "arm2", "cb", {.frame_on_parent = shift_along_x(kArm)});
   const auto cut = [](double on_parent) {
-    return HingeSettings{
-        .frame_on_parent = shift(on_parent), .frame_on_child = shift(kSide), .cut = Cut::always};
+    return HingeSettings{.frame_on_parent = shift_along_x(on_parent),
+                         .frame_on_child = shift_along_x(kSide),
+                         .cut = Cut::always};
   };
   b.add_hinge("A1", "arm1", "pa", cut(kArm)).add_hinge("B1", "arm2", "pb", cut(kArm));
   b.add_hinge("C1", "ca", "cb", cut(kSide));
