@@ -1,5 +1,11 @@
 // The errors that the library throws, and the diagnostics of which a ModelError is made.
 //
+//   try {
+//     const Mechanism robot = load("robot.urdf");
+//   } catch (const ModelError& e) {
+//     for (const Diagnostic& d : e.problems()) ...
+//   }
+//
 // Every message names the thing (body, hinge, quantity) and the number that is wrong. A model is
 // checked whole: all of its problems are reported at once, each with file and line when it was
 // read from a file.

@@ -4,6 +4,9 @@
 //
 //   M v̇ + C = effort + Jᵀ λ,    J v̇ = −J̇ v
 //
+//   const MultiplierReport report = multiplier_dynamics(linkage, state, effort);
+//   for (const ConstraintRow& row : report.rows) std::cout << row.constraint << row.force << "\n";
+//
 // The accelerations are unique as long as the constraints agree; the multipliers are those of least
 // norm, rows counted in radians and fractions of the loop's length (multiplier_dynamics.h). The
 // same as forward_dynamics(..., Route::multipliers), which only wants the accelerations. O(N) for

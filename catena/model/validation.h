@@ -1,4 +1,8 @@
-// Checks a description before it is finished: names, numbers, axes, limits, inertias.
+// Checks a description before a mechanism is made of it: names, numbers, axes, limits, inertias
+// (physically possible: positive, triangle inequality).
+//
+//   const std::vector<Diagnostic> found = validate(description, {.strict = false});
+//   if (has_error(found)) throw ModelError(found);
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
-// Transform, Twist and Wrench; Ad, Ad*, ad, ad*; exp and log on SE(3).
+// Transform (rigid displacement), Twist (spatial velocity) and Wrench (spatial force); Ad, Ad*, ad,
+// ad*; exp and log on SE(3).
 //
 // Conventions (docs/notation.md): six-vectors are angular first and refer to the origin and the
 // axes of the frame they are given in. X_parent_child takes coordinates in the child frame to
