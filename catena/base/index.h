@@ -1,5 +1,5 @@
-// Subscripts. Our indices are int or Eigen::Index, with −1 for "none"; those of the standard containers are
-// std::size_t. The conversion between the two has its one home here.
+// Subscripts. Our indices are int or Eigen::Index, with −1 for "none"; those of the standard
+// containers are std::size_t. The conversion between the two has its one home here.
 #pragma once
 
 #include <cstddef>

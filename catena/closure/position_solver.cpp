@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "catena/base/dense.h"
-
 #include "catena/base/index.h"
 
 namespace catena {
