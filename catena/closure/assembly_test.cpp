@@ -22,7 +22,7 @@ Eigen::Vector3d q_of(double a, double b, double c) { return {a, b, c}; }
 
 AssemblySettings driver_fixed() { return {.fixed = {1, 0, 0}}; }
 
-// Numbers of the constraint-embedding digest, case V15 (four-bar, relative coordinates).
+// Numbers of the reference solutions for [Jain 2009], case V15 (four-bar, relative coordinates).
 TEST(Assembly, KeepsTheBranchOfTheGuess) {
   const Mechanism m = FourBar{}.build();
   const Eigen::VectorXd open = assemble(m, q_of(kPi / 3.0, 0.0, kPi / 4.0), driver_fixed());

@@ -1,6 +1,6 @@
 // Chains on a body against the published hand case (Lilly & Orin), against the numbers of the
-// spatial operator algebra digest, and against constraint embedding of the same mechanism with its
-// contacts as cut hinges.
+// reference solutions for [Rodriguez, Jain & Kreutz 1989], and against constraint embedding of the
+// same mechanism with its contacts as cut hinges.
 #include "catena/constraints/chains_on_body.h"
 
 #include <Eigen/LU>
@@ -52,7 +52,7 @@ TEST(ChainsOnBody, TwoVerticalSlides) {
     effort[freedom(m, "right")] = right;
     return chains.forward(state, effort);
   };
-  // (a) and (b) of the digest; closed forms: 10 a = 2 f − 98.1, 2 a = τ − f − 19.62.
+  // (a) and (b) of the reference; closed forms: 10 a = 2 f − 98.1, 2 a = τ − f − 19.62.
   ChainsResult r = run(100, 100);
   EXPECT_TRUE(r.by_blocks);
   EXPECT_NEAR(r.hub_acceleration.linear.z, 4.475714, 5e-7);
@@ -77,7 +77,7 @@ TEST(ChainsOnBody, TwoVerticalSlides) {
   EXPECT_THROW(chains.find("lef"), NameError);
 }
 
-// Two 6R arms that hold one body rigidly: numbers of the digest.
+// Two 6R arms that hold one body rigidly: numbers of the reference.
 TEST(ChainsOnBody, TwoArmsHoldABody) {
   const Mechanism m = two_arms({0, 0, -9.81});
   State s = two_arms_position(m);
@@ -91,7 +91,7 @@ TEST(ChainsOnBody, TwoArmsHoldABody) {
                         .against = m.body_index("object"),
                         .on_other = Transformd::from_translation(tip - kCenter)};
   };
-  // Rates of the digest.
+  // Rates of the reference.
   const double rates[2][6] = {
       {0.1305718048, 0.1833467504, -0.2098078593, 0.2884133685, -0.1559923565, -0.3679476383},
       {-0.05863629711, 0.1842097872, -0.1353851183, 0.2950895247, 0.005733028522, -0.6420720396}};
@@ -110,7 +110,7 @@ TEST(ChainsOnBody, TwoArmsHoldABody) {
   const double expected[2][6] = {
       {1.41214403, 12.64926014, -0.5890815222, 1.008207698, -9.458753728, -5.590484192},
       {-1.347148488, 8.331944618, 8.292991175, 3.417556191, -17.13995679, -1.479317329}};
-  // The digest's positions and rates have ten digits; accelerations of 17 rad/s² from a system
+  // The reference's positions and rates have ten digits; accelerations of 17 rad/s² from a system
   // whose condition is about a hundred.
   for (int i = 0; i < 6; ++i) {
     EXPECT_NEAR(r.acceleration[freedom(m, "a" + std::to_string(i + 1))], expected[0][i], 2e-7);

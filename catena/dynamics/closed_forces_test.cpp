@@ -1,4 +1,4 @@
-// Bearing forces of closed mechanisms, against the constraint-embedding digest.
+// Bearing forces of closed mechanisms, against the reference solutions for [Jain 2009].
 #include <algorithm>
 #include <string_view>
 
@@ -115,7 +115,7 @@ TEST(ClosedForces, PinsOfAFourBarWithRoundedAxes) {
 }
 
 // The same four-bar in a plane that no axis lies in: no component of its forces is determined, but
-// the parts in the plane are, and are those of the digest, turned (V4, 60 degrees).
+// the parts in the plane are, and are those of the reference, turned (V4, 60 degrees).
 TEST(ClosedForces, PinsOfATiltedFourBar) {
   const Rotationd turn = Rotationd::from_rpy(0.4, -0.7, 1.1);
   MechanismBuilder b = four_bar().edit();

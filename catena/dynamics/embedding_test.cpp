@@ -1,5 +1,5 @@
-// Closed loops as nodes of the tree, against the numbers of the constraint-embedding digest (its
-// routes: position-only Lagrangian in 60 digits, closed forms, dense equations in absolute
+// Closed loops as nodes of the tree, against the numbers of the reference solutions for [Jain 2009]
+// (its routes: position-only Lagrangian in 60 digits, closed forms, dense equations in absolute
 // coordinates).
 #include "catena/dynamics/embedding.h"
 
@@ -18,7 +18,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr double kDigits = 1e-11;  // the digest prints 11 to 14 digits
+constexpr double kDigits = 1e-11;  // the reference prints 11 to 14 digits
 
 TEST(Embedding, FourBarAtOneRadian) {
   for (const HingeType cut : {HingeType::revolute, HingeType::spherical, HingeType::cylindrical}) {

@@ -8,8 +8,8 @@
 namespace catena::test {
 namespace {
 
-// Chain A in the frames of text 000, angular first: velocity part of the accelerations, residual
-// force. Then Armstrong's constraint forces and inertias of bodies 1 to 6.
+// Chain A in the frames of [D'Eleuterio & Damaren 1991], angular first: velocity part of the
+// accelerations, residual force. Then Armstrong's constraint forces and inertias of bodies 1 to 6.
 const std::vector<std::vector<double>> kBias = {
     {0, 0, 0, 0, 0, 0},
     {0.101689255198798, -0.118992837503413, 0, -0.346335581026534, -0.225968283869691, 0},
@@ -77,7 +77,7 @@ const auto& at(const T& container, int i) {
   return container[static_cast<std::size_t>(i)];
 }
 
-// The Q of text 000 for body n, angular first, in the frame of the body.
+// The Q of [D'Eleuterio & Damaren 1991] for body n, angular first, in the frame of the body.
 HingeMatrix constraint_map(int n) {
   HingeMatrix q = HingeMatrix::Zero(6, n == 2 ? 4 : (n == 4 || n == 5 ? 3 : 5));
   const auto units = [&](std::vector<int> text) {  // 1..6, linear first

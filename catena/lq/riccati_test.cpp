@@ -1,5 +1,6 @@
-// The Riccati sweep against the exact cases of the chain-recursion digest (LQ-1 to LQ-4, rational
-// numbers) and against the equations of the whole problem with multipliers, solved at once.
+// The Riccati sweep against the exact cases of the reference solutions for [D'Eleuterio & Damaren
+// 1991] (LQ-1 to LQ-4, rational numbers) and against the equations of the whole problem with
+// multipliers, solved at once.
 #include "catena/lq/riccati.h"
 
 #include <algorithm>
@@ -40,8 +41,8 @@ void expect_near(const MatrixXd& found, const MatrixXd& expected, double toleran
       << expected;
 }
 
-// The digest numbers stages from −1: stage 0 here is its stage −1, x[k + 1] its x_k; its t is −r,
-// its costate −λ. Its x_{−1} has no cost.
+// The reference numbers stages from −1: stage 0 here is its stage −1, x[k + 1] its x_k; its t is
+// −r, its costate −λ. Its x_{−1} has no cost.
 struct TextStage {
   MatrixXd A, B;  // A_k, B_k
   VectorXd t;     // t_k

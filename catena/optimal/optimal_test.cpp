@@ -252,7 +252,7 @@ TEST(Optimal, SeveralStartsFindTheOtherMinimum) {
   s.starts = 12;
   s.spread = 2.5;
   const OptimalMotion r = solve(p, s);
-  // The digest: in a hundred starts only these two occurred.
+  // The reference: in a hundred starts only these two occurred.
   ASSERT_EQ(r.minima.size(), 2u);
   EXPECT_NEAR(r.minima[0].cost, 129.185636897, 1e-5);
   EXPECT_NEAR(r.minima[1].cost, 167.5046, 1e-4);

@@ -1,6 +1,6 @@
 // Derivatives by parameters against differences of the reference with other parameters (trees), the
-// numbers of the digest of Sohl & Bobrow (case T1), and mechanisms made anew (loops); the regressor
-// against inverse dynamics.
+// numbers of the reference solutions for [Sohl & Bobrow 2001] (case T1), and mechanisms made anew
+// (loops); the regressor against inverse dynamics.
 #include "catena/sensitivity/parameters.h"
 
 #include "catena/dynamics/testing/closed_cases.h"

@@ -1,6 +1,6 @@
-// Gradients along motions: the numbers of the digest of Sohl & Bobrow (TS1, TS2), differences of
-// the computed cost, forward against adjoint, discrete against continuous; what a gradient costs;
-// Lyapunov exponents of motions whose exponents are known.
+// Gradients along motions: the numbers of the reference solutions for [Sohl & Bobrow 2001] (TS1,
+// TS2), differences of the computed cost, forward against adjoint, discrete against continuous;
+// what a gradient costs; Lyapunov exponents of motions whose exponents are known.
 #include <cmath>
 #include <ctime>
 #include <numbers>
@@ -19,7 +19,7 @@ namespace {
 
 using Eigen::VectorXd;
 
-// Unit rods in the plane; `parents` as in the digest.
+// Unit rods in the plane; `parents` as in the reference.
 Mechanism rods(const std::vector<int>& parents) {
   MechanismBuilder b("rods");
   b.set_gravity({0.0, -9.81, 0.0});
@@ -77,8 +77,8 @@ TEST(Trajectory, AcrobotOfTheDigest) {
   start.q[0] = -1.0;
   const VectorXd p = vector({0.5, -1, 1.5, -0.5, 1, -1.5, 0.8, -0.3});
   const TrajectoryGradient g = along.gradient(start, p);
-  // The digest integrates ∫ τ² by Simpson's rule on the nodes, we with the weights of the method:
-  // both of fourth order, and its numbers move by 4e-9 from N = 360 to N = 1800.
+  // The reference integrates ∫ τ² by Simpson's rule on the nodes, we with the weights of the
+  // method: both of fourth order, and its numbers move by 4e-9 from N = 360 to N = 1800.
   EXPECT_NEAR(g.cost, 13088.3344632841, 1e-8 * 13088.0);
   EXPECT_NEAR(g.final_state.q[0], -1.694568743163, 1e-11);
   EXPECT_NEAR(g.final_state.v[0], -1.556696922474, 1e-11);

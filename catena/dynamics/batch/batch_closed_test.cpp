@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The four-bar of the constraint-embedding digest, driver at angles all around.
+// The four-bar of the reference solutions for [Jain 2009], driver at angles all around.
 Batch four_bar_batch(Random& random, const Mechanism& m, int states) {
   Batch b = random_batch(random, m, states, 2);
   for (int i = 0; i < states; ++i) {

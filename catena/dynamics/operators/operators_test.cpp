@@ -142,7 +142,7 @@ TEST(Operators, ClosedMechanismsNeedAChartAndAClosedPosition) {
   EXPECT_EQ(y, VectorXd::Ones(1));
 }
 
-// Every identity of text 004 between the dense operators.
+// Every identity of [Concurrent Dynamics 2017] between the dense operators.
 TEST(Operators, Identities) {
   Random random(3);
   std::vector<std::pair<Mechanism, VectorXd>> cases;
@@ -332,7 +332,7 @@ TEST(Operators, NumbersOfTheTenBodyTree) {
   apply_hinge_inertia(w, nu, d_nu);
   EXPECT_NEAR(0.5 * nu.dot(d_nu), 1.38447180609747, 1e-13);
 
-  // The factored inverse on effort − bias: (19b) of text 004.
+  // The factored inverse on effort − bias: (19b) of [Concurrent Dynamics 2017].
   VectorXd acceleration;
   const VectorXd bias = bias_effort(c.mechanism, c.state, c.external);
   apply_inverse_mass_matrix(w, c.effort - bias, acceleration);

@@ -1,4 +1,4 @@
-// The ten-body tree T of text 004 (Concurrent Dynamics, figure 2) and TP, the same with two
+// The ten-body tree T of [Concurrent Dynamics 2017] (figure 2) and TP, the same with two
 // sliders: reference numbers by point masses in 40-digit arithmetic.
 //
 // The text works in ground axes, angular part first, at the hinge points, where the frames of the

@@ -1,4 +1,5 @@
-// Closed mechanisms of the constraint-embedding digest (cases V4, V6, V7), for several tests.
+// Closed mechanisms of the reference solutions for [Jain 2009] (cases V4, V6, V7), for several
+// tests.
 #pragma once
 
 #include <initializer_list>

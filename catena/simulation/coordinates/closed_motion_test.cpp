@@ -1,4 +1,5 @@
-// Motions of closed mechanisms, against the constraint-embedding digest (cases V4, V10, V11, V12).
+// Motions of closed mechanisms, against the reference solutions for [Jain 2009] (cases V4, V10,
+// V11, V12).
 #include <numbers>
 
 #include <gtest/gtest.h>

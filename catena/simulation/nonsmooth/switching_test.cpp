@@ -331,7 +331,7 @@ SimulationResult move_tip(const std::string& actuators, MemoryRecorder& record) 
   settings.output_interval = 0.5;
   settings.outputs = {"q.*", "v.*", "effort.*"};
   StateInput input;
-  // Where the digest starts: x = Σ cos, y = Σ sin of 60, 50 and −40 degrees.
+  // Where the reference starts: x = Σ cos, y = Σ sin of 60, 50 and −40 degrees.
   const double degree = kPi / 180.0;
   const double x = std::cos(60 * degree) + std::cos(50 * degree) + std::cos(-40 * degree);
   const double y = std::sin(60 * degree) + std::sin(50 * degree) + std::sin(-40 * degree);
