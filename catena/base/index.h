@@ -9,6 +9,9 @@ namespace catena {
 // A subscript for a standard container; `i` must not be negative.
 constexpr std::size_t index(std::ptrdiff_t i) { return static_cast<std::size_t>(i); }
 
+// A number of elements, for resize() and the like; `n` must not be negative.
+constexpr std::size_t to_size(std::ptrdiff_t n) { return static_cast<std::size_t>(n); }
+
 // container[i].
 template <class Container>
 constexpr auto& at(Container&& container, std::ptrdiff_t i) {

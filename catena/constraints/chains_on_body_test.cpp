@@ -6,6 +6,7 @@
 #include <Eigen/LU>
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/closure/assembly.h"
 #include "catena/constraints/testing/test_arms.h"
 #include "catena/dynamics/inverse.h"
@@ -18,7 +19,7 @@ namespace {
 using Eigen::VectorXd;
 
 int freedom(const Mechanism& m, const std::string& name) {
-  return m.hinges()[static_cast<std::size_t>(m.hinge_index(name))].v_index;
+  return m.hinges()[index(m.hinge_index(name))].v_index;
 }
 
 TEST(ChainsOnBody, TwoVerticalSlides) {
@@ -227,8 +228,7 @@ TEST(ChainsOnBody, StandingStill) {
   const double weight = m.total_mass() * 9.81;
   Eigen::Matrix<double, 3, 4> balance;
   for (int k = 0; k < 4; ++k)
-    balance.col(k) << 1.0, places[static_cast<std::size_t>(k)].x - center.x,
-        places[static_cast<std::size_t>(k)].y - center.y;
+    balance.col(k) << 1.0, places[index(k)].x - center.x, places[index(k)].y - center.y;
   const Eigen::Vector4d carry = balance.transpose() * (balance * balance.transpose()).inverse() *
                                 Eigen::Vector3d(weight, 0.0, 0.0);
   std::vector<ExternalWrench> pushes;
@@ -280,7 +280,7 @@ TEST(ChainsOnBody, ShortChainsHoldTheBodyItself) {
       effort[freedom(m, name)] = torque[arm][i];
     }
   const Vec3d center{0.75, 0.6, 0.0};
-  const int object = m.hinges()[static_cast<std::size_t>(m.hinge_index("object"))].q_index;
+  const int object = m.hinges()[index(m.hinge_index("object"))].q_index;
   for (int i = 0; i < 3; ++i) s.q[object + 4 + i] = center[i];
   std::vector<ChainContact> contacts;
   for (int arm = 0; arm < 2; ++arm) {
@@ -301,7 +301,7 @@ TEST(ChainsOnBody, ShortChainsHoldTheBodyItself) {
   }
   for (int arm = 0; arm < 2; ++arm) {
     Eigen::Matrix3d jacobian;  // of (ω_z, v_x, v_y) of the tip
-    const Vec3d tip = contacts[static_cast<std::size_t>(arm)].on_other.translation + center;
+    const Vec3d tip = contacts[index(arm)].on_other.translation + center;
     for (int i = 0; i < 3; ++i) {
       const std::string name = std::string(arm == 0 ? "a" : "b") + std::to_string(i);
       const Vec3d joint = body_pose(m, s.q, m.body_index(name)).translation;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/forces.h"
 #include "catena/dynamics/forward.h"
 #include "catena/dynamics/testing/closed_cases.h"
@@ -175,7 +176,7 @@ TEST(ClosedForces, TwoFourBarsInSeries) {
     int i = 0;
     for (const double e : expected) {
       EXPECT_NEAR(f[i], e, 1e-10 * (1.0 + std::abs(e))) << hinge << " " << i;
-      EXPECT_FALSE(forces.undetermined(hinge)[static_cast<std::size_t>(i)]) << hinge << " " << i;
+      EXPECT_FALSE(forces.undetermined(hinge)[index(i)]) << hinge << " " << i;
       ++i;
     }
   };

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "catena/base/error.h"
+#include "catena/base/index.h"
 
 namespace catena {
 namespace {
@@ -229,7 +230,7 @@ VectorXd solve_whole(const LqProblem& p) {
   };
   const MatrixXd one = MatrixXd::Identity(n, n);
   for (Index k = 0; k < stages; ++k) {
-    const LqStage& s = p.stages[static_cast<std::size_t>(k)];
+    const LqStage& s = p.stages[index(k)];
     const Index u = k * block, x = u + m, l = x + n;  // u_k, x_{k+1}, multiplier of its equation
     const Index before = x - block;                   // x_k
     add(u, u, s.R);
@@ -274,7 +275,7 @@ TEST(Riccati, AgreesWithTheWholeProblemAtOnce) {
     double worst = 0.0, size = 1.0;
     for (int k = 0; k < stages; ++k) {
       const Index at = k * (2 * n + m);
-      const std::size_t i = static_cast<std::size_t>(k);
+      const std::size_t i = to_size(k);
       worst = std::max(worst, (s.u[i] - whole.segment(at, m)).lpNorm<Eigen::Infinity>());
       worst = std::max(worst, (s.x[i + 1] - whole.segment(at + m, n)).lpNorm<Eigen::Infinity>());
       worst = std::max(worst,

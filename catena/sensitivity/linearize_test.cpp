@@ -6,6 +6,7 @@
 #include <Eigen/LU>
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/testing/closed_cases.h"
 #include "catena/model/configuration.h"
 #include "catena/sensitivity/equilibrium.h"
@@ -100,7 +101,7 @@ TEST(Linearize, IndependentFreedomsAreChosen) {
   for (int i = 0; i < 3; ++i) {
     LinearizeSettings settings;
     settings.independent.assign(3, 0);
-    settings.independent[static_cast<std::size_t>(i)] = 1;
+    settings.independent[index(i)] = 1;
     SensitivityWorkspace w(m);
     const LinearModel model = linearize(m, point, settings, w);
     EXPECT_EQ(model.freedoms, std::vector<int>{i});

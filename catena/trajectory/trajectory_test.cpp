@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/dynamics/mass_matrix.h"
 #include "catena/dynamics/testing/closed_cases.h"
 #include "catena/model/configuration.h"
@@ -145,7 +146,7 @@ void expect_gradient(const Mechanism& m, const State& start, const TrajectoryInp
 
 SplineInput tree_effort_splines(const Mechanism& m, double duration, int coefficients) {
   std::vector<SplineInput::Spline> splines;
-  splines.reserve(static_cast<std::size_t>(m.freedoms()));
+  splines.reserve(to_size(m.freedoms()));
   for (int i = 0; i < m.freedoms(); ++i)
     splines.push_back({.freedom = i, .degree = 2, .coefficients = coefficients});
   return SplineInput(m, duration, splines);
@@ -302,7 +303,7 @@ TEST(Trajectory, ParametersOfTheMechanism) {
       TrajectorySensitivity(m, input, full_cost(m), settings, &set).gradient(start, p).mechanism;
   const VectorXd values = set.values();
   for (int k = 0; k < set.size(); ++k) {
-    const std::string& name = set.names()[static_cast<std::size_t>(k)];
+    const std::string& name = set.names()[index(k)];
     const auto cost_at = [&](double e) {
       VectorXd x = values;
       x[k] += e;

@@ -4,6 +4,7 @@
 // The text works in ground axes, angular part first, at the hinge points, where the frames of the
 // bodies stand here.
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/dynamics/published/published_cases.h"
 #include "catena/dynamics/published/published_numbers.h"
 #include "catena/dynamics/published/published_support.h"
@@ -146,9 +147,7 @@ class CaseT : public ::testing::Test {
     return x;
   }
   Eigen::Index place(int i) const {
-    return mechanism
-        .hinges()[static_cast<std::size_t>(mechanism.hinge_index("h" + std::to_string(i + 1)))]
-        .v_index;
+    return mechanism.hinges()[index(mechanism.hinge_index("h" + std::to_string(i + 1)))].v_index;
   }
   // From the frame of body i to ground axes. The loads in ground axes have left the poses behind.
   MatrixXd to_ground(int i) const {
