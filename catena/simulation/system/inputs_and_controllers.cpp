@@ -8,8 +8,9 @@
 namespace catena {
 namespace {
 
-// The port of a component that acts at one freedom.
-std::vector<OutputPort> effort_port(const std::string& freedom) {
+// The port of a component that acts at one freedom. Throws NameError if there is no such freedom.
+std::vector<OutputPort> effort_port(const Mechanism& mechanism, const std::string& freedom) {
+  static_cast<void>(freedom_index(mechanism, freedom));
   return {{"effort", "effort." + freedom}};
 }
 
@@ -17,7 +18,7 @@ std::vector<OutputPort> effort_port(const std::string& freedom) {
 class EffortInput final : public Component {
  public:
   EffortInput(std::string name, const InputSettings& settings, const Mechanism& mechanism)
-      : Component(std::move(name), {}, effort_port(settings.freedom)),
+      : Component(std::move(name), {}, effort_port(mechanism, settings.freedom)),
         signal_(settings.signal, mechanism, "input '" + settings.freedom + "'", false) {}
 
   void output(const Context& context, std::span<double> y) const override {
@@ -33,7 +34,7 @@ class EffortInput final : public Component {
 class PidController final : public Component {
  public:
   PidController(std::string name, const ControllerSettings& settings, const Mechanism& mechanism)
-      : Component(std::move(name), {}, effort_port(settings.freedom)),
+      : Component(std::move(name), {}, effort_port(mechanism, settings.freedom)),
         freedom_(freedom_index(mechanism, settings.freedom)),
         coordinate_(mechanism.coordinate_of_freedom()[index(freedom_)]),
         kp_(settings.kp),
