@@ -6,6 +6,7 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 
+#include "catena/base/dense.h"
 #include "catena/base/index.h"
 #include "catena/dynamics/embedding.h"
 #include "catena/dynamics/testing/closed_reference.h"
