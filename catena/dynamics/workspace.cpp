@@ -28,7 +28,7 @@ struct Workspace::AggregateStore {
     twists.resize(m + n);
     wrenches.resize(m + 3 * n);
     inertias.resize(m);
-    numbers.resize(3 * n + n * (n + 1) + 3 * n * n + std::max(n, t * (2 + t)));
+    numbers.resize(4 * n + n * (n + 1) + 3 * n * n + std::max(n, t * (2 + t)));
     integers.resize(3 * n);
   }
 
@@ -49,7 +49,8 @@ struct Workspace::AggregateStore {
     g.bias = numbers.data();
     g.needed = g.bias + n;
     g.innovation = g.needed + n;
-    g.rows = g.innovation + n;
+    g.scale = g.innovation + n;
+    g.rows = g.scale + n;
     g.map = g.rows + n * (n + 1);
     g.mass = g.map + n * n;
     g.factor = g.mass + n * n;

@@ -176,7 +176,8 @@ std::optional<ParameterSet::Parameter> ParameterSet::find_of_hinge(const Mechani
   return std::nullopt;
 }
 
-std::optional<ParameterSet::Parameter> ParameterSet::find_of_spring(const Spring& spring, int i,
+std::optional<ParameterSet::Parameter> ParameterSet::find_of_spring(const SpringDamper& spring,
+                                                                    int i,
                                                                     const std::string& name) {
   const std::string rest = after("spring." + spring.name + ".", name);
   if (rest == "stiffness") return Parameter{Kind::spring_stiffness, i, 0};

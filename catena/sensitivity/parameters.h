@@ -161,7 +161,7 @@ class ParameterSet {
   static std::optional<Parameter> find(const Mechanism& mechanism, const std::string& name);
   static std::optional<Parameter> find_of_hinge(const Mechanism& mechanism, int hinge,
                                                 const std::string& name);
-  static std::optional<Parameter> find_of_spring(const Spring& spring, int number,
+  static std::optional<Parameter> find_of_spring(const SpringDamper& spring, int number,
                                                  const std::string& name);
   static std::optional<Parameter> find_of_coupling(const Coupling& coupling, int number,
                                                    const std::string& name);

@@ -152,8 +152,7 @@ void EventWatch::evaluate(const Instant& instant, const Eigen::VectorXd& y) {
 }
 
 void EventWatch::find_slope(Watch& watch) const {
-  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  Jet jet{0.0, kUnknown, kUnknown};
+  Jet jet = Jet::without_rates(0.0);
   if (watch.kind == Watch::Kind::switching)
     jet = switching_.slope(watch.which, found_.instant, coordinate_rate_);
   else if (watch.kind == Watch::Kind::function &&
