@@ -93,7 +93,7 @@ class ParameterSet {
   // motion sums are added up (they have adjoint_size() numbers, zero at first) and made a gradient
   // of at the end, so that it matters little how many parameters there are (parameter_adjoint.h).
   // Only welds with springs or rotors beyond them need probes, and what is differenced costs
-  // mechanisms made anew.
+  // rebuilt mechanisms.
   Eigen::Index adjoint_size() const;
   void add_adjoint(const State& state, const Eigen::VectorXd& multiplier,
                    const SensitivityWorkspace& workspace, Eigen::VectorXd& sums) const;

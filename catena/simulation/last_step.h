@@ -13,7 +13,7 @@ class LastStep {
       : equations_(equations), integrator_(integrator), within_(*this) {}
 
   // Takes over the step that the integrator has made from y_start, the anchor of the coordinates.
-  // `looked_into`: whether anybody will look inside. Throws NumericalError if its end is nowhere,
+  // `looked_into`: whether its inside will be evaluated. Throws NumericalError if its end is nowhere,
   // or if it should be looked into and cannot.
   void take(const Eigen::VectorXd& y_start, bool looked_into);
 

@@ -132,21 +132,21 @@ void Simulation::advance() {
     t_ = limit;
     equations_.at(t_, y_, here_);
   }
-  bool anew = t_ != integrator_->time();
+  bool must_restart = t_ != integrator_->time();
   if (t_ >= corner && t_ < settings_.duration) {
-    anew |= equations_.signals().jumps_at(corner);
-    anew |= pass_corner();
+    must_restart |= equations_.signals().jumps_at(corner);
+    must_restart |= pass_corner();
     equations_.at(t_, y_, here_);
-    anew |= equations_.run_ticks(here_, y_);
+    must_restart |= equations_.run_ticks(here_, y_);
   }
   if (stops_.hold(here_, y_)) {
-    anew = true;
+    must_restart = true;
     equations_.at(t_, y_, here_);
   }
   const Coordinates::Accepted accepted = accept();
-  anew |= accepted.changed && !accepted.recounted;
-  if (t_ >= checkpoint_time() && t_ < settings_.duration) anew |= make_checkpoint();
-  if (anew) {
+  must_restart |= accepted.changed && !accepted.recounted;
+  if (t_ >= checkpoint_time() && t_ < settings_.duration) must_restart |= make_checkpoint();
+  if (must_restart) {
     restart();
   } else if (accepted.changed) {
     integrator_->go_on(y_);
