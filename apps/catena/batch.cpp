@@ -218,7 +218,8 @@ void add_batch(CommandLine& line) {
       "  catena simulate models/arm6.yaml --duration 1 -o run.csv\n"
       "  catena batch models/arm6.yaml --states run.csv -o accelerations.csv\n"
       "  catena batch models/arm6.yaml --states run.csv --what mass-matrix -o masses.csv --json\n\n"
-      "A state that cannot be evaluated is told on stderr, its row is NaN, and the exit code is "
+      "A state that cannot be evaluated is reported on stderr, its row is NaN, and the exit code "
+      "is "
       "1;\n"
       "all others are computed.");
   command.action([options] { batch(*options); });

@@ -68,12 +68,14 @@ void check_command(const CheckDerivativesOptions& options) {
 }  // namespace
 
 void add_check_derivatives(CommandLine& line) {
-  Command command =
-      line.subcommand("check-derivatives", "Every derivative against differences at random states");
+  Command command = line.subcommand(
+      "check-derivatives", "Compare every derivative with finite differences at random states");
   const auto options = std::make_shared<CheckDerivativesOptions>();
   options->model.add(command);
-  command.option("--states", options->states, "How many states").positive().show_default();
-  command.option("--seed", options->seed, "Of the random states").non_negative().show_default();
+  command.option("--states", options->states, "Number of states").positive().show_default();
+  command.option("--seed", options->seed, "Seed of the random states")
+      .non_negative()
+      .show_default();
   command.flag("--json", options->json, "Print JSON");
   command.footer(
       "Examples:\n"

@@ -381,12 +381,12 @@ void add_dynamics(CommandLine& line) {
       .show_default();
   command
       .option("--body", options->body,
-              "Of chains: the body that they hold; every hinge that closes a loop on it, or "
+              "For chains: the body that they hold; every hinge that closes a loop on it, or "
               "on the ground, is a contact")
       .placeholder("BODY");
   command
       .option("--route", options->route,
-              "Of forward dynamics: recursive sweeps (loops embedded), dense (mass matrix), "
+              "For forward dynamics: recursive sweeps (ABA, loops embedded), dense (mass matrix), "
               "or multipliers (loops by their constraint forces, with a report on them)")
       .one_of({"automatic", "recursive", "dense", "multipliers"})
       .show_default();

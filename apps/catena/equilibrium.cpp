@@ -76,7 +76,8 @@ void equilibrium_command(const EquilibriumOptions& options) {
 
 void add_equilibrium(CommandLine& line) {
   Command command = line.subcommand(
-      "equilibrium", "A position in which nothing accelerates, at rest or in steady motion");
+      "equilibrium",
+      "Find an equilibrium: a position in which nothing accelerates, at rest or in steady motion");
   const auto options = std::make_shared<EquilibriumOptions>();
   options->model.add(command);
   command

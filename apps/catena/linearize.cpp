@@ -199,9 +199,9 @@ void add_linearize(CommandLine& line) {
       .separated_by(',')
       .placeholder("NAME,...");
   command
-      .option("--independent", options->independent,
-              "Hinges or freedoms of closed loops that are to be states (default: what suits "
-              "the position)")
+      .option(
+          "--independent", options->independent,
+          "Joints or freedoms of closed loops to use as states (default: chosen by conditioning)")
       .separated_by(',')
       .placeholder("NAME,...");
   command
@@ -210,7 +210,7 @@ void add_linearize(CommandLine& line) {
       .separated_by(',')
       .placeholder("NAME,...");
   command.flag("--compare", options->compare,
-               "Also linearize by perturbation and tell the difference");
+               "Also linearize by perturbation and print the difference");
   command.option("--along", options->along, "Linearize at the states of this run")
       .placeholder("RUN.h5");
   command.option("--every", options->every, "Use every Nth row of the run").positive();

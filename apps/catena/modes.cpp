@@ -84,8 +84,8 @@ void add_modes(CommandLine& line) {
       .placeholder("FILE");
   command
       .option("--independent", options->independent,
-              "Hinges or freedoms of closed loops that shapes are told in (default: what suits "
-              "the position)")
+              "Joints or freedoms of closed loops in which shapes are given (default: chosen by "
+              "conditioning)")
       .separated_by(',')
       .placeholder("NAME,...");
   command.flag("--shapes", options->shapes, "Print the mode shapes too");

@@ -169,7 +169,8 @@ void optimize(const OptimizeOptions& o) {
 }  // namespace
 
 void add_optimize(CommandLine& line) {
-  Command command = line.subcommand("optimize", "Find the motion of a mechanism that costs least");
+  Command command =
+      line.subcommand("optimize", "Trajectory optimization: find the motion of least cost");
   const auto options = std::make_shared<OptimizeOptions>();
   OptimizeOptions& o = *options;
   command.option("problem", o.problem, "The problem (YAML; docs/optimize.md)")
@@ -181,22 +182,25 @@ void add_optimize(CommandLine& line) {
               "(default: PROBLEM.run.h5 here)")
       .placeholder("RUN");
   command.option("--result", o.result, "Write the result as JSON too").placeholder("FILE");
-  command.option("--warm", o.warm, "Begin where a run of catena optimize or a result in JSON ended")
+  command
+      .option("--warm", o.warm,
+              "Start from the result of an earlier catena optimize, a run or JSON")
       .placeholder("FILE");
   command.option("--solver", o.solver, "auto, lm (Levenberg-Marquardt) or ipopt")
       .one_of(solver_names());
   command.option("--time-limit", o.time_limit, "Stop with the best motion after this long, in s")
       .placeholder("S");
-  command.option("--iterations", o.iterations, "At most so many (default: 500)").placeholder("N");
-  command.option("--tolerance", o.tolerance, "Relative, of the cost (default: 1e-9)")
-      .placeholder("X");
-  command.option("--starts", o.starts, "Search from so many points and list the minima")
+  command.option("--iterations", o.iterations, "Largest number of iterations (default: 500)")
       .placeholder("N");
-  command.option("--seed", o.seed, "Of the further starts (default: 1)").placeholder("N");
+  command.option("--tolerance", o.tolerance, "Relative tolerance of the cost (default: 1e-9)")
+      .placeholder("X");
+  command.option("--starts", o.starts, "Number of starting points; the minima found are listed")
+      .placeholder("N");
+  command.option("--seed", o.seed, "Seed of the further starts (default: 1)").placeholder("N");
   command.option("--spread", o.spread, "How far the further starts are from the guess (default: 1)")
       .placeholder("X");
   command.flag("--no-run", o.no_run, "Write no run");
-  command.flag("--json", o.json, "For machines");
+  command.flag("--json", o.json, "Print JSON");
   command.flag("-q,--quiet", o.quiet, "No table of the iterations");
   command.footer(
       "Writes the best motion as a run: catena report, view and plot show it, guess.q.* beside "

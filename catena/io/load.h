@@ -28,7 +28,7 @@ enum class Base {
 struct LoadSettings {
   Base base = Base::as_written;
   std::optional<Vec3d> gravity = {};  // overrides the file's
-  // Impossible inertias and doubtful tags are errors. YAML is always read strictly.
+  // Treat impossible inertias and doubtful tags as errors. YAML is always read strictly.
   bool strict = false;
 };
 

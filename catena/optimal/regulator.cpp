@@ -110,7 +110,7 @@ std::optional<Chart> chart_along(const Mechanism& m, const RecordedMotion& motio
   if (best_quality < kPoorChart)
     throw NumericalError(fmt::format(
         "no choice of independent freedoms of '{}' serves this whole motion (the best is poor at "
-        "{} s: {:.2g} of what is possible there, {} is needed); regulate a part of it in which "
+        "{} s: {:.2g} of the best possible there, {} is needed); regulate a part of it in which "
         "they need not change",
         m.name(), number(worst_time), best_quality, kPoorChart));
   return best;

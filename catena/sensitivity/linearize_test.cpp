@@ -109,7 +109,7 @@ TEST(Linearize, IndependentFreedomsAreChosen) {
     EXPECT_LT(p.difference_A, 1e-6);
     EXPECT_LT(p.difference_B, 1e-6);
     EXPECT_EQ(linearize(m, point, {}, w).freedoms, model.freedoms);
-    // E by differences of the accelerations of mechanisms made anew.
+    // E by differences of the accelerations of mechanisms rebuilt.
     const ParameterSet set(m, {"body.coupler.mass"});
     const MatrixXd e = parameter_matrix(m, model, set, settings);
     ASSERT_EQ(e.rows(), 2);

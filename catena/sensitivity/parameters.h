@@ -92,7 +92,7 @@ class ParameterSet {
   // motion sums are added up (they have adjoint_size() numbers, zero at first) and made a gradient
   // of at the end, so that it matters little how many parameters there are (parameter_adjoint.h).
   // Only welds with springs or rotors beyond them need probes, and what is differenced costs
-  // mechanisms made anew.
+  // mechanisms rebuilt.
   Eigen::Index adjoint_size() const;
   void add_adjoint(const State& state, const Eigen::VectorXd& multiplier,
                    const SensitivityWorkspace& workspace, Eigen::VectorXd& sums) const;
@@ -111,7 +111,7 @@ class ParameterSet {
                         const Eigen::VectorXd& multiplier, const SensitivityWorkspace& workspace,
                         LoopScratch& scratch, Eigen::VectorXd& sums) const;
 
-  // By differences of mechanisms made anew, for comparison: of efforts at this acceleration, or
+  // By differences of mechanisms rebuilt, for comparison: of efforts at this acceleration, or
   // (`forward`) of accelerations at this effort, rows the independent freedoms of the workspace. A
   // constant of zero that cannot be less has none, and the result is empty. `part`: of the usual
   // step.

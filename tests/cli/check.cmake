@@ -123,7 +123,7 @@ foreach(row "forward;acceleration;effort" "inverse;acceleration;effort"
   file(READ ${WORK}/${what}.json written)
   keys("${written}" ${row})
 endforeach()
-# A closed loop: numbers of the constraint-embedding digest (V4, open branch, 60 degrees, rate 2,
+# A closed loop: numbers of the reference solution (V4, open branch, 60 degrees, rate 2,
 # effort 3). What the state names is kept, the rest is assembled.
 file(WRITE ${WORK}/closed.yaml "q: {A: pi/3}\nv: {A: 2}\neffort: {A: 3}\n")
 expect(0 OUT "." RUN dynamics ${models}/four_bar.yaml --state closed.yaml --json)

@@ -51,7 +51,7 @@ if(NOT out STREQUAL first)
 endif()
 
 # ---- an equilibrium
-expect(0 OUT "without it .*with it .* 1/s.*all, of what is allowed"
+expect(0 OUT "without it .*with it .* 1/s.*all, relative to allowed"
        RUN lqr ${models}/acrobot.yaml --at ${examples}/acrobot_upright.yaml --actuators elbow
            --disturb q.shoulder=0.01 --duration 5 --gains gains.json)
 file(READ ${WORK}/gains.json text)
