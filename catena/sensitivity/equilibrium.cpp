@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "catena/base/dense.h"
 #include "catena/base/index.h"
@@ -17,6 +18,9 @@ using Eigen::VectorXd;
 
 // How far a step may go: no freedom by more than this at once (radians, metres).
 constexpr double kLongestStep = 0.5;
+// Efforts this many roundings of the coordinates away from balance are balanced: what the guess
+// π/2 leaves of a weight that acts through cos q.
+constexpr double kRoundings = 8.0;
 
 }  // namespace
 
@@ -79,6 +83,13 @@ Equilibrium find_equilibrium(const Mechanism& m, const OperatingPoint& guess,
       Eigen::MatrixXd turned = Eigen::MatrixXd::Zero(w.tangent.map.cols(), w.tangent.map.cols());
       add_map_change(w, applied, turned);
       jacobian -= turned(free, free);
+    }
+    // A guess that is an equilibrium to the last digit leaves no efforts to be compared with.
+    const double rounding = kRoundings * std::numeric_limits<double>::epsilon() *
+                            std::max(1.0, out.state.q.lpNorm<Eigen::Infinity>());
+    if (out.residual <= rounding * jacobian.lpNorm<Eigen::Infinity>()) {
+      out.found = true;
+      break;
     }
     const VectorXd gradient = jacobian.transpose() * residual;
     const Eigen::MatrixXd square = jacobian.transpose() * jacobian;
