@@ -79,7 +79,7 @@ void add_assemble(CommandLine& line) {
   const auto options = std::make_shared<AssembleOptions>();
   options->model.add(command);
   command.option("--state", options->state, "Start from this state (YAML), not the model's");
-  command.option("--fix", options->fix, "Hinges or freedoms to leave as they are");
+  command.option("--fix", options->fix, "Joints or freedoms to leave as they are");
   command.flag("--closest", options->closest,
                "Search from several starts for the closed position nearest to the given one");
   command.flag("--ignore-limits", options->ignore_limits, "Ignore joint limits");

@@ -172,8 +172,10 @@ void batch(const BatchOptions& options) {
   print_warnings(m);
   const Input in = read_input(m, states);
   for (const std::string& name : in.ignored)
-    fmt::print(stderr, "{}: column '{}' is not read: q., v., effort. and acceleration. are\n",
-               options.states, name);
+    fmt::print(
+        stderr,
+        "{}: column '{}' is ignored; q.NAME, v.NAME, effort.NAME and acceleration.NAME are read\n",
+        options.states, name);
   std::unique_ptr<BatchDerivatives> derivatives;
   if (options.what.ends_with("-derivatives"))
     derivatives = std::make_unique<BatchDerivatives>(m, BatchSettings{.threads = options.threads});

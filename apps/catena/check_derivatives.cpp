@@ -52,13 +52,16 @@ void check_command(const CheckDerivativesOptions& options) {
   if (options.json)
     write_text(json.dump(2) + "\n", "");
   else
-    write_text(table.text() + fmt::format("{} states{}\n", report.states,
-                                          report.skipped > 0
-                                              ? fmt::format(" ({} could not be closed, or "
-                                                            "differences tell nothing there)",
-                                                            report.skipped)
-                                              : ""),
-               "");
+    write_text(
+        table.text() +
+            fmt::format(
+                "{} states{}\n", report.states,
+                report.skipped > 0
+                    ? fmt::format(
+                          " ({} could not be closed, or lie too close to singular positions)",
+                          report.skipped)
+                    : ""),
+        "");
   for (const DerivativeCheck& check : report.checks)
     if (!check.passes())
       throw Error(fmt::format("{} ({}) differs from differences by {:.1e} (at most {:.0e})",

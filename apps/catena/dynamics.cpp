@@ -367,8 +367,9 @@ void dynamics(const DynamicsOptions& options) {
 }  // namespace
 
 void add_dynamics(CommandLine& line) {
-  Command command =
-      line.subcommand("dynamics", "Accelerations, efforts, forces and energy of a state");
+  Command command = line.subcommand(
+      "dynamics",
+      "Forward and inverse dynamics, bearing forces, mass matrix and energy of a state");
   const auto options = std::make_shared<DynamicsOptions>();
   options->model.add(command);
   command
@@ -392,8 +393,8 @@ void add_dynamics(CommandLine& line) {
       .show_default();
   command
       .option("--independent", options->independent,
-              "mass-matrix of a closed mechanism: freedoms that shall be the independent ones "
-              "(default: chosen by conditioning)")
+              "For mass-matrix of a closed mechanism: its independent freedoms (default: chosen by "
+              "conditioning)")
       .separated_by(',')
       .placeholder("NAME,...");
   command.flag("--json", options->json, "Print JSON");

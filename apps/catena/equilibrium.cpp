@@ -86,11 +86,11 @@ void add_equilibrium(CommandLine& line) {
       .placeholder("FILE");
   command
       .option("--hold", options->hold,
-              "Hinges or freedoms that keep their position; their efforts are found")
+              "Joints or freedoms to hold in place; their efforts are found")
       .separated_by(',')
       .placeholder("NAME,...");
   command.flag("--steady", options->steady,
-               "A steady motion with the velocities of the state, not a rest");
+               "Search a steady motion with the velocities of the state");
   command.flag("--json", options->json, "Print JSON");
   command.option("-o,--output", options->out, "Write state and efforts to this YAML file")
       .placeholder("FILE");

@@ -105,7 +105,7 @@ void add_ik(CommandLine& line) {
   command.option("--rpy", options->rpy, "Orientation too: roll, pitch, yaw, rad")
       .values(3)
       .placeholder("R P Y");
-  command.option("--fix", options->fix, "Hinges or freedoms to leave as they are");
+  command.option("--fix", options->fix, "Joints or freedoms to leave as they are");
   command.option("--state", options->state, "Start from this state (YAML), not the model's");
   command.flag("--ignore-limits", options->ignore_limits, "Ignore joint limits");
   command.flag("--json", options->json, "Print JSON");

@@ -75,8 +75,8 @@ void info(const InfoOptions& options) {
 }  // namespace
 
 void add_info(CommandLine& line) {
-  Command command =
-      line.subcommand("info", "Describe a mechanism: bodies, hinges, loops, mobility, mass");
+  Command command = line.subcommand(
+      "info", "Describe a mechanism: bodies, joints, degrees of freedom, loops, mass");
   const auto options = std::make_shared<InfoOptions>();
   options->model.add(command, false);
   command.flag("--json", options->json, "Print JSON");

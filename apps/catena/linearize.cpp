@@ -56,9 +56,8 @@ std::string model_text(const LinearModel& model) {
   }
   if (model.residual > kRest)
     text += fmt::format(
-        "\nThe state is no equilibrium: the largest acceleration there is {:.4g}. The model is "
-        "about "
-        "the motion through it.\n",
+        "\nThe state is not an equilibrium (largest acceleration {:.4g}); the model is linearized "
+        "about the motion through it.\n",
         model.residual);
   return text;
 }
@@ -195,7 +194,7 @@ void add_linearize(CommandLine& line) {
       .placeholder("NAME,...");
   command
       .option("--motion-driven", options->driven,
-              "Hinges or freedoms whose acceleration is the input")
+              "Joints or freedoms whose acceleration is the input")
       .separated_by(',')
       .placeholder("NAME,...");
   command

@@ -65,7 +65,7 @@ void modes_command(const ModesOptions& options) {
   }
   if (model.residual > kRest)
     text += fmt::format(
-        "The state is no equilibrium (largest acceleration {:.4g}); `catena equilibrium` finds "
+        "The state is not an equilibrium (largest acceleration {:.4g}); `catena equilibrium` finds "
         "one.\n",
         model.residual);
   write_text(text, "");

@@ -44,7 +44,7 @@ std::string human(const MotionProblem& p, const OptimalMotion& r) {
     text += fmt::format("conditions        kept to {:.1e}{}\n", r.violation,
                         r.worst.empty() ? "" : " (" + r.worst + ")");
   if (r.overshoot > 0.0)
-    text += fmt::format("bounds            left by {:.1e} between the points\n", r.overshoot);
+    text += fmt::format("bounds            exceeded by {:.1e} between the points\n", r.overshoot);
   text += fmt::format("gradient          {:.1e}\n", r.stationarity);
   text +=
       fmt::format("search            {} with {} unknowns: {} iterations, {} motions, {:.3g} s\n",
@@ -77,7 +77,7 @@ void check_folder(const std::string& file) {
   if (!folder.empty() && !std::filesystem::is_directory(folder))
     throw Error(file + ": cannot be written: there is no folder '" + folder.string() + "'");
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
-    throw Error(file + ": cannot be written: no right to write into its folder");
+    throw Error(file + ": cannot be written: no permission to write into its folder");
 }
 
 // The motion as a run; what there is to say of it.

@@ -413,7 +413,8 @@ Regulator hold(const Mechanism& m, const OperatingPoint& point, const RegulatorS
   const LinearModel linear = linearize(m, point, wanted);
   if (linear.speed > kRest || linear.residual > kRest)
     throw Error(fmt::format(
-        "the state is no equilibrium with these efforts (the largest speed is {:.3g}, the largest "
+        "the state is not an equilibrium with these efforts (the largest speed is {:.3g}, the "
+        "largest "
         "acceleration {:.3g}); `catena equilibrium FILE --hold ACTUATOR -o state.yaml` finds one",
         linear.speed, linear.residual));
   r.freedoms = linear.freedoms;

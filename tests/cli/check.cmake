@@ -339,7 +339,7 @@ endif()
 
 # ---- batch: from a table to a table; a bad state is told, the others are computed
 file(WRITE ${WORK}/states.csv "q.shoulder,v.shoulder,effort.elbow,remark\n0.3,0.1,2,7\n0,0,0,8\n0.1,0,0,9\n")
-expect(0 OUT "3 states, 0 failed" ERR "column 'remark' is not read"
+expect(0 OUT "3 states, 0 failed" ERR "column 'remark' is ignored"
        RUN batch ${models}/double_pendulum.yaml --states ${WORK}/states.csv -o ${WORK}/found.csv)
 file(STRINGS ${WORK}/found.csv lines)
 list(LENGTH lines count)

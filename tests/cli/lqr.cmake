@@ -59,7 +59,7 @@ keys("${text}" states actuators interval times gains)
 expect(0 OUT "." RUN lqr ${models}/acrobot.yaml --at ${examples}/acrobot_upright.yaml --actuators elbow --json)
 value("${out}" ON contracting)
 value("${out}" ON stationary)
-expect(1 OUT "" ERR "is no equilibrium with these efforts.*catena equilibrium"
+expect(1 OUT "" ERR "is not an equilibrium with these efforts.*catena equilibrium"
        RUN lqr ${models}/acrobot.yaml --at initial --actuators elbow)
 
 # ---- limits
