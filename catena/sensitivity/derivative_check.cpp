@@ -124,7 +124,8 @@ void check_parameters(const Mechanism& m, const State& state, const VectorXd& ef
   const VectorXd random = random_vector(kParameters, seed);
   const std::vector<int> own = w.dynamics().independent();
   for (Index i = 0; i < kParameters; ++i) {
-    const auto place = to_size((0.5 + 0.5 * random[i]) * static_cast<double>(names.size() - 1));
+    const auto place = to_size(static_cast<std::ptrdiff_t>((0.5 + 0.5 * random[i]) *
+                                                           static_cast<double>(names.size() - 1)));
     const ParameterSet set(m, {names[std::min(place, names.size() - 1)]});
     try {
       // In steps of a part of the usual ones.
