@@ -203,6 +203,9 @@ void add_optimize(CommandLine& line) {
   command.flag("--json", o.json, "Print JSON");
   command.flag("-q,--quiet", o.quiet, "No table of the iterations");
   command.footer(
+      "Examples:\n"
+      "  catena optimize examples/problems/acrobot.yaml -o acrobot.h5\n"
+      "  catena optimize examples/problems/two_link_arm.yaml --starts 20 --json\n\n"
       "Writes the best motion as a run: catena report, view and plot show it, guess.q.* beside "
       "q.*.\nExits with 1 if the search ends without an optimum; the best motion is written all "
       "the "

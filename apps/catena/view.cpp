@@ -186,7 +186,7 @@ void add_view(CommandLine& line) {
       "Examples:\n"
       "  catena view run.h5\n"
       "  catena view models/arm6.yaml --port 8080\n\n"
-      "FILE is a run or a model. A run that goes on is followed. A model without closed loops has\n"
+      "FILE is a run or a model. A run in progress is followed. A model without closed loops has\n"
       "sliders for its coordinates. Only browsers on this machine are answered.");
   command.action([options, port] { view(*options, *port); });
 }

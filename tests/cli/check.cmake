@@ -8,10 +8,13 @@ set(models ${SOURCE}/models)
 # ---- help, version, wrong usage
 expect(0 OUT "^catena [0-9]+\\.[0-9]+\\.[0-9]+\n$" RUN --version)
 expect(0 OUT "Examples:" RUN --help)
-foreach(command info check convert dynamics batch linearize modes equilibrium check-derivatives lyapunov verify
-        report view plot compare events)
+foreach(command info check convert assemble ik dynamics batch linearize modes equilibrium check-derivatives lyapunov
+        simulate optimize lqr verify report view plot compare events)
   expect(0 OUT "Examples:.*catena ${command}" RUN ${command} --help)
 endforeach()
+expect(0 OUT "^Simulate.*--method.*Examples:.*catena simulate" RUN help simulate)
+expect(0 OUT "Subcommands:.*simulate.*Examples:" RUN help)
+expect(2 OUT "" ERR "did you mean 'simulate'" RUN help simulte)
 expect(2 OUT "" ERR "error: A subcommand is required" RUN)
 expect(2 OUT "" ERR "did you mean 'info'" RUN inof)
 expect(2 OUT "" ERR "did you mean '--json'" RUN info ${models}/pendulum.yaml --jsn)
