@@ -206,10 +206,9 @@ void add_optimize(CommandLine& line) {
       "Examples:\n"
       "  catena optimize examples/problems/acrobot.yaml -o acrobot.h5\n"
       "  catena optimize examples/problems/two_link_arm.yaml --starts 20 --json\n\n"
-      "Writes the best motion as a run: catena report, view and plot show it, guess.q.* beside "
-      "q.*.\nExits with 1 if the search ends without an optimum; the best motion is written all "
-      "the "
-      "same.\nThe result is a local optimum: try --starts 20.");
+      "The best motion is written as a run, with the guess beside it (guess.q.* beside q.*);\n"
+      "catena report, view and plot show it. Exit 1 if the search ends without an optimum; the\n"
+      "best motion is still written. The result is a local optimum: try --starts 20.");
   command.action([options] { optimize(*options); });
 }
 
