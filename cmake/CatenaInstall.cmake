@@ -73,7 +73,7 @@ install(FILES ${PROJECT_BINARY_DIR}/catenaConfig.cmake ${PROJECT_BINARY_DIR}/cat
 # The tutorials where the links of docs/python.md look for them.
 install(DIRECTORY python/tutorials DESTINATION ${CMAKE_INSTALL_DATADIR}/catena/python
         FILES_MATCHING PATTERN "*.py")
-foreach(data models verification docs)
+foreach(data models verification docs examples)
   if(EXISTS ${PROJECT_SOURCE_DIR}/${data})
     install(DIRECTORY ${data} DESTINATION ${CMAKE_INSTALL_DATADIR}/catena
             PATTERN "Doxyfile" EXCLUDE)

@@ -22,7 +22,7 @@ constexpr int kSolvedTree = 40;
   throw NumericalError("the mass matrix of '" + mechanism.name() +
                        "' is not positive definite in this position: freedom '" +
                        mechanism.velocity_names()[index(freedom)] +
-                       "' moves nothing that the freedoms beyond it do not move");
+                       "' adds no inertia of its own: the mass matrix is rank-deficient there");
 }
 
 }  // namespace

@@ -130,9 +130,9 @@ void bind_builder(py::module_& m) {
           "Makes a hinge rigid at these coordinates (default: its zero).")
       .def("unlock", &B::unlock, py::arg("hinge"), self, "Undoes lock().")
       .def("remove_body", &B::remove_body, py::arg("name"), self,
-           "With everything that names it; bodies that hung on it must be attached anew.")
+           "With everything that names it; bodies that hung on it must be attached again.")
       .def("remove_hinge", &B::remove_hinge, py::arg("name"), self,
-           "With what names it; its child must be attached anew.")
+           "With what names it; its child must be attached again.")
       .def(
           "attach",
           [](B& b, const std::variant<Description, MechanismPointer>& other,

@@ -425,7 +425,7 @@ class UrdfReader {
   }
 
   // Gives the root a hinge to the ground. The format wants one root (or rather, since loops are
-  // welcome, one connected whole); a second one is a link that somebody forgot to join.
+  // welcome, one connected whole); a second one is a link that was not joined.
   void connect() {
     const bool grounded = link_line_.contains(kWorld);
     const std::size_t before = d_.hinges.size();

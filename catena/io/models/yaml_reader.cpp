@@ -182,7 +182,7 @@ class YamlReader {
               std::back_inserter(reading_.diagnostics));
     reading_.strict = reading_.strict && other.strict;
     if (wrong) {
-      values_.error(node.line, "'" + name + "' cannot be used before its errors are mended");
+      values_.error(node.line, "'" + name + "' cannot be used before its errors are corrected");
       return std::nullopt;
     }
     return other;
@@ -415,8 +415,8 @@ class YamlReader {
     reading_.description = std::move(builder_.description());
   }
 
-  // What finishing the model would say after the errors so far are mended, so that all problems are
-  // told at once; but nothing that may only follow from them.
+  // What finishing the model would say after the errors so far are corrected, so that all problems
+  // are told at once; but nothing that may only follow from them.
   void foresee() {
     const auto wrong = [&](const Source& source) {
       return source.file == values_.file() && values_.wrong_thing(source.line);
@@ -467,10 +467,11 @@ class YamlReader {
   static void connect(Description& d) {
     std::unordered_set<std::string> bodies{kWorld};
     for (const Body& body : d.bodies) bodies.insert(body.name);
-    MechanismBuilder mended(d);
-    for (Hinge& hinge : mended.description().hinges)
+    MechanismBuilder connected(d);
+    for (Hinge& hinge : connected.description().hinges)
       if (!bodies.contains(hinge.parent)) hinge.parent = kWorld;
-    const std::vector<Hinge>& hinges = mended.connect_roots(HingeType::weld).description().hinges;
+    const std::vector<Hinge>& hinges =
+        connected.connect_roots(HingeType::weld).description().hinges;
     const std::size_t added = hinges.size() - d.hinges.size();  // they stand first
     d.hinges.insert(d.hinges.begin(), hinges.begin(),
                     hinges.begin() + static_cast<std::ptrdiff_t>(added));
