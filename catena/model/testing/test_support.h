@@ -206,9 +206,9 @@ inline std::vector<Transformd> node_poses(const Mechanism& m, const VectorXd& q)
 // The pose of a user's body at q, through its node.
 inline Matrix4d body_pose(const Mechanism& m, const std::vector<Transformd>& nodes,
                           std::string_view name) {
-  const int index = m.body_index(name);
-  if (index < 0) return Matrix4d::Identity();
-  const BodyPlace& body = m.bodies()[index(index)];
+  const int body_index = m.body_index(name);
+  if (body_index < 0) return Matrix4d::Identity();
+  const BodyPlace& body = m.bodies()[index(body_index)];
   return body.node < 0 ? matrix(body.X_node_body)
                        : matrix(nodes[index(body.node)] * body.X_node_body);
 }

@@ -85,10 +85,10 @@ Scalar Expression::run(const Scalar& t, const State* state, AtSwitch at_switch,
   };
   // Kinks of functions of time are switches, once set_switches() was called; others are as they
   // are.
-  const auto at_kink = [&](int index, double argument) {
-    if (index < 0) return argument >= 0.0;
-    const bool on = at_switch(index, argument);
-    return switch_on_[index(index)] == kNotSet ? argument >= 0.0 : on;
+  const auto at_kink = [&](int k, double argument) {
+    if (k < 0) return argument >= 0.0;
+    const bool on = at_switch(k, argument);
+    return switch_on_[index(k)] == kNotSet ? argument >= 0.0 : on;
   };
   for (const Instruction& i : program_) {
     switch (i.code) {
