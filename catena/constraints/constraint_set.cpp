@@ -180,6 +180,13 @@ void ConstraintSet::activate(int i, const State& state) {
   dynamics_.constraints().set_active(thing.constraint, true);
 }
 
+void ConstraintSet::activate_row(int i) {
+  Thing& thing = at(i);
+  thing.holds_position = false;
+  thing.position = thing.velocity = thing.acceleration = 0.0;
+  dynamics_.constraints().set_active(thing.constraint, true);
+}
+
 void ConstraintSet::release(int i) {
   if (at(i).kind == Kind::contact)
     set_mode(i, ContactMode::apart);

@@ -103,6 +103,8 @@ class ConstraintSet {
   // ---- Switching. The state is not touched; see impulse() and close(). ----
   // `state` matters to attachments that are taken as they are.
   void activate(int i, const State& state);
+  // Only the row of a lock, which holds no position: for forces at a freedom that are found.
+  void activate_row(int lock);
   void release(int i);
   // The motion that a lock imposes: velocity and acceleration, and the coordinate if it has one.
   void set_lock(int i, double position, double velocity, double acceleration);
@@ -222,6 +224,19 @@ class ConstraintSet {
   const ContactSettings& contact(int i) const { return at(i).contact; }
   const ServoSettings& servo(int i) const { return at(i).servo; }
   ContactMode mode(int contact) const { return at(contact).mode; }
+
+  // The first active row of one that is active; a contact that sticks has three, normal first.
+  int first_row(int i) const {
+    const Thing& thing = at(i);
+    const bool sticks = thing.kind == Kind::contact && thing.mode == ContactMode::sticking;
+    return dynamics_.constraints().first_row(sticks ? thing.stick : thing.constraint);
+  }
+  int row_count(int i) const {
+    const Thing& thing = at(i);
+    const bool sticks = thing.kind == Kind::contact && thing.mode == ContactMode::sticking;
+    return dynamics_.constraints().row_count(sticks ? thing.stick : thing.constraint);
+  }
+  int locked_freedom(int lock) const { return at(lock).lock.freedom; }
 
   // In words: "attachment 'grip'", "hinge 'C'".
   std::string name_of_row(int row) const;

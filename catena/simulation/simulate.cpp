@@ -9,6 +9,7 @@
 #include "catena/simulation/integrators/ida.h"
 #include "catena/simulation/integrators/midpoint.h"
 #include "catena/simulation/integrators/sundials.h"
+#include "catena/simulation/nonsmooth/time_stepping.h"
 #include "catena/simulation/simulation.h"
 #include "catena/simulation/tolerances.h"
 
@@ -32,11 +33,17 @@ std::vector<std::uint8_t> prescribed_freedoms(const Mechanism& mechanism,
 // Methods that move the state back onto constraints after each step.
 bool projects(Method method) {
   return method == Method::dop853 || method == Method::ida || method == Method::bdf ||
-         method == Method::arkode || has_fixed_step(method);
+         method == Method::arkode || has_fixed_step(method);  // time-stepping too
 }
 
-std::unique_ptr<Integrator> integrator_for(Equations& equations,
+std::unique_ptr<Integrator> integrator_for(Equations& equations, StopsAndFriction& stops,
+                                           const ActionSettings& actions,
                                            const IntegratorSettings& settings) {
+  if (settings.method == Method::time_stepping) {
+    auto stepping = std::make_unique<TimeStepping>(equations, stops, actions, settings);
+    stepping->take_over();
+    return stepping;
+  }
   if (equations.constraints() != nullptr && !projects(settings.method))
     throw Error("method '" + std::string(to_string(settings.method)) +
                 "' cannot keep a motion on constraints that are switched, or on loops by "
@@ -68,7 +75,7 @@ Simulation::Simulation(const Mechanism& mechanism, const State& at,
       watch_(equations_, stops_, switching_, settings_.actions),
       auditor_(equations_),
       outputs_(equations_, settings_.outputs, settings_.extra_outputs),
-      integrator_(integrator_for(equations_, settings_.integrator)),
+      integrator_(integrator_for(equations_, stops_, settings_.actions, settings_.integrator)),
       step_(equations_, *integrator_) {}
 
 // ---- Prepare. ----
@@ -177,6 +184,10 @@ void Simulation::go_to_end_of_step() {
   y_ = step_.y_end();
   here_ = step_.last();
   write_rows();
+  if (TimeStepping* stepping = this->stepping()) {
+    for (RunEvent& event : stepping->take_log()) log_.push_back(std::move(event));
+    write_log();
+  }
   switching_.check(here_);
   stops_.check(here_);
 }
@@ -239,6 +250,8 @@ void Simulation::respond(const EventSettings& event) {
   if (event.action == EventSettings::Action::stop) end_ = "event '" + event.name + "'";
 }
 
+TimeStepping* Simulation::stepping() { return dynamic_cast<TimeStepping*>(integrator_.get()); }
+
 // ---- Recording. ----
 
 double Simulation::output_time(std::int64_t k) const {
@@ -264,7 +277,8 @@ void Simulation::write_rows() {
     // Steps end on the constraints; what is interpolated between them is near.
     // (The differential-algebraic form is a check of its own.)
     const Method method = settings_.integrator.method;
-    if (at < t_ && method != Method::ida && method != Method::midpoint) step_.close_row(at, y_row_);
+    if (at < t_ && method != Method::ida && method != Method::midpoint && !equations_.steps())
+      step_.close_row(at, y_row_);
     step_.at(at, y_row_, row_);
     write_row(row_, y_row_);
   }

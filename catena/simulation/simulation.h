@@ -22,6 +22,8 @@
 
 namespace catena {
 
+class TimeStepping;
+
 class Simulation {
  public:
   // `at`: where the coordinates start, closed.
@@ -47,6 +49,8 @@ class Simulation {
   Coordinates::Accepted accept();
   // The integrator and the watch start from y_ at t_.
   void restart();
+  // The integrator, if it makes steps with contacts (nonsmooth/time_stepping.h).
+  TimeStepping* stepping();
 
   // ---- Recording. ----
   double output_time(std::int64_t k) const;

@@ -10,6 +10,7 @@
 
 #include "catena/base/index.h"
 #include "catena/base/text.h"
+#include "catena/simulation/nonsmooth/time_stepping.h"
 #include "catena/simulation/simulation.h"
 
 namespace catena {
@@ -126,6 +127,10 @@ std::string Simulation::describe(const StepCollapse& collapse) {
 SimulationResult Simulation::result() const {
   SimulationResult r;
   r.audit = auditor_.report(y_);
+  if (const auto* stepping = dynamic_cast<const TimeStepping*>(integrator_.get())) {
+    const TimeStepping::Quality& q = stepping->quality();
+    r.audit.contact = Audit::Contact{q.residual, q.penetration, q.creep};
+  }
   r.steps = integrator_->statistics();
   r.events = events_;
   r.rows = rows_;

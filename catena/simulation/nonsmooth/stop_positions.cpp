@@ -62,7 +62,7 @@ void StopsAndFriction::move_back(std::span<const Candidate> at, const Eigen::Mat
 }
 
 bool StopsAndFriction::hold(const Instant& here, Eigen::VectorXd& y) {
-  if (equations_.coordinates().chart() == nullptr) return false;
+  if (equations_.coordinates().chart() == nullptr || equations_.steps()) return false;
   const Mechanism& m = equations_.mechanism();
   State state = here.state;
   std::vector<Candidate> held;
@@ -87,6 +87,7 @@ bool StopsAndFriction::hold(const Instant& here, Eigen::VectorXd& y) {
 }
 
 void StopsAndFriction::check(const Instant& here) const {
+  if (equations_.steps()) return;
   const State& state = here.state;
   for (const Stop& stop : stops_) {
     const double q = state.q[stop.coordinate];

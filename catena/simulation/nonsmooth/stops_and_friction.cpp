@@ -447,6 +447,7 @@ void StopsAndFriction::hold_independent_only(const State& state) {
 
 void StopsAndFriction::settle(double t, Eigen::VectorXd& y, const Happened& happened,
                               std::vector<RunEvent>& log) {
+  if (equations_.steps()) return;
   const std::vector<FreedomMode> before = equations_.modes();
   struck_.assign(before.size(), 0);
   slowed_.assign(before.size(), 0);

@@ -108,7 +108,7 @@ void Switching::begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) 
                                moved)});
   set_->look(state);
   for (const int i : contacts_)
-    if (const double open = set_->contact_gap(i); open < -kAttachTolerance)
+    if (const double open = set_->contact_gap(i); open < -kAttachTolerance && !equations_.steps())
       throw NumericalError("contact '" + set_->name(i) + "' starts " + number(-open) +
                            " m below its plane; raise it");
   resolve(t, y, log);
@@ -138,6 +138,7 @@ void Switching::start(const Instant& here) {
     watches_.push_back({Kind::function, which, sign});
   }
   for (const int i : contacts_) {
+    if (equations_.steps()) break;
     switch (set_->mode(i)) {
       case ContactMode::apart:
       case ContactMode::carried: {
@@ -455,7 +456,7 @@ void Switching::settle(double t, Eigen::VectorXd& y, std::span<const int> hits,
 }
 
 void Switching::resolve(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) {
-  if (idle() || contacts_.empty()) return;
+  if (idle() || contacts_.empty() || equations_.steps()) return;
   equations_.set_targets(t, state_at(t, y));
   struct Before {
     ContactMode mode;
@@ -526,7 +527,7 @@ void Switching::check(const Instant& here) {
   if (idle()) return;
   if (!(equations_.closure_residual(here.time, here.state) <= kAttachTolerance))
     set_->refuse_open(here.state, kAttachTolerance);
-  if (contacts_.empty()) return;
+  if (contacts_.empty() || equations_.steps()) return;
   set_->look(here.state);
   for (const int i : contacts_)
     if (const double open = set_->contact_gap(i); open < -kDeepest)
