@@ -22,6 +22,7 @@ constexpr double kFollowsFromEqual = 1e-9;
 // Of the pivots (squared sines) of the equalities.
 constexpr double kEqualRank = 1e-12;
 constexpr double kEqualRankGeneral = 1e-10;
+constexpr double kClearlyIndependent = 1e-6;
 constexpr int kMostNewtonSteps = 25;
 constexpr int kMostShortenings = 4;
 // Sweeps before the first attempt of Newton's method after the one from the guess; each attempt has
@@ -102,7 +103,8 @@ class ConeSolver {
       }
       by_rest_ = w(equal_, rows_);
       own_ = problem_.b(equal_);
-      if (problem_.symmetric) {
+      if (problem_.symmetric && solve_definite(block)) {
+      } else if (problem_.symmetric) {
         SemidefiniteSolver solver;
         solver.resize(static_cast<int>(equal_.size()));
         solver.compute(block, kEqualRank);
@@ -148,6 +150,18 @@ class ConeSolver {
       if (!(b_[r] > 0.0 && block.law == Law::cone))
         stop_load_ = std::max(stop_load_, std::abs(b_[r]) * step_[r]);
     }
+  }
+
+  // Independent equalities, as those with a compliance. False: they are not clearly so.
+  bool solve_definite(const MatrixXd& block) {
+    const Cholesky factor(block);
+    if (!factor.succeeded()) return false;
+    for (Index i = 0; i < block.rows(); ++i)
+      if (!(factor.pivot_root(i) * factor.pivot_root(i) > kClearlyIndependent * block(i, i)))
+        return false;
+    factor.solve_in_place(by_rest_);
+    factor.solve_in_place(own_);
+    return true;
   }
 
   // The laws as a function that is zero where they hold, in units of impulse; its derivative.

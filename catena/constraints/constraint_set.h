@@ -29,6 +29,7 @@
 // 1989], steps A to F, for the multipliers; [Brogliato 2016] for impacts and friction.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -235,6 +236,10 @@ class ConstraintSet {
     const Thing& thing = at(i);
     const bool sticks = thing.kind == Kind::contact && thing.mode == ContactMode::sticking;
     return dynamics_.constraints().row_count(sticks ? thing.stick : thing.constraint);
+  }
+  bool has_servo() const {
+    return std::any_of(things_.begin(), things_.end(),
+                       [](const Thing& thing) { return thing.kind == Kind::servo; });
   }
   int locked_freedom(int lock) const { return at(lock).lock.freedom; }
 

@@ -85,6 +85,7 @@ class TimeStepping final : public Integrator {
   void solve_items();
   void put_rows();
   void accept(double h);
+  void restore_energy(double before, double h);
   // ---- Impacts and positions (time_stepping_impacts.cpp). ----
   struct Passage {
     double part = 1.0;  // of the step, where the first is met
