@@ -89,6 +89,8 @@ class TrajectorySensitivity {
  private:
   class Stage;
   struct Run;
+  class DiscreteAdjoint;
+  class Variation;
   std::unique_ptr<Run> run_;
 };
 

@@ -9,6 +9,10 @@
 // multiplications for the elimination. [Jain 2009: constraint embedding]
 #pragma once
 
+#include <cmath>
+#include <type_traits>
+#include <utility>
+
 #include "catena/closure/rows.h"
 #include "catena/dynamics/kernels/hinge_kinds.h"
 #include "catena/dynamics/kernels/sweep.h"
@@ -249,13 +253,28 @@ template <bool kEntries, class S>
   }
 }
 
-// Gauss-Jordan elimination in the chart's order of pivots; false if a pivot is lost. What is left
+// Brings the row with the largest entry of column p to its place. Not in packs and dual numbers,
+// which keep the chart's order of rows.
+template <class Scalar>
+inline void exchange_rows(int p, int rank, int stride, const AggregateScratch<Scalar>& g) {
+  if constexpr (std::is_same_v<Scalar, double>) {
+    int best = p;
+    for (int i = p + 1; i < rank; ++i)
+      if (std::abs(g.rows[i * stride + p]) > std::abs(g.rows[best * stride + p])) best = i;
+    g.exchange[p] = best;
+    if (best == p) return;
+    for (int k = 0; k < stride; ++k) std::swap(g.rows[p * stride + k], g.rows[best * stride + k]);
+  }
+}
+
+// Gauss-Jordan elimination in the chart's order of columns; false if a pivot is lost. What is left
 // of the diagonal, and the diagonal itself, are the factors that replay_elimination() reads.
 template <int kSize, class Scalar>
 inline bool eliminate_rows(const Aggregate& a, const AggregateScratch<Scalar>& g) {
   const Scalar zero(0.0), one(1.0);
   const int size = size_of<kSize>(a), rank = size - independents_of<kSize>(a), stride = size + 1;
   for (int p = 0; p < rank; ++p) {
+    exchange_rows(p, rank, stride, g);
     Scalar* pivot_row = g.rows + p * stride;
     Scalar squares = zero;
     for (int k = p; k < size; ++k) squares = squares + pivot_row[k] * pivot_row[k];
@@ -277,6 +296,8 @@ inline bool eliminate_rows(const Aggregate& a, const AggregateScratch<Scalar>& g
 template <int kSize, class Scalar>
 inline void replay_elimination(const Aggregate& a, const AggregateScratch<Scalar>& g) {
   const int size = size_of<kSize>(a), rank = size - independents_of<kSize>(a), stride = size + 1;
+  for (int p = 0; p < rank; ++p)
+    std::swap(g.rows[p * stride + size], g.rows[g.exchange[p] * stride + size]);
   for (int p = 0; p < rank; ++p) {
     const Scalar inverse = Scalar(1.0) / g.rows[p * stride + p];
     Scalar& own = g.rows[p * stride + size];
@@ -315,7 +336,7 @@ template <int kSize, class S>
   const int size = size_of<kSize>(a), independents = independents_of<kSize>(a);
   const int rank = size - independents, stride = size + 1;
   const int* order = s.model.order + a.first_order;
-  if constexpr (kLanesOf<Scalar> == 0) {
+  if constexpr (std::is_same_v<Scalar, double>) {
     if (s.in.embedded) {
       fill_rows<false>(s, a, g);
       replay_elimination<kSize>(a, g);

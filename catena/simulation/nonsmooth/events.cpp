@@ -243,7 +243,7 @@ std::optional<double> EventWatch::first_event(LastStep& step) {
                      (to - from) * (std::abs(rate_before_[k]) + std::abs(watches_[k].rate));
   if (far) {
     arm();
-    switching_.mark(found_.instant);
+    switching_.mark(found_);
     return std::nullopt;
   }
   bool dipped = false;  // since the last sample
@@ -282,7 +282,7 @@ std::optional<double> EventWatch::first_event(LastStep& step) {
     }
     if (first) return first;
     arm();
-    switching_.mark(found_.instant);
+    switching_.mark(found_);
     for (std::size_t k = 0; k < watches_.size(); ++k) {
       before_[k] = watches_[k].value;
       rate_before_[k] = watches_[k].rate;
