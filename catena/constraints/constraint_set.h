@@ -60,6 +60,7 @@ struct AttachmentSettings {
 struct LockSettings {
   std::string name;
   int freedom = -1;
+  bool nonsmooth = false;  // of a stop or dry friction
 };
 
 // A sphere (radius 0: a point) of a body above a plane that is fixed in another.
@@ -77,10 +78,15 @@ struct ContactSettings {
 
 enum class ContactMode { apart, sliding, sticking, carried };
 
-// Contacts that touch have no accelerations that obey their laws, see choose_modes().
-class UnsolvedContacts : public NumericalError {
+// Events of contacts, stops or dry friction cannot go on: the simulation goes on by time-stepping.
+class NonsmoothError : public NumericalError {
  public:
-  explicit UnsolvedContacts(const std::string& what) : NumericalError(what) {}
+  explicit NonsmoothError(const std::string& what) : NumericalError(what) {}
+};
+// Contacts that touch have no accelerations that obey their laws, see choose_modes().
+class UnsolvedContacts : public NonsmoothError {
+ public:
+  explicit UnsolvedContacts(const std::string& what) : NonsmoothError(what) {}
 };
 
 class ConstraintSet {
@@ -247,6 +253,8 @@ class ConstraintSet {
   std::string name_of_row(int row) const;
   // The constraints of a conflict in words, or "".
   std::string conflict() const;
+  // Throws it: NonsmoothError if a contact, stop or dry friction takes part, else NumericalError.
+  [[noreturn]] void throw_conflict() const;
 
   // What a checkpoint must keep of the modes.
   static constexpr std::size_t kSavedEach = 18;

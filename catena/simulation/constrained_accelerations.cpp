@@ -68,7 +68,7 @@ ConstrainedAccelerations::ConstrainedAccelerations(const Mechanism& mechanism,
         (actions.stops && is_limited(settings[i])))
       lock_of_freedom_[i] = set_.add(
           LockSettings{(prescribed ? "motion of " : "what holds ") + mechanism_.velocity_names()[i],
-                       static_cast<int>(i)});
+                       static_cast<int>(i), !prescribed});
   }
 }
 

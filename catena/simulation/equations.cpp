@@ -188,6 +188,7 @@ void Equations::take_step_forces(const Eigen::VectorXd& y, Evaluation& found) {
   found.reaction = step_->reaction;
   found.acceleration = step_->acceleration;
   found.constraint_power = step_->constraint_power;
+  found.contacts = step_->contacts;
 }
 
 void Equations::act(const Instant& at, const Eigen::VectorXd& y, Evaluation& found) {

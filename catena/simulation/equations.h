@@ -36,6 +36,7 @@ struct StepForces {
   Eigen::VectorXd acceleration{}, friction{}, reaction{};  // by freedom
   Eigen::VectorXd motion_effort{};                         // of prescribed motions and servos
   std::vector<double> constraint_power{};
+  std::vector<ContactAction> contacts{};  // by constraint
 };
 
 class Equations final : public Ode {

@@ -76,7 +76,9 @@ Simulation::Simulation(const Mechanism& mechanism, const State& at,
       auditor_(equations_),
       outputs_(equations_, settings_.outputs, settings_.extra_outputs),
       integrator_(integrator_for(equations_, stops_, settings_.actions, settings_.integrator)),
-      step_(equations_, *integrator_) {}
+      now_(integrator_.get()),
+      stepping_(dynamic_cast<TimeStepping*>(now_)),
+      step_(equations_, *now_) {}
 
 // ---- Prepare. ----
 
@@ -91,8 +93,12 @@ void Simulation::start(const State& initial) {
   log_ = equations_.friction().notes();
   try {
     note_rigid_loops(state);
-    switching_.begin(0.0, y_, log_);
-    stops_.begin(0.0, y_, log_);
+    try {
+      switching_.begin(0.0, y_, log_);
+      stops_.begin(0.0, y_, log_);
+    } catch (const NonsmoothError& e) {
+      if (!begin_stretch(e.what())) throw;
+    }
     equations_.work().clear(y_);  // the audit begins after impacts at the start
     write_log();
     equations_.at(0.0, y_, here_);
@@ -120,7 +126,7 @@ void Simulation::resume(const RunCheckpoint& from) {
 }
 
 void Simulation::restart() {
-  integrator_->restart(t_, y_);
+  now_->restart(t_, y_);
   watch_.start(t_, y_);
 }
 
@@ -139,7 +145,7 @@ void Simulation::advance() {
     t_ = limit;
     equations_.at(t_, y_, here_);
   }
-  bool anew = t_ != integrator_->time();
+  bool anew = t_ != now_->time();
   if (t_ >= corner && t_ < settings_.duration) {
     anew |= equations_.signals().jumps_at(corner);
     anew |= pass_corner();
@@ -156,7 +162,7 @@ void Simulation::advance() {
   if (anew) {
     restart();
   } else if (accepted.changed) {
-    integrator_->go_on(y_);
+    now_->go_on(y_);
     watch_.start(t_, y_);
   }
 }
@@ -164,16 +170,16 @@ void Simulation::advance() {
 void Simulation::make_step(double limit) {
   const double from = t_;
   while (true) {
-    integrator_->step(limit);
+    now_->step(limit);
     try {
-      step_.take(y_, !watch_.idle() || output_time(next_output_) < integrator_->time());
+      step_.take(y_, !watch_.idle() || output_time(next_output_) < now_->time());
       return;
     } catch (const NumericalError&) {
-      const double h = kFailedStepFactor * (integrator_->time() - from);
-      if (has_fixed_step(settings_.integrator.method) ||
+      const double h = kFailedStepFactor * (now_->time() - from);
+      if (has_fixed_step(settings_.integrator.method) || stepping_ != nullptr ||
           h <= kSameInstant * std::max(1.0, std::abs(from)))
         throw;
-      integrator_->restart(from, y_);
+      now_->restart(from, y_);
       limit = from + h;
     }
   }
@@ -184,8 +190,8 @@ void Simulation::go_to_end_of_step() {
   y_ = step_.y_end();
   here_ = step_.last();
   write_rows();
-  if (TimeStepping* stepping = this->stepping()) {
-    for (RunEvent& event : stepping->take_log()) log_.push_back(std::move(event));
+  if (stepping_ != nullptr) {
+    for (RunEvent& event : stepping_->take_log()) log_.push_back(std::move(event));
     write_log();
   }
   switching_.check(here_);
@@ -249,8 +255,6 @@ void Simulation::respond(const EventSettings& event) {
   }
   if (event.action == EventSettings::Action::stop) end_ = "event '" + event.name + "'";
 }
-
-TimeStepping* Simulation::stepping() { return dynamic_cast<TimeStepping*>(integrator_.get()); }
 
 // ---- Recording. ----
 

@@ -95,7 +95,7 @@ void StopsAndFriction::check(const Instant& here) const {
         std::max(stop.outside < 0 ? 0.0 : stop.lower - q, stop.outside > 0 ? 0.0 : q - stop.upper);
     if (!(beyond > kDeepest)) continue;
     const auto& names = equations_.mechanism().velocity_names();
-    throw NumericalError(fmt::format(
+    throw NonsmoothError(fmt::format(
         "'{}' is at {:.6g} at time {} s, {:.3g} beyond its limits {:.6g} to {:.6g}; smaller "
         "tolerances or a shorter step may help",
         names[index(stop.freedom)], q, number(here.time), beyond, stop.lower, stop.upper));

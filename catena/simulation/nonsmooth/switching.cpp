@@ -251,10 +251,12 @@ void Switching::count(double t, int constraint) {
   Count& c = counts_[index(constraint)];
   if (!(t - c.since <= kChatterTime) || c.since < 0.0) c = {t, 0};
   if (++c.times <= kMostSwitchings) return;
-  throw NumericalError(fmt::format(
+  const std::string text = fmt::format(
       "constraint '{}' chatters: it was switched {} times between {} and {} s; give its switch a "
       "dead band, or let it stay",
-      set_->name(constraint), c.times, number(c.since), number(t)));
+      set_->name(constraint), c.times, number(c.since), number(t));
+  if (set_->kind(constraint) == ConstraintSet::Kind::contact) throw NonsmoothError(text);
+  throw NumericalError(text);
 }
 
 void Switching::apply(double t, Eigen::VectorXd& y, Change& change, std::vector<RunEvent>& log) {
@@ -538,7 +540,7 @@ void Switching::check(const Instant& here) {
   set_->look(here.state);
   for (const int i : contacts_)
     if (const double open = set_->contact_gap(i); open < -kDeepest)
-      throw NumericalError("contact '" + set_->name(i) + "' is " + number(-open) +
+      throw NonsmoothError("contact '" + set_->name(i) + "' is " + number(-open) +
                            " m below its plane: its passage was not found; a shorter longest "
                            "step (max_step) may help");
 }

@@ -68,6 +68,7 @@ TimeStepping::TimeStepping(Equations& equations, StopsAndFriction& stops,
   forces_.acceleration = forces_.friction = forces_.reaction = forces_.motion_effort =
       acceleration_ = Eigen::VectorXd::Zero(mechanism_.freedoms());
   forces_.constraint_power.assign(index(set_.count()), 0.0);
+  forces_.contacts.assign(index(set_.count()), {});
 }
 
 TimeStepping::~TimeStepping() = default;
@@ -387,6 +388,10 @@ void TimeStepping::accept(double h) {
   forces_.friction = found_.friction;
   forces_.reaction = found_.reaction;
   forces_.constraint_power = found_.constraint_power;
+  for (std::size_t k = 0; k < contacts_.size(); ++k) {
+    const Eigen::Vector3d& force = contact_force_[k];
+    forces_.contacts[index(contacts_[k])].force = {force[0], {force[1], force[2], 0.0}};
+  }
   state_ = end_;
   for (const AppliedForces::Motion& motion : equations_.forces().motions()) {
     const AppliedForces::Motion::Value value = motion.at(t_ + h);
