@@ -91,10 +91,14 @@ void Simulation::watch_for_zeno() {
     recent_events_ = 0;
   }
   if (++recent_events_ < kManyEvents) return;
-  throw NonsmoothError(fmt::format(
+  const std::string text = fmt::format(
       "{} events between {} and {} s (Zeno): they do not end, so time cannot go on; the last was "
       "'{}' of '{}'",
-      recent_events_, number(recent_start_), number(t_), last_event_.kind, last_event_.name));
+      recent_events_, number(recent_start_), number(t_), last_event_.kind, last_event_.name);
+  // The user's own functions cannot be stepped over.
+  const std::string& kind = last_event_.kind;
+  if (kind == "user" || kind == "switch" || kind == "constraint") throw NumericalError(text);
+  throw NonsmoothError(text);
 }
 
 std::string Simulation::describe(const StepCollapse& collapse) {

@@ -34,6 +34,8 @@ constexpr int kStretchesTold = 20;
 }  // namespace
 
 bool Simulation::is_nonsmooth(const StepCollapse& collapse) {
+  const std::string& kind = last_event_.kind;
+  if (kind == "user" || kind == "switch" || kind == "constraint") return false;
   if (!latest_.empty() && collapse.time - latest_.back() <= kEventBefore) return true;
   if (equations_.constraints() == nullptr) return false;
   for (int i = 0; i < equations_.constraints()->count(); ++i)
@@ -49,7 +51,8 @@ void Simulation::watch_for_chatter() {
   const bool full = window_events_ >= kWindowEvents ||
                     (window_steps_ >= kWindowSteps && window_events_ >= kFewEvents);
   const bool slow = t_ - window_start_ < kWindowTime;
-  if (full && slow)
+  const std::string& kind = last_event_.kind;
+  if (full && slow && kind != "user" && kind != "switch" && kind != "constraint")
     throw NonsmoothError(fmt::format(
         "{} events and {} steps between {} and {} s: they chatter; the last was '{}' of '{}'",
         window_events_, window_steps_, number(window_start_), number(t_), last_event_.kind,
@@ -60,7 +63,9 @@ void Simulation::watch_for_chatter() {
 }
 
 bool Simulation::begin_stretch(const std::string& why) {
-  if (stepping_ != nullptr) return false;
+  if (stepping_ != nullptr || !(switching_.has_contacts() || !stops_.stops().empty() ||
+                                stops_.has_friction()))
+    return false;
   write_log();
   if (!stretch_) {
     IntegratorSettings settings = settings_.integrator;
