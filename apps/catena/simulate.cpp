@@ -151,6 +151,10 @@ std::string human(const SimulationResult& r, const std::string& out, bool exact)
             ? " (redundant constraints disagree by that much, as in a file with few digits, and "
               "results are no better; write parallel axes and equal lengths with all digits)"
             : "");
+  if (r.audit.contact)
+    text += fmt::format(
+        "contact laws      met to {:.2e} of the load, penetration {:.2e} m, creep {:.2e} m/s\n",
+        r.audit.contact->residual, r.audit.contact->penetration, r.audit.contact->creep);
   for (const ElementWork& work : r.audit.work)
     text += fmt::format("work              {:.6g} J by {}\n", work.work, work.element);
   if (std::isfinite(r.steps.stiff_since))
@@ -171,6 +175,10 @@ Json machine(const SimulationResult& r, const std::string& out) {
                    {"linear_momentum_drift", optional(r.audit.linear_momentum_drift)},
                    {"angular_momentum_drift", optional(r.audit.angular_momentum_drift)},
                    {"closure_residual", r.audit.closure_residual}};
+  if (r.audit.contact)
+    json["audit"]["contact"] = {{"residual", r.audit.contact->residual},
+                                {"penetration", r.audit.contact->penetration},
+                                {"creep", r.audit.contact->creep}};
   json["steps"] = r.steps.steps;
   json["events"] = r.events;
   json["simulated_time"] = r.simulated_time;

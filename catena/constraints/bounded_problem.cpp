@@ -6,6 +6,7 @@
 
 #include "catena/base/dense.h"
 #include "catena/base/index.h"
+#include "catena/model/description.h"
 
 namespace catena {
 namespace {

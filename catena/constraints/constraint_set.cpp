@@ -180,6 +180,13 @@ void ConstraintSet::activate(int i, const State& state) {
   dynamics_.constraints().set_active(thing.constraint, true);
 }
 
+void ConstraintSet::activate_row(int i) {
+  Thing& thing = at(i);
+  thing.holds_position = false;
+  thing.position = thing.velocity = thing.acceleration = 0.0;
+  dynamics_.constraints().set_active(thing.constraint, true);
+}
+
 void ConstraintSet::release(int i) {
   if (at(i).kind == Kind::contact)
     set_mode(i, ContactMode::apart);
@@ -267,7 +274,7 @@ const Eigen::VectorXd& ConstraintSet::forward(const State& state, const Eigen::V
   const Eigen::VectorXd& a = dynamics_.forward(state, effort, workspace_, external);
   if (ahead == 0.0) clearance_ = dynamics_.smallest_sine();
   watch_servos();
-  if (const std::string problem = conflict(); !problem.empty()) throw NumericalError(problem);
+  if (!dynamics_.conflict().rows.empty()) throw_conflict();
   return a;
 }
 
@@ -297,7 +304,7 @@ ConstraintSet::Jump ConstraintSet::settle(const State& state) {
   Jump result;
   result.velocity = state.v + dynamics_.impulse(state, workspace_);
   const double slow = kSlowSlip * std::max(1.0, state.v.lpNorm<Eigen::Infinity>());
-  if (dynamics_.conflict().miss > slow) throw NumericalError(conflict());
+  if (dynamics_.conflict().miss > slow) throw_conflict();
   const TreeConstraints& c = dynamics_.constraints();
   Eigen::VectorXd before, after;
   c.push_velocities(workspace_, state.v, before);
@@ -440,6 +447,18 @@ std::string ConstraintSet::conflict() const {
            "; nothing that moves can satisfy them all" + (own ? "; " + singular : "");
   return "the constraints of " + listed(names) + " contradict each other (by " +
          number(found.miss) + "); " + (own ? singular : "release one of them, or make them agree");
+}
+
+void ConstraintSet::throw_conflict() const {
+  const TreeConstraints& c = dynamics_.constraints();
+  for (const int row : dynamics_.conflict().rows) {
+    const int constraint = c.place_of_row(row).constraint;
+    for (const Thing& thing : things_)
+      if ((thing.constraint == constraint || thing.stick == constraint) &&
+          (thing.kind == Kind::contact || (thing.kind == Kind::lock && thing.lock.nonsmooth)))
+        throw NonsmoothError(conflict());
+  }
+  throw NumericalError(conflict());
 }
 
 std::vector<double> ConstraintSet::save() const {

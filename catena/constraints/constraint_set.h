@@ -29,6 +29,7 @@
 // 1989], steps A to F, for the multipliers; [Brogliato 2016] for impacts and friction.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -59,6 +60,7 @@ struct AttachmentSettings {
 struct LockSettings {
   std::string name;
   int freedom = -1;
+  bool nonsmooth = false;  // of a stop or dry friction
 };
 
 // A sphere (radius 0: a point) of a body above a plane that is fixed in another.
@@ -76,10 +78,15 @@ struct ContactSettings {
 
 enum class ContactMode { apart, sliding, sticking, carried };
 
-// Contacts that touch have no accelerations that obey their laws, see choose_modes().
-class UnsolvedContacts : public NumericalError {
+// Events of contacts, stops or dry friction cannot go on: the simulation goes on by time-stepping.
+class NonsmoothError : public NumericalError {
  public:
-  explicit UnsolvedContacts(const std::string& what) : NumericalError(what) {}
+  explicit NonsmoothError(const std::string& what) : NumericalError(what) {}
+};
+// Contacts that touch have no accelerations that obey their laws, see choose_modes().
+class UnsolvedContacts : public NonsmoothError {
+ public:
+  explicit UnsolvedContacts(const std::string& what) : NonsmoothError(what) {}
 };
 
 class ConstraintSet {
@@ -103,6 +110,8 @@ class ConstraintSet {
   // ---- Switching. The state is not touched; see impulse() and close(). ----
   // `state` matters to attachments that are taken as they are.
   void activate(int i, const State& state);
+  // Only the row of a lock, which holds no position: for forces at a freedom that are found.
+  void activate_row(int lock);
   void release(int i);
   // The motion that a lock imposes: velocity and acceleration, and the coordinate if it has one.
   void set_lock(int i, double position, double velocity, double acceleration);
@@ -223,10 +232,29 @@ class ConstraintSet {
   const ServoSettings& servo(int i) const { return at(i).servo; }
   ContactMode mode(int contact) const { return at(contact).mode; }
 
+  // The first active row of one that is active; a contact that sticks has three, normal first.
+  int first_row(int i) const {
+    const Thing& thing = at(i);
+    const bool sticks = thing.kind == Kind::contact && thing.mode == ContactMode::sticking;
+    return dynamics_.constraints().first_row(sticks ? thing.stick : thing.constraint);
+  }
+  int row_count(int i) const {
+    const Thing& thing = at(i);
+    const bool sticks = thing.kind == Kind::contact && thing.mode == ContactMode::sticking;
+    return dynamics_.constraints().row_count(sticks ? thing.stick : thing.constraint);
+  }
+  bool has_servo() const {
+    return std::any_of(things_.begin(), things_.end(),
+                       [](const Thing& thing) { return thing.kind == Kind::servo; });
+  }
+  int locked_freedom(int lock) const { return at(lock).lock.freedom; }
+
   // In words: "attachment 'grip'", "hinge 'C'".
   std::string name_of_row(int row) const;
   // The constraints of a conflict in words, or "".
   std::string conflict() const;
+  // Throws it: NonsmoothError if a contact, stop or dry friction takes part, else NumericalError.
+  [[noreturn]] void throw_conflict() const;
 
   // What a checkpoint must keep of the modes.
   static constexpr std::size_t kSavedEach = 18;

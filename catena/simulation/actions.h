@@ -121,6 +121,8 @@ struct ActionSettings {
   // Freedoms that stick, rest at a stop or have a prescribed motion by multipliers too, also in a
   // tree: the differential-algebraic form needs rows for them.
   bool hold_by_multipliers = false;
+  // Contacts, stops and friction by time-stepping (Method::time_stepping sets it).
+  bool steps_contacts = false;
   bool limit_efforts = false;  // inputs and controllers do not exceed the model's effort limits
 };
 

@@ -22,7 +22,7 @@ bool is_limited(const FreedomSettings& freedom) {
 }  // namespace
 
 bool uses_multipliers(const Mechanism& mechanism, const ActionSettings& actions) {
-  if (!actions.constraints.empty()) return true;
+  if (!actions.constraints.empty() || actions.steps_contacts) return true;
   if (actions.hold_by_multipliers) {
     if (!actions.motions.empty()) return true;
     for (const FreedomSettings& freedom : mechanism.freedom_settings())
@@ -58,10 +58,17 @@ ConstrainedAccelerations::ConstrainedAccelerations(const Mechanism& mechanism,
   lock_of_freedom_.assign(settings.size(), -1);
   for (std::size_t i = 0; i < settings.size(); ++i) {
     const bool prescribed = forces.prescribed()[i] != 0;
-    if (prescribed || settings[i].friction.active() || (actions.stops && is_limited(settings[i])))
+    const bool resists =
+        settings[i].damping > 0.0 || settings[i].stiffness > 0.0 ||
+        std::any_of(actions.controllers.begin(), actions.controllers.end(),
+                    [&](const ControllerSettings& c) {
+                      return freedom_index(mechanism_, c.freedom) == static_cast<int>(i);
+                    });
+    if (prescribed || resists || settings[i].friction.active() ||
+        (actions.stops && is_limited(settings[i])))
       lock_of_freedom_[i] = set_.add(
           LockSettings{(prescribed ? "motion of " : "what holds ") + mechanism_.velocity_names()[i],
-                       static_cast<int>(i)});
+                       static_cast<int>(i), !prescribed});
   }
 }
 

@@ -25,6 +25,10 @@ class ConstrainedAccelerations final : public Accelerations {
              std::span<const ExternalWrench> external, Evaluation& found) override;
   ImpulseResult impulse(const State& state, const ImpulseInput& input) override;
 
+  // The lock of a freedom that may be held, driven or damped; −1: there is none.
+  int lock_of_freedom(int freedom) const {
+    return lock_of_freedom_[static_cast<std::size_t>(freedom)];
+  }
   // Locks of freedoms that stick, rest against a stop or have a prescribed motion.
   void hold_freedoms(const State& state, const Held& held);
   // Actions of contacts, and powers of contacts and servos. Directly after solve(), or after

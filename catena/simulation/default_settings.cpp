@@ -59,9 +59,10 @@ SimulationSettings completed(SimulationSettings settings) {
   // The differential-algebraic form and the momenta of the midpoint rule have all coordinates and
   // multipliers.
   const Method method = settings.integrator.method;
-  if (method == Method::ida || method == Method::midpoint)
+  if (method == Method::ida || method == Method::midpoint || method == Method::time_stepping)
     settings.actions.loops = LoopRoute::multipliers;
   if (method == Method::ida) settings.actions.hold_by_multipliers = true;
+  settings.actions.steps_contacts = method == Method::time_stepping;
   if (method == Method::midpoint && !settings.actions.constraints.empty())
     throw Error(
         "method 'midpoint' cannot keep a motion on constraints that are switched; use dop853, "

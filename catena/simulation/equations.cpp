@@ -170,12 +170,40 @@ Evaluation Equations::evaluate(double t, const Eigen::VectorXd& y) {
 
 void Equations::evaluate(const Instant& instant, const Eigen::VectorXd& y, Evaluation& found) {
   found.instant = instant;
-  if (constrained_)
+  if (step_ != nullptr)
+    take_step_forces(y, found);
+  else if (constrained_)
     evaluate_constrained(y, found);
   else if (instant.is_interpolated())
     interpolate(y, found);
   else
     solve(found.instant, 0.0, y, found);
+}
+
+void Equations::take_step_forces(const Eigen::VectorXd& y, Evaluation& found) {
+  sum_efforts(found.instant, y, found);
+  found.effort += step_->motion_effort;
+  found.applied = found.effort;
+  found.friction = step_->friction;
+  found.reaction = step_->reaction;
+  found.acceleration = step_->acceleration;
+  found.constraint_power = step_->constraint_power;
+  found.contacts = step_->contacts;
+}
+
+void Equations::act(const Instant& at, const Eigen::VectorXd& y, Evaluation& found) {
+  sum_efforts(at, y, found);
+  found.applied = found.effort;
+  const auto settings = mechanism_.freedom_settings();
+  for (int i = 0; i < mechanism_.freedoms(); ++i)
+    if (friction_.acts_at(i))
+      found.applied[i] -= friction_force(settings[index(i)].friction, at.state.v[i]);
+}
+
+void Equations::step_states(const Eigen::VectorXd& from, double h, const Evaluation& found,
+                            Eigen::VectorXd& y) const {
+  for (int k = 0; k < states_.count; ++k)
+    y[states_.first + k] = from[states_.first + k] + h * found.efforts.rate[index(k)];
 }
 
 // Next to a singular position what is found in place has few digits, or the constraints seem to

@@ -31,6 +31,14 @@
 
 namespace catena {
 
+// What the last step of time-stepping (nonsmooth/time_stepping.h) found, in place of modes.
+struct StepForces {
+  Eigen::VectorXd acceleration{}, friction{}, reaction{};  // by freedom
+  Eigen::VectorXd motion_effort{};                         // of prescribed motions and servos
+  std::vector<double> constraint_power{};
+  std::vector<ContactAction> contacts{};  // by constraint
+};
+
 class Equations final : public Ode {
  public:
   // Mechanism and coordinates must outlive it.
@@ -84,6 +92,21 @@ class Equations final : public Ode {
   // For modes without held freedoms and prescribed motions, and springs without dampers.
   void applied_force(double t, const Eigen::VectorXd& y, Eigen::VectorXd& force,
                      Eigen::VectorXd& rates);
+  // ---- For time-stepping. ----
+  // Efforts, without accelerations: what contacts, stops and dry friction do is left out.
+  void act(const Instant& at, const Eigen::VectorXd& y, Evaluation& found);
+  // States of components after h, with the rates found.
+  void step_states(const Eigen::VectorXd& from, double h, const Evaluation& found,
+                   Eigen::VectorXd& y) const;
+  // Rates of all but the motion.
+  void integral_rates(const Evaluation& found, Eigen::VectorXd& dy) {
+    rates_of_integrals(found, dy);
+  }
+  // Evaluations take forces from there, while there are any (null: none).
+  void use_step_forces(const StepForces* forces) { step_ = forces; }
+  bool steps() const { return step_ != nullptr; }
+  ConstrainedAccelerations* constrained() { return constrained_.get(); }
+
   // Velocities after the locked freedoms are brought to their targets at once, all else kept that
   // constrains the motion.
   ImpulseResult impulse(const State& state, const ImpulseInput& input) {
@@ -131,6 +154,7 @@ class Equations final : public Ode {
   Held held() const { return {modes_, forces_.prescribed()}; }
   // Coordinates of y with what motions prescribe at t.
   std::span<const double> with_motions(double t, const Eigen::VectorXd& y);
+  void take_step_forces(const Eigen::VectorXd& y, Evaluation& found);
   void evaluate_constrained(const Eigen::VectorXd& y, Evaluation& found);
   // What acts at an instant or at a side of it, and the accelerations there.
   void solve(const Instant& at, double ahead, const Eigen::VectorXd& y, Evaluation& found);
@@ -155,6 +179,7 @@ class Equations final : public Ode {
   std::vector<FreedomMode> modes_;
   bool switched_constraints_ = false;
   bool imposes_ = true;  // prescribed motions on every state
+  const StepForces* step_ = nullptr;
 
   // Scratch: no answer depends on what it holds.
   Workspace workspace_;

@@ -10,20 +10,23 @@ namespace catena {
 class LastStep {
  public:
   LastStep(Equations& equations, Integrator& integrator)
-      : equations_(equations), integrator_(integrator), within_(*this) {}
+      : equations_(equations), integrator_(&integrator), within_(*this) {}
+
+  // Steps are made by another one from now on.
+  void use(Integrator& integrator) { integrator_ = &integrator; }
 
   // Takes over the step that the integrator has made from y_start, the anchor of the coordinates.
   // `looked_into`: whether its inside will be evaluated. Throws NumericalError if its end is nowhere,
   // or if it should be looked into and cannot.
   void take(const Eigen::VectorXd& y_start, bool looked_into);
 
-  double start() const { return integrator_.previous_time(); }
-  double end() const { return integrator_.time(); }
-  const Eigen::VectorXd& y_end() const { return integrator_.state(); }
+  double start() const { return integrator_->previous_time(); }
+  double end() const { return integrator_->time(); }
+  const Eigen::VectorXd& y_end() const { return integrator_->state(); }
   const Instant& last() const { return span_.last; }
 
   // y at a time of the step, and the instant of such a y.
-  void interpolate(double t, Eigen::VectorXd& y) { integrator_.interpolate(t, y, &within_); }
+  void interpolate(double t, Eigen::VectorXd& y) { integrator_->interpolate(t, y, &within_); }
   void at(double t, const Eigen::VectorXd& y, Instant& instant) {
     equations_.inside(span_, t, y, instant);
   }
@@ -45,7 +48,7 @@ class LastStep {
   };
 
   Equations& equations_;
-  Integrator& integrator_;
+  Integrator* integrator_;
   StepSpan span_;
   Within within_;
   Eigen::VectorXd y_;

@@ -9,6 +9,7 @@
 #include "catena/simulation/integrators/ida.h"
 #include "catena/simulation/integrators/midpoint.h"
 #include "catena/simulation/integrators/sundials.h"
+#include "catena/simulation/nonsmooth/time_stepping.h"
 #include "catena/simulation/simulation.h"
 #include "catena/simulation/tolerances.h"
 
@@ -32,11 +33,17 @@ std::vector<std::uint8_t> prescribed_freedoms(const Mechanism& mechanism,
 // Methods that move the state back onto constraints after each step.
 bool projects(Method method) {
   return method == Method::dop853 || method == Method::ida || method == Method::bdf ||
-         method == Method::arkode || has_fixed_step(method);
+         method == Method::arkode || has_fixed_step(method);  // time-stepping too
 }
 
-std::unique_ptr<Integrator> integrator_for(Equations& equations,
+std::unique_ptr<Integrator> integrator_for(Equations& equations, StopsAndFriction& stops,
+                                           const ActionSettings& actions,
                                            const IntegratorSettings& settings) {
+  if (settings.method == Method::time_stepping) {
+    auto stepping = std::make_unique<TimeStepping>(equations, stops, actions, settings);
+    stepping->take_over();
+    return stepping;
+  }
   if (equations.constraints() != nullptr && !projects(settings.method))
     throw Error("method '" + std::string(to_string(settings.method)) +
                 "' cannot keep a motion on constraints that are switched, or on loops by "
@@ -68,8 +75,10 @@ Simulation::Simulation(const Mechanism& mechanism, const State& at,
       watch_(equations_, stops_, switching_, settings_.actions),
       auditor_(equations_),
       outputs_(equations_, settings_.outputs, settings_.extra_outputs),
-      integrator_(integrator_for(equations_, settings_.integrator)),
-      step_(equations_, *integrator_) {}
+      integrator_(integrator_for(equations_, stops_, settings_.actions, settings_.integrator)),
+      now_(integrator_.get()),
+      stepping_(dynamic_cast<TimeStepping*>(now_)),
+      step_(equations_, *now_) {}
 
 // ---- Prepare. ----
 
@@ -84,8 +93,12 @@ void Simulation::start(const State& initial) {
   log_ = equations_.friction().notes();
   try {
     note_rigid_loops(state);
-    switching_.begin(0.0, y_, log_);
-    stops_.begin(0.0, y_, log_);
+    try {
+      switching_.begin(0.0, y_, log_);
+      stops_.begin(0.0, y_, log_);
+    } catch (const NonsmoothError& e) {
+      if (!begin_stretch(e.what())) throw;
+    }
     equations_.work().clear(y_);  // the audit begins after impacts at the start
     write_log();
     equations_.at(0.0, y_, here_);
@@ -113,7 +126,7 @@ void Simulation::resume(const RunCheckpoint& from) {
 }
 
 void Simulation::restart() {
-  integrator_->restart(t_, y_);
+  now_->restart(t_, y_);
   watch_.start(t_, y_);
 }
 
@@ -132,7 +145,7 @@ void Simulation::advance() {
     t_ = limit;
     equations_.at(t_, y_, here_);
   }
-  bool must_restart = t_ != integrator_->time();
+  bool must_restart = t_ != now_->time();
   if (t_ >= corner && t_ < settings_.duration) {
     must_restart |= equations_.signals().jumps_at(corner);
     must_restart |= pass_corner();
@@ -149,7 +162,7 @@ void Simulation::advance() {
   if (must_restart) {
     restart();
   } else if (accepted.changed) {
-    integrator_->go_on(y_);
+    now_->go_on(y_);
     watch_.start(t_, y_);
   }
 }
@@ -157,16 +170,16 @@ void Simulation::advance() {
 void Simulation::make_step(double limit) {
   const double from = t_;
   while (true) {
-    integrator_->step(limit);
+    now_->step(limit);
     try {
-      step_.take(y_, !watch_.idle() || output_time(next_output_) < integrator_->time());
+      step_.take(y_, !watch_.idle() || output_time(next_output_) < now_->time());
       return;
     } catch (const NumericalError&) {
-      const double h = kFailedStepFactor * (integrator_->time() - from);
-      if (has_fixed_step(settings_.integrator.method) ||
+      const double h = kFailedStepFactor * (now_->time() - from);
+      if (has_fixed_step(settings_.integrator.method) || stepping_ != nullptr ||
           h <= kSameInstant * std::max(1.0, std::abs(from)))
         throw;
-      integrator_->restart(from, y_);
+      now_->restart(from, y_);
       limit = from + h;
     }
   }
@@ -177,6 +190,10 @@ void Simulation::go_to_end_of_step() {
   y_ = step_.y_end();
   here_ = step_.last();
   write_rows();
+  if (stepping_ != nullptr) {
+    for (RunEvent& event : stepping_->take_log()) log_.push_back(std::move(event));
+    write_log();
+  }
   switching_.check(here_);
   stops_.check(here_);
 }
@@ -264,7 +281,8 @@ void Simulation::write_rows() {
     // Steps end on the constraints; what is interpolated between them is near.
     // (The differential-algebraic form is a check of its own.)
     const Method method = settings_.integrator.method;
-    if (at < t_ && method != Method::ida && method != Method::midpoint) step_.close_row(at, y_row_);
+    if (at < t_ && method != Method::ida && method != Method::midpoint && !equations_.steps())
+      step_.close_row(at, y_row_);
     step_.at(at, y_row_, row_);
     write_row(row_, y_row_);
   }

@@ -17,6 +17,7 @@
 
 #include "catena/simulation/last_step.h"
 #include "catena/simulation/nonsmooth/events.h"
+#include "catena/simulation/nonsmooth/time_stepping.h"
 #include "catena/simulation/recording/output_columns.h"
 #include "catena/simulation/simulate.h"
 
@@ -47,6 +48,17 @@ class Simulation {
   Coordinates::Accepted accept();
   // The integrator and the watch start from y_ at t_.
   void restart();
+  // The integrator, if it makes steps with contacts (nonsmooth/time_stepping.h).
+  TimeStepping* stepping() { return stepping_; }
+
+  // ---- Where events cannot go on (simulation_stretch.cpp). ----
+  // Goes on by time-stepping for a while. False: it cannot.
+  bool begin_stretch(const std::string& why);
+  // Back to events, if it has been calm for long enough.
+  void end_stretch_if_calm();
+  bool in_stretch() const { return stretch_ != nullptr && stepping_ == stretch_.get(); }
+  // Throws NonsmoothError where events and short steps take too long.
+  void watch_for_chatter();
 
   // ---- Recording. ----
   double output_time(std::int64_t k) const;
@@ -66,6 +78,8 @@ class Simulation {
 
   // ---- How it ends (simulation_end.cpp). ----
   void watch_for_zeno();
+  void advance_or_step();
+  bool is_nonsmooth(const StepCollapse& collapse);
   std::string describe(const StepCollapse& collapse);
   SimulationResult result() const;
   [[noreturn]] void fail(const std::string& why);
@@ -81,7 +95,16 @@ class Simulation {
   Auditor auditor_;
   OutputColumns outputs_;
   std::unique_ptr<Integrator> integrator_;
+  std::unique_ptr<TimeStepping> stretch_;  // null: never needed
+  Integrator* now_;                        // that makes the steps now
+  TimeStepping* stepping_ = nullptr;       // the same, if it steps contacts
   LastStep step_;
+  double stretch_start_ = 0.0, stretch_end_ = -1.0;  // of the last one
+  double stretch_time_ = 0.0;                        // least length of the next (s)
+  int stretches_ = 0;
+  // Of the window in which chatter is looked for.
+  double window_start_ = 0.0;
+  std::int64_t window_steps_ = 0, window_events_ = 0;
 
   // Where it is: time, y, and what the coordinates know of it.
   double t_ = 0.0;

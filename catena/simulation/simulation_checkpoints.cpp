@@ -67,7 +67,7 @@ bool Simulation::make_checkpoint() {
   append(stops_.save());
   append(auditor_.save());
   append(equations_.sampled().save());
-  const StepStatistics& n = integrator_->statistics();
+  const StepStatistics& n = now_->statistics();
   s.insert(s.end(), {static_cast<double>(n.steps), static_cast<double>(n.rejected),
                      static_cast<double>(n.evaluations), static_cast<double>(n.restarts),
                      n.smallest_step, n.largest_step, n.stiff_since});
@@ -123,7 +123,7 @@ void Simulation::load(const RunCheckpoint& from) {
   steps.smallest_step = s[at++];
   steps.largest_step = s[at++];
   steps.stiff_since = s[at++];
-  integrator_->set_statistics(steps);
+  now_->set_statistics(steps);
 }
 
 }  // namespace catena

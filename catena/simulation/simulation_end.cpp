@@ -10,6 +10,7 @@
 
 #include "catena/base/index.h"
 #include "catena/base/text.h"
+#include "catena/simulation/nonsmooth/time_stepping.h"
 #include "catena/simulation/simulation.h"
 
 namespace catena {
@@ -37,7 +38,7 @@ SimulationResult Simulation::run() {
   processor_start_ = processor_clock();
   try {
     while (t_ < settings_.duration && end_.empty()) {
-      advance();
+      advance_or_step();
       if (settings_.progress && !settings_.progress(t_) && t_ < settings_.duration &&
           end_.empty()) {
         interrupted_ = true;
@@ -68,7 +69,21 @@ void Simulation::fail(const std::string& why) {
   throw NumericalError(why);
 }
 
+// One step; where events of contacts, stops or friction cannot go on, by time-stepping.
+void Simulation::advance_or_step() {
+  try {
+    advance();
+    watch_for_chatter();
+  } catch (const NonsmoothError& e) {
+    if (!begin_stretch(e.what())) throw;
+  } catch (const StepCollapse& collapse) {
+    if (!is_nonsmooth(collapse) || !begin_stretch(describe(collapse))) throw;
+  }
+  if (in_stretch()) end_stretch_if_calm();
+}
+
 void Simulation::watch_for_zeno() {
+  ++window_events_;
   latest_.push_back(t_);
   if (latest_.size() > kCollapsing) latest_.pop_front();
   if (t_ - recent_start_ > kShortTime * std::max(1.0, std::abs(t_))) {
@@ -76,10 +91,14 @@ void Simulation::watch_for_zeno() {
     recent_events_ = 0;
   }
   if (++recent_events_ < kManyEvents) return;
-  throw NumericalError(fmt::format(
+  const std::string text = fmt::format(
       "{} events between {} and {} s (Zeno): they do not end, so time cannot go on; the last was "
       "'{}' of '{}'",
-      recent_events_, number(recent_start_), number(t_), last_event_.kind, last_event_.name));
+      recent_events_, number(recent_start_), number(t_), last_event_.kind, last_event_.name);
+  // The user's own functions cannot be stepped over.
+  const std::string& kind = last_event_.kind;
+  if (kind == "user" || kind == "switch" || kind == "constraint") throw NumericalError(text);
+  throw NonsmoothError(text);
 }
 
 std::string Simulation::describe(const StepCollapse& collapse) {
@@ -98,10 +117,9 @@ std::string Simulation::describe(const StepCollapse& collapse) {
         last_event_.name);
   // The state, the fastest freedoms first; the last accepted one, if it cannot be found any more.
   try {
-    if (const std::string jam = switching_.near_jam(integrator_->time(), integrator_->state());
-        !jam.empty())
+    if (const std::string jam = switching_.near_jam(now_->time(), now_->state()); !jam.empty())
       cause = jam;
-    equations_.at(integrator_->time(), integrator_->state(), here_);
+    equations_.at(now_->time(), now_->state(), here_);
   } catch (const NumericalError&) {
   }
   const State& state = here_.state;
@@ -126,7 +144,12 @@ std::string Simulation::describe(const StepCollapse& collapse) {
 SimulationResult Simulation::result() const {
   SimulationResult r;
   r.audit = auditor_.report(y_);
-  r.steps = integrator_->statistics();
+  for (const TimeStepping* stepping : {stretch_.get(), stepping_}) {
+    if (stepping == nullptr) continue;
+    const TimeStepping::Quality& q = stepping->quality();
+    r.audit.contact = Audit::Contact{q.residual, q.penetration, q.creep};
+  }
+  r.steps = now_->statistics();
   r.events = events_;
   r.rows = rows_;
   r.simulated_time = t_;

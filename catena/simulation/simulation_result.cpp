@@ -18,6 +18,10 @@ std::string to_json(const SimulationResult& r) {
                    {"energy_scale", r.audit.energy_scale},
                    {"initial_energy", r.audit.initial_energy},
                    {"final_energy", r.audit.final_energy}};
+  if (r.audit.contact)
+    json["audit"]["contact"] = {{"residual", r.audit.contact->residual},
+                                {"penetration", r.audit.contact->penetration},
+                                {"creep", r.audit.contact->creep}};
   json["work"] = Json::object();
   for (const ElementWork& work : r.audit.work) json["work"][work.element] = work.work;
   json["steps"] = {{"accepted", r.steps.steps},

@@ -3,6 +3,8 @@
 // The GIL is released while a simulation runs and taken back for functions of the user; about ten
 // times a second it is taken to look for Ctrl-C. An error in a function of the user ends the run in
 // good order (what was recorded stays) and is then raised as it was.
+#include <algorithm>
+
 #include "support/callbacks.h"
 #include "support/runs.h"
 
@@ -137,6 +139,15 @@ void bind_results(py::module_& m) {
   py::class_<A> audit(m, "Audit",
                       "Whether energy changed by the work of the elements alone, and momentum was "
                       "kept where nothing acts on it (docs/simulation.md).");
+  using C = Audit::Contact;
+  py::class_<C> contact(m, "ContactAudit", "The quality of time-stepping, the largest of the run.");
+  contact
+      .def_readonly("residual", &C::residual,
+                    "Of the laws of contact and friction, relative to the load.")
+      .def_readonly("penetration", &C::penetration,
+                    "m or rad, at the end of a step before it is corrected.")
+      .def_readonly("creep", &C::creep, "m/s, slip of contacts that stick.");
+  picklable(contact, &C::residual, &C::penetration, &C::creep);
   audit.def_readonly("energy_drift", &Audit::energy_drift, "Relative.")
       .def_readonly("energy_error", &Audit::energy_error, "J.")
       .def_readonly("energy_scale", &Audit::energy_scale, "J.")
@@ -146,6 +157,7 @@ void bind_results(py::module_& m) {
                     "Relative; None: it is not conserved.")
       .def_readonly("closure_residual", &Audit::closure_residual,
                     "The largest of all loops, radians or fractions of a loop's size.")
+      .def_readonly("contact", &Audit::contact, "ContactAudit; None: no time-stepping.")
       .def_readonly("initial_energy", &Audit::initial_energy, "J.")
       .def_readonly("final_energy", &Audit::final_energy, "J.")
       .def_readonly("work", &Audit::work, "list of ElementWork.")
@@ -154,8 +166,8 @@ void bind_results(py::module_& m) {
                ", closure_residual=" + number(a.closure_residual) + ")";
       });
   picklable(audit, &A::energy_drift, &A::energy_error, &A::energy_scale, &A::linear_momentum_drift,
-            &A::angular_momentum_drift, &A::closure_residual, &A::initial_energy, &A::final_energy,
-            &A::work);
+            &A::angular_momentum_drift, &A::closure_residual, &A::contact, &A::initial_energy,
+            &A::final_energy, &A::work);
   using S = StepStatistics;
   py::class_<S> steps(m, "StepStatistics", "How many steps an integrator took.");
   steps.def_readonly("steps", &StepStatistics::steps, "That were taken.")
@@ -231,7 +243,11 @@ void bind_simulation(py::module_& m) {
       {{"record", EventSettings::Action::record}, {"stop", EventSettings::Action::stop}});
   bind_enum<Method>(m, "Method", "The integrators (docs/simulation.md).", [] {
     std::vector<std::pair<std::string, Method>> all;
-    for (const std::string& name : method_names()) all.emplace_back(name, method_from(name));
+    for (std::string name : method_names()) {
+      const Method method = method_from(name);
+      std::replace(name.begin(), name.end(), '-', '_');
+      all.emplace_back(std::move(name), method);
+    }
     return all;
   }());
   bind_results(m);

@@ -139,6 +139,17 @@ class MultiplierDynamics {
   // Rows and J M⁻¹ Zᵀ at a position, without loads.
   void factor_at(const State& state, Workspace& workspace);
 
+  // ---- For problems with inequalities: rows, columns and J M⁻¹ Zᵀ, nothing solved. ----
+  // The accelerations of the tree without multipliers; right_side() is J v̇ + bias of them.
+  const Eigen::VectorXd& free_motion(const State& state, const Eigen::VectorXd& effort,
+                                     Workspace& workspace,
+                                     std::span<const ExternalWrench> external = {});
+  // Without loads, and right_side() = J v − target.
+  void form_at(const State& state, Workspace& workspace);
+  // J v − target by active row, and the residual of the positions (gap()) if asked for. O(N).
+  void measure_rows(const State& state, Workspace& workspace, Eigen::VectorXd& velocities,
+                    Eigen::VectorXd* gaps = nullptr);
+
   // What a pair exerts on its child's side with the last multipliers, in the frame on that side;
   // zero for couplings and what is not active.
   Wrenchd wrench_on_child(int constraint) const;

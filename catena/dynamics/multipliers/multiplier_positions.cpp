@@ -29,6 +29,43 @@ const Eigen::VectorXd& MultiplierDynamics::gap(const State& state, Workspace& w)
   return gap_;
 }
 
+const Eigen::VectorXd& MultiplierDynamics::free_motion(const State& state,
+                                                       const Eigen::VectorXd& effort, Workspace& w,
+                                                       std::span<const ExternalWrench> external) {
+  choose_rows(state.q, w);
+  sweep(prepare(*mechanism_, state, &effort, external, w), true, w);
+  constraints_.place(w);
+  place_rows(state, w);
+  constraints_.form(w);
+  constraints_.accelerations(w, w.acceleration, right_);
+  return w.acceleration;
+}
+
+void MultiplierDynamics::form_at(const State& state, Workspace& w) {
+  choose_rows(state.q, w);
+  PreparedInput in = prepare_position(*mechanism_, state.q, w);
+  in.v = state.v.data();
+  sweep(in, false, w);
+  constraints_.place(w);
+  place_rows(state, w);
+  constraints_.form(w);
+  constraints_.velocities(w, state.v, right_);
+}
+
+void MultiplierDynamics::measure_rows(const State& state, Workspace& w, Eigen::VectorXd& velocities,
+                                      Eigen::VectorXd* gaps) {
+  PreparedInput in = prepare_position(*mechanism_, state.q, w);
+  in.v = state.v.data();
+  Scratch<double> scratch = w.scratch();
+  kernel_table().kinematics(w.tree_model(), in, &scratch);
+  constraints_.place(w);
+  place_rows(state, w);
+  constraints_.velocities(w, state.v, velocities);
+  if (gaps == nullptr) return;
+  measure_gap(state, w);
+  *gaps = gap_;
+}
+
 double MultiplierDynamics::close_with_rows(State& state, Workspace& w) {
   double last = std::numeric_limits<double>::infinity();
   for (int iteration = 0; iteration < kMostIterations; ++iteration) {

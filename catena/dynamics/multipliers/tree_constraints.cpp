@@ -355,7 +355,7 @@ double TreeConstraints::smallest_sine() const {
   return std::sqrt(least);
 }
 
-void TreeConstraints::factor(Workspace& w) {
+void TreeConstraints::form(Workspace& w) {
   carry(w);
   matrix_.setZero();
   for (const Pair& pair : pairs_) {
@@ -373,6 +373,10 @@ void TreeConstraints::factor(Workspace& w) {
         if (ideal_) matrix_(b.first_row + j, a.first_row + i) = x;
       }
   }
+}
+
+void TreeConstraints::factor(Workspace& w) {
+  form(w);
   for (int i = 0; i < count(); ++i)
     if (at(i).active) sizes(i, w, {size_.data() + at(i).first_row, index(at(i).rows)});
   const double rounding =

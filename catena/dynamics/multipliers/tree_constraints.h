@@ -119,7 +119,9 @@ class TreeConstraints {
   // factor: a diagonal that is rounding of this belongs to a row that says nothing. After place().
   void sizes(int constraint, const Workspace& workspace, std::span<double> rows) const;
 
-  // carry(), and J M⁻¹ Zᵀ with what solve() needs.
+  // carry(), and J M⁻¹ Zᵀ alone.
+  void form(Workspace& workspace);
+  // form(), with what solve() needs.
   void factor(Workspace& workspace);
   const Eigen::MatrixXd& matrix() const { return matrix_; }  // J M⁻¹ Zᵀ
   bool ideal() const { return ideal_; }

@@ -14,8 +14,9 @@ namespace catena {
 namespace {
 
 // In the order of Method.
-const std::vector<std::string> kNames{"dop853", "adams", "bdf", "arkode", "ida", "rk4",
-                                      "euler",  "ab2",   "ab3", "ab4",    "am4", "midpoint"};
+const std::vector<std::string> kNames{"dop853", "adams",    "bdf",          "arkode", "ida",
+                                      "rk4",    "euler",    "ab2",          "ab3",    "ab4",
+                                      "am4",    "midpoint", "time-stepping"};
 
 void check_positive(double value, const char* what, bool infinite_allowed) {
   if (value > 0.0 && (infinite_allowed || std::isfinite(value))) return;
@@ -109,7 +110,9 @@ std::unique_ptr<Integrator> make_integrator(Ode& ode, const IntegratorSettings& 
     case Method::arkode:
       return make_arkode(ode, settings);
     case Method::midpoint:
-      throw Error("method 'midpoint' is for mechanisms, not for any equation");
+    case Method::time_stepping:
+      throw Error("method '" + std::string(to_string(settings.method)) +
+                  "' is for mechanisms, not for any equation");
     default:
       return std::make_unique<FixedStep>(ode, settings);
   }

@@ -59,7 +59,21 @@ class Ode {
   virtual void project(double /*t*/, Eigen::VectorXd& /*y*/) {}
 };
 
-enum class Method { dop853, adams, bdf, arkode, ida, rk4, euler, ab2, ab3, ab4, am4, midpoint };
+enum class Method {
+  dop853,
+  adams,
+  bdf,
+  arkode,
+  ida,
+  rk4,
+  euler,
+  ab2,
+  ab3,
+  ab4,
+  am4,
+  midpoint,
+  time_stepping
+};
 
 std::span<const std::string> method_names();
 Method method_from(std::string_view name);  // NameError with the nearest

@@ -46,7 +46,8 @@ void EventWatch::start(double t, const Eigen::VectorXd& y) {
   all_armed_ = false;
   needs_forces_ = false;
   const auto& modes = equations_.modes();
-  for (std::size_t s = 0; s < stops_.stops().size(); ++s) {
+  const bool steps = equations_.steps();  // then stops and friction are no events
+  for (std::size_t s = 0; s < stops_.stops().size() && !steps; ++s) {
     const StopsAndFriction::Stop& stop = stops_.stops()[s];
     if (modes[index(stop.freedom)].stop != 0) {
       add(Kind::push, stop.freedom);
@@ -56,7 +57,7 @@ void EventWatch::start(double t, const Eigen::VectorXd& y) {
       if (std::isfinite(stop.upper)) add(Kind::upper, static_cast<int>(s));
     }
   }
-  for (std::size_t i = 0; i < modes.size(); ++i) {
+  for (std::size_t i = 0; i < modes.size() && !steps; ++i) {
     if (modes[i].stop != 0) continue;
     if (modes[i].friction == FreedomMode::Friction::sliding) add(Kind::slide, static_cast<int>(i));
     if (modes[i].friction == FreedomMode::Friction::stuck) {

@@ -62,7 +62,7 @@ void StopsAndFriction::move_back(std::span<const Candidate> at, const Eigen::Mat
 }
 
 bool StopsAndFriction::hold(const Instant& here, Eigen::VectorXd& y) {
-  if (equations_.coordinates().chart() == nullptr) return false;
+  if (equations_.coordinates().chart() == nullptr || equations_.steps()) return false;
   const Mechanism& m = equations_.mechanism();
   State state = here.state;
   std::vector<Candidate> held;
@@ -87,6 +87,7 @@ bool StopsAndFriction::hold(const Instant& here, Eigen::VectorXd& y) {
 }
 
 void StopsAndFriction::check(const Instant& here) const {
+  if (equations_.steps()) return;
   const State& state = here.state;
   for (const Stop& stop : stops_) {
     const double q = state.q[stop.coordinate];
@@ -94,7 +95,7 @@ void StopsAndFriction::check(const Instant& here) const {
         std::max(stop.outside < 0 ? 0.0 : stop.lower - q, stop.outside > 0 ? 0.0 : q - stop.upper);
     if (!(beyond > kDeepest)) continue;
     const auto& names = equations_.mechanism().velocity_names();
-    throw NumericalError(fmt::format(
+    throw NonsmoothError(fmt::format(
         "'{}' is at {:.6g} at time {} s, {:.3g} beyond its limits {:.6g} to {:.6g}; smaller "
         "tolerances or a shorter step may help",
         names[index(stop.freedom)], q, number(here.time), beyond, stop.lower, stop.upper));

@@ -381,7 +381,7 @@ void StopsAndFriction::take_modes(double t, std::span<const Candidate> at, Bound
     if (!less) break;
   }
   if (!solution.solved)
-    throw NumericalError("no consistent choice of sticking and resting hinges at time " +
+    throw NonsmoothError("no consistent choice of sticking and resting hinges at time " +
                          number(t) + " s; give one of them a smooth friction law");
   for (Eigen::Index k = 0; k < problem.b.size(); ++k) {
     const Candidate& c = at[index(k)];
@@ -447,6 +447,7 @@ void StopsAndFriction::hold_independent_only(const State& state) {
 
 void StopsAndFriction::settle(double t, Eigen::VectorXd& y, const Happened& happened,
                               std::vector<RunEvent>& log) {
+  if (equations_.steps()) return;
   const std::vector<FreedomMode> before = equations_.modes();
   struck_.assign(before.size(), 0);
   slowed_.assign(before.size(), 0);
@@ -518,6 +519,22 @@ void StopsAndFriction::begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>
                                  "only once it is inside",
                                  q, stop.lower, stop.upper)});
   }
+  settle(t, y, {}, log);
+}
+
+void StopsAndFriction::forget_modes(const Eigen::VectorXd& y) {
+  const State state = state_of(y);
+  for (int i = 0; i < equations_.mechanism().freedoms(); ++i) {
+    FreedomMode& mode = equations_.modes()[index(i)];
+    mode.stop = 0;
+    if (mode.friction == FreedomMode::Friction::none) continue;
+    mode.friction = FreedomMode::Friction::sliding;
+    mode.direction = state.v[i] > 0.0 ? 1 : state.v[i] < 0.0 ? -1 : 0;
+  }
+}
+
+void StopsAndFriction::begin_again(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) {
+  forget_modes(y);
   settle(t, y, {}, log);
 }
 

@@ -48,6 +48,9 @@ class StopsAndFriction {
 
   // Modes of the first instant. Appends what is worth knowing to `log`.
   void begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log);
+  // Forgets all modes and chooses those of this instant, after time-stepping.
+  void begin_again(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log);
+  void forget_modes(const Eigen::VectorXd& y);
   // What happened at t, by freedom.
   struct Happened {
     std::vector<int> impacts = {};   // reached a limit

@@ -108,7 +108,7 @@ void Switching::begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) 
                                moved)});
   set_->look(state);
   for (const int i : contacts_)
-    if (const double open = set_->contact_gap(i); open < -kAttachTolerance)
+    if (const double open = set_->contact_gap(i); open < -kAttachTolerance && !equations_.steps())
       throw NumericalError("contact '" + set_->name(i) + "' starts " + number(-open) +
                            " m below its plane; raise it");
   resolve(t, y, log);
@@ -138,6 +138,7 @@ void Switching::start(const Instant& here) {
     watches_.push_back({Kind::function, which, sign});
   }
   for (const int i : contacts_) {
+    if (equations_.steps()) break;
     switch (set_->mode(i)) {
       case ContactMode::apart:
       case ContactMode::carried: {
@@ -249,10 +250,12 @@ void Switching::count(double t, int constraint) {
   Count& c = counts_[index(constraint)];
   if (!(t - c.since <= kChatterTime) || c.since < 0.0) c = {t, 0};
   if (++c.times <= kMostSwitchings) return;
-  throw NumericalError(fmt::format(
+  const std::string text = fmt::format(
       "constraint '{}' chatters: it was switched {} times between {} and {} s; give its switch a "
       "dead band, or let it stay",
-      set_->name(constraint), c.times, number(c.since), number(t)));
+      set_->name(constraint), c.times, number(c.since), number(t));
+  if (set_->kind(constraint) == ConstraintSet::Kind::contact) throw NonsmoothError(text);
+  throw NumericalError(text);
 }
 
 void Switching::apply(double t, Eigen::VectorXd& y, Change& change, std::vector<RunEvent>& log) {
@@ -460,7 +463,7 @@ void Switching::settle(double t, Eigen::VectorXd& y, std::span<const int> hits,
 }
 
 void Switching::resolve(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) {
-  if (idle() || contacts_.empty()) return;
+  if (idle() || contacts_.empty() || equations_.steps()) return;
   equations_.set_targets(t, state_at(t, y));
   struct Before {
     ContactMode mode;
@@ -532,11 +535,11 @@ void Switching::check(const Instant& here) {
   if (idle()) return;
   if (!(equations_.closure_residual(here.time, here.state) <= kAttachTolerance))
     set_->refuse_open(here.state, kAttachTolerance);
-  if (contacts_.empty()) return;
+  if (contacts_.empty() || equations_.steps()) return;
   set_->look(here.state);
   for (const int i : contacts_)
     if (const double open = set_->contact_gap(i); open < -kDeepest)
-      throw NumericalError("contact '" + set_->name(i) + "' is " + number(-open) +
+      throw NonsmoothError("contact '" + set_->name(i) + "' is " + number(-open) +
                            " m below its plane: its passage was not found; a shorter longest "
                            "step (max_step) may help");
 }

@@ -40,6 +40,7 @@ class Switching {
   Switching(Equations& equations, const ActionSettings& actions);
 
   bool idle() const { return equations_.constraints() == nullptr; }
+  bool has_contacts() const { return !contacts_.empty(); }
   // Switches on what is active from the start, and finds the modes of contacts.
   void begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log);
 

@@ -30,6 +30,13 @@ struct Audit {
   std::optional<double> linear_momentum_drift;   // relative; none: it is not conserved
   std::optional<double> angular_momentum_drift;  // relative
   double closure_residual = 0.0;
+  // Of time-stepping, the largest of the run; none: it was not used.
+  struct Contact {
+    double residual = 0.0;     // of the laws of contact and friction, relative to the load
+    double penetration = 0.0;  // m or rad, at the end of a step before it is corrected
+    double creep = 0.0;        // m/s, slip of contacts that stick
+  };
+  std::optional<Contact> contact;
   double initial_energy = 0.0;
   double final_energy = 0.0;
   std::vector<ElementWork> work;

@@ -47,6 +47,7 @@ WorkAccount::WorkAccount(const Mechanism& mechanism, const ActionSettings& actio
     }
     if (!actions.switches.empty()) add(Kind::switching, "switches", 0);
   }
+  if (actions.steps_contacts) add(Kind::correction, "penetration", 0);
   floats_freely_ = find_if_floating(actions);
 }
 
@@ -88,6 +89,7 @@ double WorkAccount::power(const Element& e, const Evaluation& found) const {
     case Kind::impact:
     case Kind::response:
     case Kind::switching:
+    case Kind::correction:
       return 0.0;
   }
   return 0.0;
@@ -138,6 +140,14 @@ void WorkAccount::add_constraint(int constraint, double work, Eigen::VectorXd& y
 
 void WorkAccount::add_switching(double work, Eigen::VectorXd& y) const {
   if (const int k = find(Kind::switching, 0); k >= 0) y[first_ + k] += work;
+}
+
+void WorkAccount::add_correction(double work, Eigen::VectorXd& y) const {
+  int k = find(Kind::correction, 0);
+  for (int i = 0; i < elements() && k < 0; ++i)
+    if (elements_[index(i)].kind == Kind::contact || elements_[index(i)].kind == Kind::impact)
+      k = i;
+  if (k >= 0) y[first_ + k] += work;
 }
 
 bool WorkAccount::find_if_floating(const ActionSettings& actions) const {

@@ -42,6 +42,9 @@ class WorkAccount {
   void add_response(double work, Eigen::VectorXd& y) const;
   void add_constraint(int constraint, double work, Eigen::VectorXd& y) const;
   void add_switching(double work, Eigen::VectorXd& y) const;
+  // Of positions that are moved out of planes and limits; where there is no element for it, of the
+  // first contact or stop.
+  void add_correction(double work, Eigen::VectorXd& y) const;
 
   // True if all that touches the ground does so through free bodies, undisturbed: then momentum
   // changes by gravity alone.
@@ -60,7 +63,8 @@ class WorkAccount {
     // Only at events:
     impact,
     response,
-    switching
+    switching,
+    correction
   };
   struct Element {
     Kind kind;

@@ -8,6 +8,7 @@
 // varied by replace(). Mistyped fields get suggestions.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -39,7 +40,8 @@ struct Choice {
 template <class E>
 E choice_from(py::handle source) {
   if (!py::isinstance<py::str>(source)) return py::cast<E>(source);
-  const std::string name = py::cast<std::string>(source);
+  std::string name = py::cast<std::string>(source);
+  std::replace(name.begin(), name.end(), '-', '_');  // as on the command line
   std::vector<std::string> names;
   for (const auto& [known, value] : EnumNames<E>::values) {
     if (known == name) return value;

@@ -1,0 +1,401 @@
+#include "catena/constraints/cone_problem.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "catena/base/dense.h"
+#include "catena/base/index.h"
+#include "catena/dynamics/multipliers/semidefinite.h"
+
+namespace catena {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::Vector2d;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+using Law = ConeProblem::Law;
+
+// A row of which the equalities leave less than this fraction follows from them: no impulse helps.
+constexpr double kFollowsFromEqual = 1e-9;
+// Of the pivots (squared sines) of the equalities.
+constexpr double kEqualRank = 1e-12;
+constexpr double kEqualRankGeneral = 1e-10;
+constexpr double kClearlyIndependent = 1e-6;
+constexpr int kMostNewtonSteps = 25;
+constexpr int kMostShortenings = 4;
+// Sweeps before the first attempt of Newton's method after the one from the guess; each attempt has
+// twice as many as the one before. From kHalfFrom on they go only half as far: that ends cycles.
+constexpr int kFirstSweeps = 20;
+constexpr int kMostAttempts = 7;
+constexpr int kHalfFrom = 3;
+constexpr int kMostRootSteps = 60;
+// The function of Newton's method weighs motions against impulses by 1/W times one of these: where
+// it cycles with one of them, another may do.
+constexpr double kStiffnesses[] = {1.0, 0.1, 10.0};
+// What Newton's method aims at, as a fraction of the load; kConeSolved is enough.
+constexpr double kAim = 1e-13;
+
+// The blocks that are no equalities, with those eliminated: u = s p + b.
+class ConeSolver {
+ public:
+  explicit ConeSolver(const ConeProblem& problem) : problem_(problem) {
+    for (std::size_t k = 0; k < problem.blocks.size(); ++k) {
+      const ConeProblem::Block& block = problem.blocks[k];
+      if (block.law == Law::equal) {
+        equal_.push_back(block.row);
+        continue;
+      }
+      blocks_.push_back(block);
+      blocks_.back().row = static_cast<int>(rows_.size());
+      original_.push_back(static_cast<int>(k));
+      for (int r = 0; r < (block.law == Law::cone ? 3 : 1); ++r) rows_.push_back(block.row + r);
+    }
+    eliminate();
+  }
+
+  ConeSolution run(const VectorXd& guess) {
+    ConeSolution result;
+    const Index m = size();
+    VectorXd start = VectorXd::Zero(m);
+    if (guess.size() == problem_.b.size()) start = guess(rows_);
+    best_ = VectorXd::Zero(m);
+    best_residual_ = std::numeric_limits<double>::infinity();
+    if (m > 0) {
+      p_ = start;
+      newton(result.steps);
+      if (best_residual_ > kConeSolved) {
+        p_ = start;
+        int sweeps = kFirstSweeps;
+        for (int attempt = 0; attempt < kMostAttempts && best_residual_ > kConeSolved; ++attempt) {
+          sweep(sweeps, attempt < kHalfFrom ? 1.0 : 0.5, result.sweeps);
+          const VectorXd from = p_;
+          for (const double stiffness : kStiffnesses) {
+            newton(result.steps, stiffness);
+            p_ = from;
+            if (best_residual_ <= kConeSolved) break;
+          }
+          sweeps *= 2;
+        }
+      }
+    } else {
+      best_residual_ = 0.0;
+    }
+    finish(result);
+    return result;
+  }
+
+ private:
+  Index size() const { return static_cast<Index>(rows_.size()); }
+
+  void eliminate() {
+    const MatrixXd& w = problem_.w;
+    s_ = w(rows_, rows_);
+    b_ = problem_.b(rows_);
+    const VectorXd own = s_.diagonal();
+    if (!equal_.empty()) {
+      MatrixXd block = w(equal_, equal_);
+      for (const ConeProblem::Block& e : problem_.blocks) {
+        if (e.law != Law::equal || e.compliance == 0.0) continue;
+        const auto at = std::find(equal_.begin(), equal_.end(), e.row) - equal_.begin();
+        block(at, at) += e.compliance;
+      }
+      by_rest_ = w(equal_, rows_);
+      own_ = problem_.b(equal_);
+      if (problem_.symmetric && solve_definite(block)) {
+      } else if (problem_.symmetric) {
+        SemidefiniteSolver solver;
+        solver.resize(static_cast<int>(equal_.size()));
+        solver.compute(block, kEqualRank);
+        VectorXd column;
+        for (Index k = 0; k < by_rest_.cols(); ++k) {
+          column = by_rest_.col(k);
+          solver.solve(column);
+          by_rest_.col(k) = column;
+        }
+        solver.solve(own_);
+      } else {
+        const CompleteOrthogonal solver(block, kEqualRankGeneral);
+        by_rest_ = solver.solve(by_rest_);
+        own_ = solver.solve(own_);
+      }
+      s_ -= w(rows_, equal_) * by_rest_;
+      b_ -= w(rows_, equal_) * own_;
+    }
+    dead_.assign(rows_.size(), 0);
+    step_.resize(size());
+    for (Index i = 0; i < size(); ++i) {
+      if (!(s_(i, i) > kFollowsFromEqual * own[i])) {
+        dead_[index(i)] = 1;
+        s_.row(i).setZero();
+        s_.col(i).setZero();
+        s_(i, i) = own[i] > 0.0 ? own[i] : 1.0;
+        b_[i] = 0.0;
+      } else {
+        s_(i, i) += kRegularized * own[i];
+      }
+    }
+    stop_load_ = 0.0;
+    for (const ConeProblem::Block& block : blocks_) {
+      const Index r = block.row;
+      if (block.law == Law::bounded) {
+        step_[r] = 1.0 / s_(r, r);
+      } else {
+        step_[r] = 1.0 / s_(r, r);
+        const double t = std::max(s_(r + 1, r + 1), s_(r + 2, r + 2));
+        step_[r + 1] = step_[r + 2] = 1.0 / std::max(t, s_(r, r));
+      }
+      // Friction that holds what does not press is no load.
+      if (!(b_[r] > 0.0 && block.law == Law::cone))
+        stop_load_ = std::max(stop_load_, std::abs(b_[r]) * step_[r]);
+    }
+  }
+
+  // Independent equalities, as those with a compliance. False: they are not clearly so.
+  bool solve_definite(const MatrixXd& block) {
+    const Cholesky factor(block);
+    if (!factor.succeeded()) return false;
+    for (Index i = 0; i < block.rows(); ++i)
+      if (!(factor.pivot_root(i) * factor.pivot_root(i) > kClearlyIndependent * block(i, i)))
+        return false;
+    factor.solve_in_place(by_rest_);
+    factor.solve_in_place(own_);
+    return true;
+  }
+
+  // The laws as a function that is zero where they hold, in units of impulse; its derivative.
+  void evaluate(const VectorXd& u, VectorXd& f, MatrixXd* slope) const {
+    f.resize(size());
+    if (slope != nullptr) slope->setZero(size(), size());
+    for (const ConeProblem::Block& block : blocks_) {
+      if (block.law == Law::bounded)
+        evaluate_bounded(block, u, f, slope);
+      else
+        evaluate_cone(block, u, f, slope);
+    }
+  }
+
+  void evaluate_bounded(const ConeProblem::Block& block, const VectorXd& u, VectorXd& f,
+                        MatrixXd* slope) const {
+    const Index r = block.row;
+    const double wanted = p_[r] - step_[r] * u[r];
+    const double bound = wanted <= block.least ? block.least : block.most;
+    if (wanted <= block.least || wanted >= block.most) {
+      f[r] = p_[r] - bound;
+      if (slope != nullptr) (*slope)(r, r) = 1.0;
+    } else {
+      f[r] = step_[r] * u[r];
+      if (slope != nullptr) slope->row(r) = step_[r] * s_.row(r);
+    }
+  }
+
+  void evaluate_cone(const ConeProblem::Block& block, const VectorXd& u, VectorXd& f,
+                     MatrixXd* slope) const {
+    const Index r = block.row;
+    const double pressed = p_[r] - step_[r] * u[r];
+    if (!(pressed > 0.0)) {
+      f.segment<3>(r) = p_.segment<3>(r);
+      if (slope != nullptr) slope->block<3, 3>(r, r).setIdentity();
+      return;
+    }
+    f[r] = step_[r] * u[r];
+    if (slope != nullptr) slope->row(r) = step_[r] * s_.row(r);
+    const double st = step_[r + 1];
+    const Vector2d tangent = p_.segment<2>(r + 1);
+    const Vector2d wanted = tangent - st * u.segment<2>(r + 1);
+    const double most = block.friction * pressed, reach = wanted.norm();
+    if (reach <= most) {
+      f.segment<2>(r + 1) = st * u.segment<2>(r + 1);
+      if (slope != nullptr) slope->middleRows<2>(r + 1) = st * s_.middleRows<2>(r + 1);
+      return;
+    }
+    const Vector2d along = wanted / reach;
+    f.segment<2>(r + 1) = tangent - most * along;
+    if (slope == nullptr) return;
+    // d(most along) = along μ d(pressed) + (most / reach) (1 − along alongᵀ) d(wanted).
+    const Eigen::Matrix2d across =
+        (most / reach) * (Eigen::Matrix2d::Identity() - along * along.transpose());
+    slope->middleRows<2>(r + 1) =
+        block.friction * step_[r] * along * s_.row(r) + st * across * s_.middleRows<2>(r + 1);
+    slope->block<2, 2>(r + 1, r + 1) += Eigen::Matrix2d::Identity() - across;
+    slope->block<2, 1>(r + 1, r) -= block.friction * along;
+  }
+
+  double load() const {
+    double sum = 0.0;
+    for (const ConeProblem::Block& block : blocks_) sum += std::abs(p_[block.row]);
+    return std::max(sum, stop_load_);
+  }
+
+  // Returns the residual of p_ and keeps the best.
+  double judge(const VectorXd& u, const VectorXd& step) {
+    VectorXd f;
+    const VectorXd in_use = step_;
+    step_ = step;
+    evaluate(u, f, nullptr);
+    step_ = in_use;
+    const double scale = load();
+    const double residual = scale > 0.0 ? f.lpNorm<Eigen::Infinity>() / scale : 0.0;
+    if (residual < best_residual_) {
+      best_residual_ = residual;
+      best_ = p_;
+    }
+    return residual;
+  }
+
+  void newton(int& steps, double stiffness = 1.0) {
+    const VectorXd step = step_;
+    step_ *= stiffness;
+    newton_steps(steps, step);
+    step_ = step;
+  }
+
+  // `step`: by which p_ is judged.
+  void newton_steps(int& steps, const VectorXd& step) {
+    VectorXd u = s_ * p_ + b_;
+    VectorXd f;
+    MatrixXd slope;
+    evaluate(u, f, &slope);
+    double residual = judge(u, step);
+    for (int k = 0; k < kMostNewtonSteps && residual > kAim; ++k) {
+      ++steps;
+      const VectorXd way = -Lu(slope).solve(f);
+      if (!way.allFinite()) return;
+      const VectorXd from = p_;
+      const double before = f.squaredNorm();
+      double part = 1.0;
+      for (int shorter = 0;; ++shorter) {
+        p_ = from + part * way;
+        u.noalias() = s_ * p_;
+        u += b_;
+        evaluate(u, f, nullptr);
+        if (f.squaredNorm() < before || shorter == kMostShortenings) break;
+        part *= 0.5;
+      }
+      const double now = judge(u, step);
+      if (!(f.squaredNorm() < before)) return;  // rounding, or a cycle
+      residual = now;
+      if (residual > kAim) evaluate(u, f, &slope);
+    }
+  }
+
+  // The contact that obeys its law while all others push as they do: `u` without its own impulse.
+  // With friction at its limit (W + α on the tangents) p = −u for the α ≥ 0 at which |p_t| = μ p_n.
+  static Vector3d local_cone(const Eigen::Matrix3d& w, const Vector3d& u, double friction) {
+    if (u[0] >= 0.0) return Vector3d::Zero();
+    const Vector3d alone{-u[0] / w(0, 0), 0.0, 0.0};
+    if (friction == 0.0) return alone;
+    const auto solved = [&](double alpha) -> Vector3d {
+      Eigen::Matrix3d a = w;
+      a(1, 1) += alpha;
+      a(2, 2) += alpha;
+      return -inverse3(a) * u;
+    };
+    const auto excess = [&](const Vector3d& p) { return p.tail<2>().norm() - friction * p[0]; };
+    const double size = w(1, 1) + w(2, 2);
+    Vector3d p = solved(0.0);
+    if (p[0] > 0.0 && excess(p) <= 0.0) return p;
+    // α on a scale of powers: everything between sticking and no friction.
+    double low = 0.0, high = size;
+    for (int k = 0; k < kMostRootSteps && excess(solved(high)) > 0.0; ++k) {
+      low = high;
+      high *= 8.0;
+    }
+    double at_low = excess(solved(low)), at_high = excess(solved(high));
+    if (!(at_high <= 0.0)) return alone;
+    for (int k = 0; k < kMostRootSteps && high - low > 1e-15 * high; ++k) {
+      double middle = (low * at_high - high * at_low) / (at_high - at_low);
+      if (!(middle > low && middle < high) || k % 4 == 3) middle = 0.5 * (low + high);
+      p = solved(middle);
+      const double here = excess(p);
+      if (std::abs(here) <= 1e-14 * std::abs(p[0])) break;
+      (here > 0.0 ? low : high) = middle;
+      (here > 0.0 ? at_low : at_high) = here;
+    }
+    p[0] = std::max(p[0], 0.0);
+    return p;
+  }
+
+  static Eigen::Matrix3d inverse3(const Eigen::Matrix3d& a) {
+    const auto cross = [](const Vector3d& x, const Vector3d& y) {
+      return Vector3d(x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2],
+                      x[0] * y[1] - x[1] * y[0]);
+    };
+    const Vector3d x = a.col(0), y = a.col(1), z = a.col(2);
+    Eigen::Matrix3d result;
+    result.row(0) = cross(y, z);
+    result.row(1) = cross(z, x);
+    result.row(2) = cross(x, y);
+    return result / x.dot(cross(y, z));
+  }
+
+  void sweep(int count, double part, int& sweeps) {
+    VectorXd u = s_ * p_ + b_;
+    for (int k = 0; k < count; ++k) {
+      ++sweeps;
+      double change = 0.0;
+      for (const ConeProblem::Block& block : blocks_) {
+        const Index r = block.row;
+        if (block.law == Law::bounded) {
+          const double wanted = std::clamp(p_[r] - step_[r] * u[r], block.least, block.most);
+          const double by = part * (wanted - p_[r]);
+          if (by == 0.0) continue;
+          p_[r] += by;
+          u += by * s_.col(r);
+          change = std::max(change, std::abs(by));
+        } else {
+          const Eigen::Matrix3d own = s_.block<3, 3>(r, r);
+          const Vector3d without = u.segment<3>(r) - own * p_.segment<3>(r);
+          const Vector3d by = part * (local_cone(own, without, block.friction) - p_.segment<3>(r));
+          if (by.isZero(0.0)) continue;
+          p_.segment<3>(r) += by;
+          u.noalias() += s_.middleCols<3>(r) * by;
+          change = std::max(change, by.lpNorm<Eigen::Infinity>());
+        }
+      }
+      if (change <= kAim * load()) break;
+    }
+    judge(u, step_);
+  }
+
+  void finish(ConeSolution& result) {
+    p_ = best_;
+    for (std::size_t i = 0; i < dead_.size(); ++i)
+      if (dead_[i] != 0) p_[static_cast<Index>(i)] = 0.0;
+    result.impulse = VectorXd::Zero(problem_.b.size());
+    result.impulse(rows_) = p_;
+    if (!equal_.empty()) result.impulse(equal_) = -own_ - by_rest_ * p_;
+    result.motion = problem_.w * result.impulse + problem_.b;
+    result.residual = best_residual_;
+    if (size() == 0) return;
+    VectorXd f;
+    evaluate(s_ * p_ + b_, f, nullptr);
+    double most = -1.0;
+    for (std::size_t k = 0; k < blocks_.size(); ++k) {
+      const double own =
+          f.segment(blocks_[k].row, blocks_[k].law == Law::cone ? 3 : 1).lpNorm<Eigen::Infinity>();
+      if (own <= most) continue;
+      most = own;
+      result.worst = original_[k];
+    }
+  }
+
+  const ConeProblem& problem_;
+  std::vector<ConeProblem::Block> blocks_;  // rows counted among rows_
+  std::vector<int> original_;               // by block: its number in the problem
+  std::vector<int> rows_, equal_;           // of the problem
+  std::vector<std::uint8_t> dead_;          // by row: follows from the equalities
+  MatrixXd s_, by_rest_;
+  VectorXd b_, own_, step_;  // step_: 1/W, what a unit of motion is in impulse
+  VectorXd p_, best_;
+  double best_residual_ = 0.0, stop_load_ = 0.0;
+};
+
+}  // namespace
+
+ConeSolution solve(const ConeProblem& problem, const VectorXd& guess) {
+  return ConeSolver(problem).run(guess);
+}
+
+}  // namespace catena

@@ -1,0 +1,145 @@
+// Time-stepping: contact, impact, stops and dry friction as one problem of impulses in every fixed
+// step (method `time-stepping`), for things that walk, roll, fall and lie in heaps. First order in
+// the step where contacts change, second order between. No event is located but the division of a
+// step at an impact, so nothing accumulates (Zeno) and nothing chatters.
+//
+// A step from (q₀, v₀), the rows J of all constraints that may push (Moreau's midpoint rule):
+//
+//   v̄ = (v₀ + v₁)/2,   q̄ = q₀ ⊕ h v̄/2,   q₁ = q₀ ⊕ h v̄
+//   v₁ = v₀ + h a(q̄, v̄) + M⁻¹ Jᵀ p,       a: accelerations without what the rows do
+//   u₁ = u₀ + h (J a + J̇ v̄) + (J M⁻¹ Jᵀ) p,  u = J v;   the laws are those of cone_problem.h in u₁
+//
+// J, J̇ v̄ and J M⁻¹ Jᵀ are those at (q̄, v̄), from the O(N) sweeps (tree_constraints.h). v̄ is found by
+// iteration from the last acceleration, two rounds as a rule. Free flight is the implicit midpoint
+// rule, and what rests stays where it is to rounding.
+//
+// Joint dampers and springs and PD controllers that are stiff for the step are implicit: their
+// force changes by −c (v₁ − guess), c = h (damping + h stiffness/2)/2, a row with compliance 1/c.
+//
+// A contact or stop takes part while it touches. One that would be passed within the step divides
+// it at that instant; there all that touch collide (Newton's restitution, Coulomb's friction; no
+// restitution below the speed that gravity gives within a step, or where it would create
+// energy). After kMostDivisions the rest of the step is made with all closed that would be
+// passed. What positions miss at the end of a step (curvature) is closed by a displacement M⁻¹ Jᵀ
+// π; its energy is booked as `penetration`.
+//
+// References: [Moreau 1988], [Stewart & Trinkle 1996], [Studer 2009] for the scheme.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "catena/constraints/cone_problem.h"
+#include "catena/dynamics/energy.h"
+#include "catena/io/runs/run_file.h"
+#include "catena/simulation/nonsmooth/stops_and_friction.h"
+
+namespace catena {
+
+class TimeStepping final : public Integrator {
+ public:
+  // Equations and stops must outlive it.
+  TimeStepping(Equations& equations, StopsAndFriction& stops, const ActionSettings& actions,
+               const IntegratorSettings& settings);
+  ~TimeStepping() override;
+
+  // Whose modes are no modes any more: rows of the record take forces from the last step.
+  void take_over();
+  void hand_back();
+  // What has happened since the last call.
+  std::vector<RunEvent> take_log();
+  // The largest of the run (audit.h).
+  struct Quality {
+    double residual = 0.0;     // of the laws, of the load
+    double penetration = 0.0;  // m or rad, before it is closed
+    double creep = 0.0;        // m/s, of contacts that stick
+  };
+  const Quality& quality() const { return quality_; }
+  void set_quality(const Quality& quality) { quality_ = quality; }
+  // Since when nothing has touched, left or been divided (s).
+  double calm_since() const { return calm_since_; }
+
+ private:
+  struct Item {
+    enum class Kind { equal, motion, stiff, friction, stop, contact };
+    Kind kind;
+    int which;  // constraint of the set; freedom; stop
+    int row;    // in the constraints
+    int sense;  // −1: an upper stop
+    int first;  // unknown
+  };
+  void begin() override;
+  void advance(double limit) override;
+  void interpolate_inside(double t, Eigen::VectorXd& y) override;
+
+  // ---- What takes part. ----
+  void choose_stiff();
+  void find_touching();
+  void use_rows();
+  void list_items(bool impact);
+  // ---- One part of a step (time_stepping.cpp). ----
+  void move(double h);
+  void assemble(double h, const Eigen::VectorXd& acceleration, const Eigen::VectorXd& guess);
+  void solve_items();
+  void put_rows();
+  void accept(double h);
+  void restore_energy(double before, double h);
+  // ---- Impacts and positions (time_stepping_impacts.cpp). ----
+  struct Passage {
+    double part = 1.0;  // of the step, where the first is met
+    bool any = false;
+  };
+  double least_gap(const State& state, bool mark);
+  Passage first_passage(double h);
+  void strike();
+  bool collide(double least, bool bounces, bool may_refuse);
+  void correct();
+  double contact_gap(int contact);
+  double stop_gap(const StopsAndFriction::Stop& stop, int side, const State& state) const;
+  void note_residual(const std::string& what);
+
+  Equations& equations_;
+  StopsAndFriction& stops_;
+  const Mechanism& mechanism_;
+  IntegratorSettings settings_;
+  std::unique_ptr<ConstrainedAccelerations> own_;  // where the equations have no constraints
+  ConstrainedAccelerations* constrained_;
+  ConstraintSet& set_;
+  std::vector<double> damping_, stiffness_;  // by freedom, joint and controllers
+  std::vector<std::uint8_t> stiff_, row_wanted_;
+  std::vector<int> contacts_;
+
+  // Where it is.
+  State state_;
+  bool fresh_ = true;
+  double start_ = 0.0;
+  std::int64_t count_ = 0;
+  Eigen::VectorXd acceleration_;                       // of the last part of a step
+  std::vector<std::uint8_t> touches_;                  // by contact, in the order of contacts_
+  std::vector<std::uint8_t> stop_lower_, stop_upper_;  // by stop: touches
+  // Forces of the last part, to begin with: by constraint of the set, by freedom, by stop.
+  std::vector<Eigen::Vector3d> contact_force_;
+  std::vector<double> friction_force_, lower_force_, upper_force_;
+
+  // One part of a step.
+  State end_;
+  std::vector<Item> items_;
+  ConeProblem problem_;
+  ConeSolution solution_;
+  std::vector<int> row_of_, sense_of_;  // by unknown
+  Eigen::VectorXd guess_, u0_, u1_, row_impulse_, target_;
+  Instant middle_;
+  Evaluation found_;
+  Eigen::VectorXd y_middle_, dy_;
+  StepForces forces_;
+  EnergyMeter meter_;
+  Quality quality_;
+  std::vector<RunEvent> log_;
+  double calm_since_ = 0.0;
+  int divisions_ = 0;
+  std::int64_t noted_ = 0;
+};
+
+}  // namespace catena

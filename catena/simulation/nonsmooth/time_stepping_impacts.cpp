@@ -1,0 +1,240 @@
+// Impacts within a step, and positions at its end (time_stepping.h).
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "catena/base/index.h"
+#include "catena/model/configuration.h"
+#include "catena/simulation/nonsmooth/stepping_tolerances.h"
+#include "catena/simulation/nonsmooth/time_stepping.h"
+
+namespace catena {
+namespace {
+
+// The instant of a passage is found to this part of the step.
+constexpr double kPassageFound = 1e-6;
+constexpr int kMostLooks = 40;
+// An impact creates energy if its works sum up to more than this fraction of their sizes.
+constexpr double kCreatesEnergy = 1e-10;
+// An approach is told in the log if it is faster (m/s, rad/s).
+constexpr double kImpactTold = 1e-2;
+// A position is corrected by at most this in a step (m, rad): more is pushed apart bit by bit.
+constexpr double kMostCorrected = 1e-3;
+
+}  // namespace
+
+// The least distance of what does not touch yet from its plane or limit; `mark`: what is as near
+// as that, or has passed, touches from now on.
+double TimeStepping::least_gap(const State& state, bool mark) {
+  double least = kInfinity;
+  set_.look(state);
+  for (std::size_t k = 0; k < contacts_.size(); ++k)
+    if (touches_[k] == 0) least = std::min(least, set_.contact_gap(contacts_[k]));
+  const auto each_stop = [&](auto visit) {
+    for (std::size_t k = 0; k < stops_.stops().size(); ++k) {
+      const StopsAndFriction::Stop& stop = stops_.stops()[k];
+      if (stop_lower_[k] == 0 && stop.outside >= 0)
+        visit(stop_gap(stop, -1, state), stop_lower_[k]);
+      if (stop_upper_[k] == 0 && stop.outside <= 0) visit(stop_gap(stop, 1, state), stop_upper_[k]);
+    }
+  };
+  each_stop([&](double gap, std::uint8_t&) { least = std::min(least, gap); });
+  if (!mark) return least;
+  const double near = std::max(least, 0.0) + kTouches;
+  for (std::size_t k = 0; k < contacts_.size(); ++k)
+    if (touches_[k] == 0 && set_.contact_gap(contacts_[k]) <= near) touches_[k] = 1;
+  each_stop([&](double gap, std::uint8_t& touches) {
+    if (gap <= near) touches = 1;
+  });
+  return least;
+}
+
+// On the way of move(): q₀ ⊕ s h (v₀ + s (v₁ − v₀)/2).
+TimeStepping::Passage TimeStepping::first_passage(double h) {
+  Passage result;
+  double at_high = least_gap(end_, false);
+  if (!(at_high < -kTouches)) return result;
+  result.any = true;
+  double low = 0.0, high = 1.0, at_low = least_gap(state_, false);
+  if (!(at_low > 0.0)) {
+    result.part = 0.0;
+    return result;
+  }
+  State between = state_;
+  for (int k = 0; k < kMostLooks && high - low > kPassageFound && at_high < -0.1 * kTouches; ++k) {
+    double s = low + (high - low) * at_low / (at_low - at_high);
+    if (k % 3 == 2) s = 0.5 * (low + high);
+    between.q =
+        integrate(mechanism_, state_.q, (s * h) * (state_.v + 0.5 * s * (end_.v - state_.v)));
+    const double here = least_gap(between, false);
+    (here > 0.0 ? low : high) = s;
+    (here > 0.0 ? at_low : at_high) = here;
+  }
+  result.part = high;
+  return result;
+}
+
+// What touches and approaches collides.
+void TimeStepping::strike() {
+  bool any = !equations_.forces().motions().empty() && fresh_;
+  for (const std::uint8_t touches : touches_) any = any || touches != 0;
+  for (std::size_t k = 0; k < stop_lower_.size(); ++k)
+    any = any || stop_lower_[k] != 0 || stop_upper_[k] != 0;
+  if (!any) return;
+  // A look without factors first.
+  use_rows();
+  constrained_->set_targets(t_, state_);
+  bool approaches = false;
+  set_.look(state_);
+  for (std::size_t k = 0; k < contacts_.size() && !approaches; ++k)
+    approaches = touches_[k] != 0 && set_.approach_speed(contacts_[k]) < -kImpactSpeed;
+  for (std::size_t k = 0; k < stop_lower_.size() && !approaches; ++k) {
+    const double v = state_.v[stops_.stops()[k].freedom];
+    approaches =
+        (stop_lower_[k] != 0 && v < -kImpactSpeed) || (stop_upper_[k] != 0 && v > kImpactSpeed);
+  }
+  if (!approaches) return;
+  calm_since_ = t_;
+  set_.dynamics().form_at(state_, set_.workspace());
+  list_items(true);
+  // What gravity gives within a step, and twice that: such bounces end within the next steps.
+  const double slow = 2.0 * settings_.step * norm(mechanism_.gravity());
+  if (!collide(slow, true, true)) collide(slow, false, false);
+}
+
+// False: it may refuse, and restitution would create energy.
+bool TimeStepping::collide(double least, bool bounces, bool may_refuse) {
+  const Eigen::VectorXd before_rows = set_.dynamics().right_side();
+  Eigen::VectorXd shift = Eigen::VectorXd::Zero(problem_.b.size());
+  bool any_bounce = false;
+  for (Eigen::Index k = 0; k < problem_.b.size(); ++k)
+    problem_.b[k] = sense_of_[index(k)] * before_rows[row_of_[index(k)]];
+  const Eigen::VectorXd before = problem_.b;
+  for (const Item& item : items_) {
+    double e = 0.0;
+    if (item.kind == Item::Kind::contact)
+      e = set_.contact(contacts_[index(item.which)]).restitution;
+    if (item.kind == Item::Kind::stop) e = stops_.stops()[index(item.which)].restitution;
+    if (!bounces || e == 0.0 || before[item.first] >= -least) continue;
+    shift[item.first] = e * before[item.first];
+    any_bounce = true;
+  }
+  problem_.b += shift;
+  guess_.setZero(problem_.b.size());
+  solve_items();
+  const Eigen::VectorXd after = solution_.motion - shift;
+  const Eigen::VectorXd work = 0.5 * solution_.impulse.cwiseProduct(before + after);
+  double sum = 0.0, size = 0.0;
+  for (const Item& item : items_) {
+    if (item.kind == Item::Kind::equal || item.kind == Item::Kind::motion) continue;
+    const double own =
+        item.kind == Item::Kind::contact ? work.segment<3>(item.first).sum() : work[item.first];
+    sum += own;
+    size += std::abs(own);
+  }
+  if (may_refuse && any_bounce && sum > kCreatesEnergy * size) return false;
+  set_.dynamics().constraints().respond(set_.workspace(), row_impulse_);
+  state_.v += set_.dynamics().constraints().change();
+  quality_.residual = std::max(quality_.residual, solution_.residual);
+  if (solution_.residual > kResidualNoted) note_residual("impact");
+  for (const Item& item : items_) {
+    const WorkAccount& account = equations_.work();
+    const double fast = before[item.first];
+    if (item.kind == Item::Kind::contact) {
+      const int contact = contacts_[index(item.which)];
+      const double own = work.segment<3>(item.first).sum();
+      account.add_constraint(contact, own, y_);
+      if (fast < -kImpactTold)
+        log_.push_back({t_, "touch", set_.name(contact),
+                        fmt::format("normal velocity {:.6g} to {:.6g}, energy {:.6g} J", fast,
+                                    after[item.first], own)});
+    } else if (item.kind == Item::Kind::stop) {
+      const StopsAndFriction::Stop& stop = stops_.stops()[index(item.which)];
+      account.add_impact(stop.freedom, work[item.first], y_);
+      if (fast < -kImpactTold)
+        log_.push_back({t_, "limit", mechanism_.velocity_names()[index(stop.freedom)],
+                        fmt::format("{} limit {:.6g}: velocity {:.6g} to {:.6g}, energy {:.6g} J",
+                                    item.sense > 0 ? "lower" : "upper",
+                                    item.sense > 0 ? stop.lower : stop.upper, item.sense * fast,
+                                    item.sense * after[item.first], work[item.first])});
+    } else if (item.kind == Item::Kind::motion) {
+      // Of the motion itself: what it moves with times its impulse.
+      account.add_motion(item.which, solution_.impulse[item.first] * state_.v[item.which], y_);
+    }
+  }
+  return true;
+}
+
+// Positions back onto equalities, and out of planes and limits, the least way as the inertia
+// measures it.
+void TimeStepping::correct() {
+  if (items_.empty() && touches_.empty() && stop_lower_.empty()) return;
+  use_rows();
+  constrained_->set_targets(t_, state_);
+  Eigen::VectorXd velocities, gaps;
+  set_.dynamics().measure_rows(state_, set_.workspace(), velocities, &gaps);
+  double most = 0.0, deepest = 0.0;
+  const TreeConstraints& c = set_.dynamics().constraints();
+  const auto missed = [&](const Item& item) {
+    if (item.kind == Item::Kind::stop)
+      return stop_gap(stops_.stops()[index(item.which)], -item.sense, state_);
+    return gaps[item.row];
+  };
+  const auto pushes = [&](const Item& item) {
+    return item.kind == Item::Kind::contact ? contact_force_[index(item.which)][0] > 0.0
+           : item.kind == Item::Kind::stop
+               ? (item.sense > 0 ? lower_force_ : upper_force_)[index(item.which)] > 0.0
+               : true;
+  };
+  // What is listed may be of another set of rows, as after an impact.
+  const bool stale = c.rows() != row_impulse_.size();
+  if (stale) set_.dynamics().form_at(state_, set_.workspace());
+  list_items(true);
+  for (const Item& item : items_) {
+    const double gap = missed(item);
+    if (item.kind == Item::Kind::contact || item.kind == Item::Kind::stop)
+      deepest = std::max(deepest, -gap);
+    if (gap < 0.0 || (pushes(item) && gap <= kHovers)) most = std::max(most, std::abs(gap));
+  }
+  quality_.penetration = std::max(quality_.penetration, deepest);
+  if (most <= kMissed) return;
+  if (!stale) set_.dynamics().form_at(state_, set_.workspace());
+  ConeProblem positions;
+  std::vector<int> rows;
+  std::vector<int> senses;
+  for (const Item& item : items_) {
+    const double gap = missed(item);
+    const bool one_sided = item.kind == Item::Kind::contact || item.kind == Item::Kind::stop;
+    if (one_sided && gap > kHovers) continue;
+    const bool both = !one_sided || (pushes(item) && gap > 0.0);
+    positions.blocks.push_back({.law = ConeProblem::Law::bounded,
+                                .row = static_cast<int>(rows.size()),
+                                .least = both ? -kInfinity : 0.0});
+    if (!one_sided) positions.blocks.back().law = ConeProblem::Law::equal;
+    rows.push_back(item.row);
+    senses.push_back(item.sense);
+  }
+  const auto n = static_cast<Eigen::Index>(rows.size());
+  positions.symmetric = c.ideal();
+  positions.w = c.matrix()(rows, rows);
+  positions.b.resize(n);
+  Eigen::Index k = 0;
+  for (const Item& item : items_) {
+    const double gap = missed(item);
+    const bool one_sided = item.kind == Item::Kind::contact || item.kind == Item::Kind::stop;
+    if (one_sided && gap > kHovers) continue;
+    positions.b[k++] = std::clamp(gap, -kMostCorrected, kMostCorrected);
+  }
+  for (Eigen::Index i = 0; i < n; ++i)
+    for (Eigen::Index j = 0; j < n; ++j) positions.w(i, j) *= senses[index(i)] * senses[index(j)];
+  const ConeSolution found = solve(positions);
+  Eigen::VectorXd push = Eigen::VectorXd::Zero(c.rows());
+  for (Eigen::Index i = 0; i < n; ++i) push[rows[index(i)]] += senses[index(i)] * found.impulse[i];
+  set_.dynamics().constraints().respond(set_.workspace(), push);
+  const double before = meter_.measure(state_).total();
+  state_.q = integrate(mechanism_, state_.q, c.change());
+  equations_.work().add_correction(meter_.measure(state_).total() - before, y_);
+}
+
+}  // namespace catena

@@ -1,0 +1,135 @@
+// Stretches by time-stepping in a run by events (simulation.h): where events of contacts, stops or
+// dry friction accumulate, chatter or have no solution, the run goes on with fixed steps
+// (nonsmooth/time_stepping.h) from the last state, and returns to events when it is calm.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "catena/base/index.h"
+#include "catena/base/text.h"
+#include "catena/simulation/simulation.h"
+
+namespace catena {
+namespace {
+
+// The step (s) of a stretch, unless the user's is shorter.
+constexpr double kStretchStep = 5e-4;
+// A stretch lasts at least this long (s) and ends after as long a time without impacts. If events
+// fail again soon (within kSoon times its length), the next one lasts twice as long.
+constexpr double kStretchTime = 0.02;
+constexpr double kMostStretchTime = 1e3;
+constexpr double kSoon = 20.0;
+// Chatter: within so many events, or steps with at least kFewEvents among them, the time (s) has
+// not gone on by this much.
+constexpr std::int64_t kWindowEvents = 300;
+constexpr std::int64_t kWindowSteps = 4000;
+constexpr std::int64_t kFewEvents = 30;
+constexpr double kWindowTime = 3e-3;
+// A step collapses by events if one was so shortly (s) before.
+constexpr double kEventBefore = 1e-2;
+// So many stretches are told; the others are as many more of the same.
+constexpr int kStretchesTold = 20;
+
+}  // namespace
+
+bool Simulation::is_nonsmooth(const StepCollapse& collapse) {
+  const std::string& kind = last_event_.kind;
+  if (kind == "user" || kind == "switch" || kind == "constraint") return false;
+  if (!latest_.empty() && collapse.time - latest_.back() <= kEventBefore) return true;
+  if (equations_.constraints() == nullptr) return false;
+  for (int i = 0; i < equations_.constraints()->count(); ++i)
+    if (equations_.constraints()->kind(i) == ConstraintSet::Kind::contact &&
+        equations_.constraints()->closed(i))
+      return true;
+  return false;
+}
+
+void Simulation::watch_for_chatter() {
+  if (stepping_ != nullptr) return;
+  ++window_steps_;
+  const bool full = window_events_ >= kWindowEvents ||
+                    (window_steps_ >= kWindowSteps && window_events_ >= kFewEvents);
+  const bool slow = t_ - window_start_ < kWindowTime;
+  const std::string& kind = last_event_.kind;
+  if (full && slow && kind != "user" && kind != "switch" && kind != "constraint")
+    throw NonsmoothError(fmt::format(
+        "{} events and {} steps between {} and {} s: they chatter; the last was '{}' of '{}'",
+        window_events_, window_steps_, number(window_start_), number(t_), last_event_.kind,
+        last_event_.name));
+  if (!full && window_steps_ < kWindowSteps && slow) return;
+  window_start_ = t_;
+  window_steps_ = window_events_ = 0;
+}
+
+bool Simulation::begin_stretch(const std::string& why) {
+  if (stepping_ != nullptr || !(switching_.has_contacts() || !stops_.stops().empty() ||
+                                stops_.has_friction()))
+    return false;
+  write_log();
+  if (!stretch_) {
+    IntegratorSettings settings = settings_.integrator;
+    settings.method = Method::time_stepping;
+    settings.step = has_fixed_step(settings_.integrator.method)
+                        ? std::min(settings.step, kStretchStep)
+                        : kStretchStep;
+    stretch_ = std::make_unique<TimeStepping>(equations_, stops_, settings_.actions, settings);
+    stretch_time_ = kStretchTime;
+  } else {
+    const bool soon = t_ - stretch_end_ < kSoon * stretch_time_;
+    stretch_time_ = soon ? std::min(2.0 * stretch_time_, kMostStretchTime) : kStretchTime;
+  }
+  if (++stretches_ <= kStretchesTold)
+    log_.push_back(
+        {t_, "stepping", mechanism_.name(),
+         fmt::format("{}; goes on by time-stepping with steps of {:.6g} s{}", why, kStretchStep,
+                     stretches_ == kStretchesTold ? " (others are not told)" : "")});
+  stretch_->set_statistics(now_->statistics());
+  now_ = stepping_ = stretch_.get();
+  step_.use(*now_);
+  stretch_start_ = t_;
+  stretch_->take_over();
+  equations_.at(t_, y_, here_);
+  write_log();
+  restart();
+  return true;
+}
+
+void Simulation::end_stretch_if_calm() {
+  if (t_ - stretch_start_ < stretch_time_ || t_ - stretch_->calm_since() < stretch_time_) return;
+  const Eigen::VectorXd y = y_;
+  stretch_->hand_back();
+  stepping_ = nullptr;
+  std::vector<RunEvent> log;
+  try {
+    stops_.forget_modes(y_);
+    switching_.resolve(t_, y_, log);
+    stops_.begin_again(t_, y_, log);
+    integrator_->set_statistics(stretch_->statistics());
+    now_ = integrator_.get();
+    step_.use(*now_);
+    equations_.at(t_, y_, here_);
+    accept();
+    restart();
+  } catch (const NumericalError&) {
+    // Events have no answer here either.
+    y_ = y;
+    now_ = stepping_ = stretch_.get();
+    step_.use(*now_);
+    stretch_->take_over();
+    stretch_start_ = t_;
+    stretch_time_ = std::min(2.0 * stretch_time_, kMostStretchTime);
+    equations_.at(t_, y_, here_);
+    restart();
+    return;
+  }
+  stretch_end_ = t_;
+  window_start_ = t_;
+  window_steps_ = window_events_ = 0;
+  if (stretches_ <= kStretchesTold)
+    log_.push_back({t_, "stepping", mechanism_.name(), "calm: goes on by events"});
+  for (RunEvent& event : log) log_.push_back(std::move(event));
+  write_log();
+}
+
+}  // namespace catena
