@@ -223,16 +223,50 @@ StateSpace state_space(const LinearModel& model, const Mechanism& mechanism) {
   return system;
 }
 
+namespace {
+
+// E = U diag(S, 0) Vᵀ; with x = V (x1, x2) the last rows are 0 = A21 x1 + A22 x2 + B2 u.
+StateSpace without_algebraic_states(const StateSpace& system) {
+  const Eigen::Index n = system.order();
+  const lapack::Svd svd = lapack::svd(system.E, lapack::Columns::full);
+  const double rounding = static_cast<double>(n) * std::numeric_limits<double>::epsilon();
+  const Eigen::Index r = (svd.values.array() > rounding * svd.values[0]).count();
+  const Eigen::MatrixXd A = svd.U.transpose() * system.A * svd.V;
+  const Eigen::MatrixXd B = svd.U.transpose() * system.B, C = system.C * svd.V;
+  const lapack::Lu a22(A.bottomRightCorner(n - r, n - r));
+  if (a22.rcond() < std::numeric_limits<double>::epsilon())
+    throw NumericalError(
+        "state space: E is singular and its algebraic equations do not determine the " +
+        std::to_string(n - r) +
+        " algebraic states (index above one): the descriptor system has no explicit form; "
+        "differentiate the constraints or use fewer states");
+  const Eigen::MatrixXd x2_of_x1 = -a22.solve(A.bottomLeftCorner(n - r, r));
+  const Eigen::MatrixXd x2_of_u = -a22.solve(B.bottomRows(n - r));
+  const Eigen::VectorXd inverse_s = svd.values.head(r).cwiseInverse();
+  StateSpace result = system;
+  result.E.resize(0, 0);
+  result.A =
+      inverse_s.asDiagonal() * (A.topLeftCorner(r, r) + A.topRightCorner(r, n - r) * x2_of_x1);
+  result.B = inverse_s.asDiagonal() * (B.topRows(r) + A.topRightCorner(r, n - r) * x2_of_u);
+  result.C = C.leftCols(r) + C.rightCols(n - r) * x2_of_x1;
+  result.D = system.D + C.rightCols(n - r) * x2_of_u;
+  result.states.clear();
+  result.state_units.clear();
+  if (result.point && result.point->x0.size() > 0)
+    result.point->x0 = Eigen::VectorXd(svd.V.leftCols(r).transpose() * system.point->x0);
+  result.fill_names();
+  return result;
+}
+
+}  // namespace
+
 StateSpace explicit_form(const StateSpace& system) {
   system.validate();
   if (!system.is_descriptor()) return system;
-  StateSpace result = system;
   const lapack::Lu lu(system.E);
-  if (lu.rcond() < std::numeric_limits<double>::epsilon())
-    throw NumericalError("state space: E is singular to working precision (reciprocal condition " +
-                         short_number(lu.rcond()) +
-                         "): the descriptor system has no explicit form; remove its algebraic "
-                         "states first");
+  if (lu.rcond() < static_cast<double>(system.order()) * std::numeric_limits<double>::epsilon())
+    return without_algebraic_states(system);
+  StateSpace result = system;
   result.A = lu.solve(system.A);
   result.B = lu.solve(system.B);
   result.E.resize(0, 0);

@@ -86,9 +86,10 @@ StateSpace dss(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B, const Eigen::
 StateSpace state_space(const LinearModel& model);
 StateSpace state_space(const LinearModel& model, const Mechanism& mechanism);
 
-// The same system without E: x' = E⁻¹A x + E⁻¹B u. Throws NumericalError if E is singular to
-// working precision (then the system has infinite or non-dynamic modes; see remove_algebraic in
-// algebra.h).
+// The same system without E. A regular E is divided out. If E is singular, the algebraic equations
+// among E ẋ = A x + B u are solved for as many states, which leaves rank(E) states with default
+// names; this throws NumericalError if it cannot be done (index above one: the response to a step
+// would contain impulses).
 StateSpace explicit_form(const StateSpace& system);
 
 }  // namespace catena

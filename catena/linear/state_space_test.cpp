@@ -92,8 +92,23 @@ TEST(StateSpace, ExplicitFormOfDescriptor) {
   EXPECT_TRUE(explicit_form(d).A.isApprox(o.A));
   EXPECT_TRUE(explicit_form(d).B.isApprox(o.B));
   EXPECT_FALSE(explicit_form(d).is_descriptor());
-  EXPECT_THROW(explicit_form(dss(o.A, o.B, o.C, o.D, Eigen::Matrix2d{{1.0, 0.0}, {0.0, 0.0}})),
-               NumericalError);
+}
+
+// m ẍ = f with the algebraic relation f = u − k x written as a state of its own.
+TEST(StateSpace, AlgebraicStatesAreSolvedFor) {
+  const Eigen::Matrix3d e = Eigen::Vector3d(1.0, 2.0, 0.0).asDiagonal();
+  const Eigen::Matrix3d a{{0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}, {-8.0, 0.0, -1.0}};
+  const StateSpace d = dss(a, Eigen::Vector3d(0.0, 0.0, 1.0), Eigen::RowVector3d(1.0, 0.0, 3.0),
+                           Eigen::MatrixXd::Zero(1, 1), e);
+  const StateSpace x = explicit_form(d);
+  ASSERT_EQ(x.order(), 2);
+  EXPECT_NEAR(x.A.trace(), 0.0, 1e-14);
+  EXPECT_NEAR(x.A(0, 0) * x.A(1, 1) - x.A(0, 1) * x.A(1, 0), 4.0, 1e-14);  // ω² = 8/2
+  EXPECT_NEAR(x.D(0, 0), 3.0, 1e-14);
+  // Index two: the algebraic state does not appear in the algebraic equation.
+  Eigen::Matrix3d index_two = a;
+  index_two(2, 2) = 0.0;
+  EXPECT_THROW(explicit_form(dss(index_two, d.B, d.C, d.D, e)), NumericalError);
 }
 
 }  // namespace
