@@ -223,11 +223,6 @@ double hankelnorm(const StateSpace& system) {
   return sigma.size() > 0 ? sigma[0] : 0.0;
 }
 
-bool is_stable(const StateSpace& system) {
-  const StateSpace g = explicit_form(system);
-  return stable_poles(spectrum(g.A), g.is_discrete());
-}
-
 NuGap nugap(const StateSpace& given_a, const StateSpace& given_b) {
   const lapack::OneThread one;
   StateSpace a = prepared(given_a, "nu-gap"), b = prepared(given_b, "nu-gap");

@@ -62,6 +62,4 @@ struct NuGap {
 };
 NuGap nugap(const StateSpace& a, const StateSpace& b);
 
-bool is_stable(const StateSpace& system);
-
 }  // namespace catena
