@@ -244,7 +244,7 @@ void require_solvable(const GeneralizedPlant& plant) {
 double first_level(HinfSearch& search, const StandardProblem& p) {
   // Well above any sensible level: there the controller is nearly the H2 controller, and the norm
   // of its loop is a level to start from.
-  const double through = p.C1.norm() * p.B1.norm() / std::max(p.A.norm(), 1e-300);
+  const double through = p.C1.norm() * p.B1.norm() / (p.A.norm() > 0.0 ? p.A.norm() : 1.0);
   double gamma = 100.0 * std::max({feedthrough_bound(p), p.D11.norm(), through, 1e-12});
   for (int k = 0; k < 8; ++k, gamma *= 100.0) {
     if (search.attempt(gamma)) return gamma;

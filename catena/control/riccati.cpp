@@ -80,8 +80,37 @@ Eigen::MatrixXd cross(const RiccatiProblem& p) {
   return p.S.size() > 0 ? p.S : Eigen::MatrixXd::Zero(p.A.rows(), p.B.cols());
 }
 
+// Small problems near the limit of solvability (H-infinity) need more digits in the residual than
+// double precision leaves: long double up to this order.
+constexpr Eigen::Index kExtendedOrder = 40;
+using Extended = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
+
+// R⁻¹ w with corrections of the same precision.
+Extended extended_solve(const Eigen::MatrixXd& r, const Extended& w) {
+  const lapack::Lu lu(r);
+  const Extended rl = r.cast<long double>();
+  Extended x = lu.solve(w.cast<double>()).cast<long double>();
+  for (int k = 0; k < 3; ++k) {
+    const Extended rest = w - rl * x;
+    x += lu.solve(rest.cast<double>()).cast<long double>();
+  }
+  return x;
+}
+
+Eigen::MatrixXd extended_defect(const RiccatiProblem& p, const Eigen::MatrixXd& x, double& scale) {
+  const Extended xl = x.cast<long double>();
+  const Extended xa = xl * p.A.cast<long double>();
+  Extended w = xl * p.B.cast<long double>();
+  if (p.S.size() > 0) w += p.S.cast<long double>();
+  const Extended quadratic = w * extended_solve(p.R, w.transpose());
+  scale = static_cast<double>(2.0L * xa.norm() + quadratic.norm()) + p.Q.norm();
+  const Extended sum = xa + xa.transpose() - quadratic + p.Q.cast<long double>();
+  return symmetrized(sum.cast<double>());
+}
+
 // The residual of the equation as given: the reduced one loses digits where S R⁻¹ Sᵀ is large.
 Eigen::MatrixXd care_defect(const RiccatiProblem& p, const Eigen::MatrixXd& x, double& scale) {
+  if (p.B.cols() > 0 && p.A.rows() <= kExtendedOrder) return extended_defect(p, x, scale);
   const Eigen::MatrixXd xa = times(x, p.A);
   Eigen::MatrixXd quadratic = Eigen::MatrixXd::Zero(p.A.rows(), p.A.rows());
   if (p.B.cols() > 0) {
@@ -94,6 +123,11 @@ Eigen::MatrixXd care_defect(const RiccatiProblem& p, const Eigen::MatrixXd& x, d
 
 Eigen::MatrixXd care_gain(const RiccatiProblem& p, const Eigen::MatrixXd& x) {
   if (p.B.cols() == 0) return Eigen::MatrixXd(0, p.A.rows());
+  if (p.A.rows() <= kExtendedOrder) {
+    Extended w = x.cast<long double>() * p.B.cast<long double>();
+    if (p.S.size() > 0) w += p.S.cast<long double>();
+    return extended_solve(p.R, w.transpose()).cast<double>();
+  }
   return lapack::Lu(p.R).solve(times_tn(p.B, x) + cross(p).transpose());
 }
 
@@ -218,7 +252,9 @@ RiccatiSolution solve_care(const RiccatiProblem& problem, const RiccatiSettings&
         s.route = route;
         if (!s.ok()) return s;
         s.X = raw.X;
-        if (settings.newton) newton_steps(p, s.X, route == RiccatiRoute::doubling ? 3 : 1);
+        if (settings.newton)
+          newton_steps(p, s.X,
+                       route == RiccatiRoute::doubling || p.A.rows() <= kExtendedOrder ? 3 : 1);
         finish_care(p, settings, s);
         return s;
       },

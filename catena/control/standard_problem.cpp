@@ -102,6 +102,19 @@ StandardProblem standard_problem(const GeneralizedPlant& given, TimeMap map,
   s.dt = plant.system.dt;
   if (plant.system.is_discrete() && map == TimeMap::bilinear)
     plant.system = bilinear_to_continuous(plant.system);
+  // States scaled so that A, B and C have rows and columns of like size: the controller's states
+  // are its own, and the Riccati solutions keep their digits.
+  const Eigen::Index order = plant.system.A.rows(), wide = plant.system.B.cols(),
+                     high = plant.system.C.rows();
+  Eigen::MatrixXd whole = Eigen::MatrixXd::Zero(order + wide + high, order + wide + high);
+  whole.topLeftCorner(order, order) = plant.system.A;
+  whole.block(0, order, order, wide) = plant.system.B;
+  whole.block(order + wide, 0, high, order) = plant.system.C;
+  whole.block(order, order + wide, wide, high).setConstant(1.0);  // outputs return to inputs
+  const Eigen::VectorXd scale = lapack::balance(whole).scale.head(order);
+  plant.system.A = scale.cwiseInverse().asDiagonal() * plant.system.A * scale.asDiagonal();
+  plant.system.B = scale.cwiseInverse().asDiagonal() * plant.system.B;
+  plant.system.C = plant.system.C * scale.asDiagonal();
   s.A = plant.system.A;
   s.B1 = plant.B1();
   s.B2 = plant.B2();
