@@ -1,7 +1,7 @@
 // The two roads through a closed loop against its size: constraint embedding (one dense node of the
 // tree) and multipliers (the open tree and its closures). Two families of planar loops with pins of
-// two rows: one ring of n links, and N four-bars side by side that share their rockers (text 003's
-// chain of four-bars). kLargeLoop of forward.h comes from here.
+// two rows: one ring of n links, and N four-bars side by side that share their rockers ([Jain
+// 2009]'s chain of four-bars). kLargeLoop of forward.h comes from here.
 #include <cmath>
 
 #include <benchmark/benchmark.h>

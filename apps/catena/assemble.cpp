@@ -6,6 +6,7 @@
 #include "apps/catena/closed_state.h"
 #include "apps/catena/model_options.h"
 #include "apps/catena/output.h"
+#include "catena/base/index.h"
 #include "catena/closure/assembly.h"
 #include "catena/closure/chart.h"
 #include "catena/simulation/state_file.h"
@@ -48,7 +49,7 @@ void assemble_command(const AssembleOptions& options) {
     json["v"] = by_name(m.velocity_names(), state.v);
     json["independent"] = Json::array();
     for (const int i : chart.independent(m.freedoms()))
-      json["independent"].push_back(m.velocity_names()[static_cast<std::size_t>(i)]);
+      json["independent"].push_back(m.velocity_names()[index(i)]);
     json["loops"] = Json::array();
     for (const LoopAssembly& loop : found.loops)
       json["loops"].push_back({{"given_residual", loop.given_gap}, {"residual", loop.gap}});
@@ -56,7 +57,7 @@ void assemble_command(const AssembleOptions& options) {
   } else {
     Table table({{"coordinate"}, {"given", true}, {"assembled", true}, {"change", true}});
     for (int i = 0; i < m.coordinates(); ++i)
-      table.add({m.position_names()[static_cast<std::size_t>(i)], pretty(in.state.q[i]),
+      table.add({m.position_names()[index(i)], pretty(in.state.q[i]),
                  fmt::format("{:.12g}", state.q[i]), pretty(state.q[i] - in.state.q[i])});
     std::string text = table.text();
     for (std::size_t i = 0; i < found.loops.size(); ++i) {

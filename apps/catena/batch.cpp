@@ -10,6 +10,7 @@
 #include "apps/catena/model_options.h"
 #include "apps/catena/output.h"
 #include "catena/base/cpu.h"
+#include "catena/base/index.h"
 #include "catena/io/runs/csv.h"
 #include "catena/sensitivity/batch_derivatives.h"
 
@@ -115,9 +116,7 @@ Results mass_table(const Mechanism& m, const Input& in, BatchWorkspace& w) {
   table.rows.resize(in.q.rows(), triangles.count());
   for (Eigen::Index i = 0; i < table.rows.rows(); ++i)
     for (Eigen::Index k = 0; k < table.rows.cols(); ++k) table.rows(i, k) = triangles(i, k);
-  const auto name = [&](std::size_t j) {
-    return m.velocity_names()[static_cast<std::size_t>(w.independent()[j])];
-  };
+  const auto name = [&](std::size_t j) { return m.velocity_names()[index(w.independent()[j])]; };
   for (std::size_t i = 0; i < w.independent().size(); ++i)
     for (std::size_t k = 0; k <= i; ++k) table.names.push_back("mass." + name(i) + "." + name(k));
   return table;
@@ -143,7 +142,7 @@ void report(const BatchOptions& options, const BatchWorkspace& w, Eigen::Index s
             double seconds) {
   Json failed = Json::array();
   for (Eigen::Index i = 0; i < states; ++i) {
-    const StateReport& state = w.reports()[static_cast<std::size_t>(i)];
+    const StateReport& state = w.reports()[index(i)];
     if (state.status == BatchStatus::ok) continue;
     fmt::print(stderr, "{}: {}\n", options.states, w.message(i));
     failed.push_back(
@@ -186,7 +185,7 @@ void batch(const BatchOptions& options) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   CsvWriter writer(options.out, found.names);
   for (Eigen::Index i = 0; i < found.rows.rows(); ++i)
-    writer.append({found.rows.row(i).data(), static_cast<std::size_t>(found.rows.cols())});
+    writer.append({found.rows.row(i).data(), to_size(found.rows.cols())});
   writer.close();
   report(options, w, in.q.rows(), seconds);
   if (w.failures() > 0) throw Failed();

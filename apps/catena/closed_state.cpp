@@ -3,23 +3,23 @@
 #include <span>
 
 #include "catena/base/error.h"
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 
 namespace catena::app {
 
 std::vector<std::uint8_t> mask_of(const Mechanism& m, const std::vector<std::string>& names) {
-  std::vector<std::uint8_t> mask(static_cast<std::size_t>(m.freedoms()), 0);
+  std::vector<std::uint8_t> mask(to_size(m.freedoms()), 0);
   for (const std::string& name : names) {
     if (m.has_hinge(name)) {
-      const HingePlace& hinge = m.hinges()[static_cast<std::size_t>(m.hinge_index(name))];
+      const HingePlace& hinge = m.hinges()[index(m.hinge_index(name))];
       if (hinge.node < 0)
         throw Error(
             "hinge '" + name + "' is " +
             (hinge.role == HingePlace::Role::cut ? "cut: it has no coordinate to fix" : "rigid"));
-      for (int k = 0; k < hinge.freedoms; ++k)
-        mask[static_cast<std::size_t>(hinge.v_index + k)] = 1;
+      for (int k = 0; k < hinge.freedoms; ++k) mask[index(hinge.v_index + k)] = 1;
     } else {
-      mask[static_cast<std::size_t>(m.velocity_index(name))] = 1;
+      mask[index(m.velocity_index(name))] = 1;
     }
   }
   return mask;

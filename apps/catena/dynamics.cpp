@@ -10,6 +10,7 @@
 #include "apps/catena/closed_state.h"
 #include "apps/catena/model_options.h"
 #include "apps/catena/output.h"
+#include "catena/base/index.h"
 #include "catena/constraints/chains_on_body.h"
 #include "catena/constraints/multipliers.h"
 #include "catena/dynamics/energy.h"
@@ -144,8 +145,7 @@ Result matrix(const Mechanism& m, const StateInput& in,
     w.set_chart(choose_chart(m, in.state.q, {.pinned = mask_of(m, independent)}), true);
   const Eigen::MatrixXd mass = mass_matrix(m, in.state.q, w);
   std::vector<std::string> names;  // of the independent freedoms: all of a tree's
-  for (const int i : w.independent())
-    names.push_back(m.velocity_names()[static_cast<std::size_t>(i)]);
+  for (const int i : w.independent()) names.push_back(m.velocity_names()[index(i)]);
   std::vector<Table::Column> columns{{"freedom"}};
   for (const std::string& name : names) columns.push_back({name, true});
   Table table(columns);
@@ -263,9 +263,9 @@ Result forces(const Mechanism& m, const StateInput& in) {
   result.json["acceleration"] = by_name(m.velocity_names(), acceleration);
   result.json["forces"] = Json::object();
   for (int h = 0; h < static_cast<int>(m.hinges().size()); ++h) {
-    const HingePlace& hinge = m.hinges()[static_cast<std::size_t>(h)];
+    const HingePlace& hinge = m.hinges()[index(h)];
     const std::string child =
-        hinge.child_body < 0 ? kWorld : m.bodies()[static_cast<std::size_t>(hinge.child_body)].name;
+        hinge.child_body < 0 ? kWorld : m.bodies()[index(hinge.child_body)].name;
     result.json["forces"][hinge.name] = force_json(m, all, h, child);
     const std::array<bool, 6> open = all.undetermined(h, ForceAxes::ground);
     const InterbodyForces::OpenDirections directions = all.open_directions(h, ForceAxes::ground);
@@ -315,8 +315,7 @@ Result chains(const Mechanism& m, const StateInput& in, const std::string& body)
   Json contacts = Json::object();
   for (std::size_t i = 0; i < opened.contacts.size(); ++i) {
     const ChainContact& contact = opened.contacts[i];
-    const std::string on =
-        contact.against < 0 ? kWorld : m.bodies()[static_cast<std::size_t>(contact.against)].name;
+    const std::string on = contact.against < 0 ? kWorld : m.bodies()[index(contact.against)].name;
     const Wrenchd& wrench = r.wrenches[i];
     table.add({contact.name, on, pretty(wrench.force), pretty(wrench.moment)});
     contacts[contact.name] = {

@@ -8,6 +8,7 @@
 #include "apps/catena/closed_state.h"
 #include "apps/catena/linear_output.h"
 #include "apps/catena/model_options.h"
+#include "catena/base/index.h"
 #include "catena/simulation/state_file.h"
 
 namespace catena::app {
@@ -48,15 +49,14 @@ void equilibrium_command(const EquilibriumOptions& options) {
   } else if (e.found) {
     Table table({{"coordinate"}, {"guess", true}, {"equilibrium", true}});
     for (int i = 0; i < m.coordinates(); ++i)
-      table.add({m.position_names()[static_cast<std::size_t>(i)], pretty(in.state.q[i]),
+      table.add({m.position_names()[index(i)], pretty(in.state.q[i]),
                  fmt::format("{:.12g}", e.state.q[i])});
     std::string text = table.text();
     if (!options.hold.empty()) {
       Table efforts({{"held freedom"}, {"effort", true}});
       for (int i = 0; i < m.freedoms(); ++i)
-        if (settings.held[static_cast<std::size_t>(i)] != 0)
-          efforts.add({m.velocity_names()[static_cast<std::size_t>(i)],
-                       fmt::format("{:.9g}", e.effort[i])});
+        if (settings.held[index(i)] != 0)
+          efforts.add({m.velocity_names()[index(i)], fmt::format("{:.9g}", e.effort[i])});
       text += "\n" + efforts.text();
     }
     text += fmt::format("\n{} after {} steps; the largest growth rate is {} 1/s\n",
@@ -66,8 +66,7 @@ void equilibrium_command(const EquilibriumOptions& options) {
   if (e.found && !options.out.empty()) {
     std::string yaml = state_yaml(m, e.state) + "effort:\n";
     for (int i = 0; i < m.freedoms(); ++i)
-      yaml += fmt::format("  {}: {:.17g}\n", m.velocity_names()[static_cast<std::size_t>(i)],
-                          e.effort[i]);
+      yaml += fmt::format("  {}: {:.17g}\n", m.velocity_names()[index(i)], e.effort[i]);
     write_text(yaml, options.out);
   }
   if (!e.found) throw Error("no equilibrium was found near this state: " + e.reason);

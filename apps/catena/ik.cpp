@@ -7,6 +7,7 @@
 #include "apps/catena/closed_state.h"
 #include "apps/catena/model_options.h"
 #include "apps/catena/output.h"
+#include "catena/base/index.h"
 #include "catena/constraints/inverse_kinematics.h"
 #include "catena/simulation/state_file.h"
 
@@ -41,8 +42,7 @@ void ik_command(const IkOptions& options) {
   } else {
     body = named->body;
     if (body >= 0)
-      frame = m.bodies()[static_cast<std::size_t>(body)].X_node_body.inverse() *
-              named->X_node_frame * frame;
+      frame = m.bodies()[index(body)].X_node_body.inverse() * named->X_node_frame * frame;
   }
   if (body < 0) throw Error("'" + options.body + "' is fixed to the ground and cannot be moved");
   InverseKinematicsGoals goals;
@@ -71,7 +71,7 @@ void ik_command(const IkOptions& options) {
   } else {
     Table table({{"coordinate"}, {"given", true}, {"found", true}});
     for (int i = 0; i < m.coordinates(); ++i)
-      table.add({m.position_names()[static_cast<std::size_t>(i)], pretty(in.state.q[i]),
+      table.add({m.position_names()[index(i)], pretty(in.state.q[i]),
                  fmt::format("{:.12g}", state.q[i])});
     write_text(table.text() + fmt::format("{}: {:.2g} m and {:.2g} rad remain\n",
                                           found.reached ? "reached" : "not reached", found.distance,

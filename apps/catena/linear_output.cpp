@@ -5,6 +5,8 @@
 
 #include <fmt/core.h>
 
+#include "catena/base/index.h"
+
 namespace catena::app {
 
 Json rows_json(const Eigen::MatrixXd& a) {
@@ -24,7 +26,7 @@ std::string matrix_text(const Eigen::MatrixXd& a, const std::vector<std::string>
   Table table(titles);
   const double size = a.size() > 0 ? a.cwiseAbs().maxCoeff() : 0.0;
   for (Eigen::Index i = 0; i < a.rows(); ++i) {
-    std::vector<std::string> words{rows[static_cast<std::size_t>(i)]};
+    std::vector<std::string> words{rows[index(i)]};
     for (Eigen::Index k = 0; k < a.cols(); ++k)
       words.push_back(pretty(without_noise(a(i, k), size)));
     table.add(std::move(words));
@@ -43,7 +45,7 @@ Json modes_json(const ModalAnalysis& analysis, const std::vector<std::string>& n
     one["pair"] = mode.multiplicity == 2;
     Json shape = Json::object();
     for (Eigen::Index k = 0; k < mode.shape.size(); ++k)
-      shape[names[static_cast<std::size_t>(k)]] = {mode.shape[k].real(), mode.shape[k].imag()};
+      shape[names[index(k)]] = {mode.shape[k].real(), mode.shape[k].imag()};
     one["shape"] = std::move(shape);
     list.push_back(std::move(one));
   }
@@ -64,7 +66,7 @@ std::string modes_text(const ModalAnalysis& analysis, const std::vector<std::str
     std::string main;
     Eigen::Index largest = 0;
     if (mode.shape.size() > 0 && mode.shape.cwiseAbs().maxCoeff(&largest) > 0.0)
-      main = names[static_cast<std::size_t>(largest)];
+      main = names[index(largest)];
     const double re = without_noise(mode.eigenvalue.real(), std::max(1.0, mode.frequency));
     table.add({std::to_string(++number),
                mode.multiplicity == 2

@@ -10,6 +10,7 @@
 #include "apps/catena/closed_state.h"
 #include "apps/catena/linear_output.h"
 #include "apps/catena/model_options.h"
+#include "catena/base/index.h"
 #include "catena/sensitivity/parameters.h"
 #include "catena/simulation/recording/recorded_motion.h"
 #include "catena/simulation/state_file.h"
@@ -106,7 +107,7 @@ void schedule(const LinearizeOptions& options, const Mechanism& m,
       {{"time", true}, {"largest acceleration", true}, {"norm of A", true}, {"norm of B", true}});
   const RecordedMotion motion = recorded_motion(run, m, Efforts::optional);
   const Eigen::VectorXd none = Eigen::VectorXd::Zero(m.freedoms());
-  for (std::size_t k = 0; k < motion.rows(); k += static_cast<std::size_t>(options.every)) {
+  for (std::size_t k = 0; k < motion.rows(); k += to_size(options.every)) {
     const LinearModel model =
         linearize(m, {motion.state(k), motion.effort(k), none, {}}, settings, w);
     Json json = model_json(m, model);

@@ -8,6 +8,7 @@
 #include "apps/catena/assignments.h"
 #include "apps/catena/linear_output.h"
 #include "apps/catena/model_options.h"
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/io/models/yaml.h"
 #include "catena/io/runs/csv.h"
@@ -287,8 +288,7 @@ std::string human(const Task& task, const std::optional<RegulatedResult>& open,
   const auto value = [](const VectorXd& x, Index k) { return pretty(x[k]); };
   for (Index k = 0; k < static_cast<Index>(r.states.size()); ++k) {
     const double weight = r.state_weights[k];
-    states.add({r.states[static_cast<std::size_t>(k)],
-                weight > 0.0 ? pretty(1.0 / std::sqrt(weight)) : "any",
+    states.add({r.states[index(k)], weight > 0.0 ? pretty(1.0 / std::sqrt(weight)) : "any",
                 value(closed.first_deviation, k), open ? value(open->final_deviation, k) : "-",
                 value(closed.final_deviation, k), open ? value(open->largest_deviation, k) : "-",
                 value(closed.largest_deviation, k)});
@@ -303,7 +303,7 @@ std::string human(const Task& task, const std::optional<RegulatedResult>& open,
                  {"rms of the feedback", true},
                  {"at its limit", true}});
   for (Index j = 0; j < static_cast<Index>(r.inputs.size()); ++j)
-    efforts.add({r.inputs[static_cast<std::size_t>(j)], open ? value(open->largest_effort, j) : "-",
+    efforts.add({r.inputs[index(j)], open ? value(open->largest_effort, j) : "-",
                  value(closed.largest_effort, j), value(closed.rms_effort, j),
                  value(closed.rms_feedback, j),
                  fmt::format("{:.3g} %", 100.0 * closed.saturated[j])});
@@ -342,7 +342,7 @@ void lqr_command(const LqrOptions& options) {
   if (options.limit_efforts)
     for (std::size_t j = 0; j < r.actuators.size(); ++j)
       settings.effort_limits[r.inputs[j]] =
-          task.mechanism->freedom_settings()[static_cast<std::size_t>(r.actuators[j])].effort_limit;
+          task.mechanism->freedom_settings()[index(r.actuators[j])].effort_limit;
   for (const auto& [name, limit] : numbers_by_name(options.limits, "lqr", "--limit"))
     settings.effort_limits[name] = limit;
   if (!options.gains.empty()) write_gains(r, options.gains);

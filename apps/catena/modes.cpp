@@ -7,6 +7,7 @@
 #include "apps/catena/closed_state.h"
 #include "apps/catena/linear_output.h"
 #include "apps/catena/model_options.h"
+#include "catena/base/index.h"
 #include "catena/simulation/state_file.h"
 
 namespace catena::app {
@@ -34,8 +35,7 @@ void modes_command(const ModesOptions& options) {
   const ModalAnalysis analysis = modes(model);
   std::vector<std::string> names;
   names.reserve(model.freedoms.size());
-  for (const int i : model.freedoms)
-    names.push_back(m.velocity_names()[static_cast<std::size_t>(i)]);
+  for (const int i : model.freedoms) names.push_back(m.velocity_names()[index(i)]);
   Json json = modes_json(analysis, names);
   json["residual"] = model.residual;
   json["equilibrium"] = model.residual <= kRest && model.speed <= kRest;

@@ -9,6 +9,7 @@
 #include "apps/catena/commands.h"
 #include "apps/catena/output.h"
 #include "apps/catena/progress.h"
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/io/models/yaml.h"
 #include "catena/optimal/optimal_run.h"
@@ -52,9 +53,8 @@ std::string human(const MotionProblem& p, const OptimalMotion& r) {
   Table table({{"at the end"}, {"position", true}, {"velocity", true}});
   const Mechanism& m = *p.mechanism;
   for (int i = 0; i < m.freedoms(); ++i) {
-    const int c = m.coordinate_of_freedom()[static_cast<std::size_t>(i)];
-    table.add({m.velocity_names()[static_cast<std::size_t>(i)],
-               c < 0 ? "" : fmt::format("{:.9g}", r.final_state.q[c]),
+    const int c = m.coordinate_of_freedom()[index(i)];
+    table.add({m.velocity_names()[index(i)], c < 0 ? "" : fmt::format("{:.9g}", r.final_state.q[c]),
                fmt::format("{:.9g}", r.final_state.v[i])});
   }
   text += table.text(2);

@@ -8,13 +8,14 @@
 #include <fmt/core.h>
 
 #include "catena/base/error.h"
+#include "catena/base/index.h"
 
 namespace catena::app {
 namespace {
 
 // Characters, not bytes: continuation bytes of UTF-8 do not count.
 std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+  return to_size(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   }));
 }
@@ -50,7 +51,7 @@ std::string Table::text(int indent) const {
   }
   std::string text;
   const auto line = [&](const auto& entry) {
-    std::string one(static_cast<std::size_t>(indent), ' ');
+    std::string one(to_size(indent), ' ');
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       if (widths[c] == 0) continue;
       const std::string& word = entry(c);

@@ -7,6 +7,7 @@
 
 #include "apps/catena/commands.h"
 #include "apps/catena/output.h"
+#include "catena/base/index.h"
 #include "catena/io/runs/run_file.h"
 #include "catena/io/runs/svg_plot.h"
 
@@ -24,7 +25,7 @@ struct PlotOptions {
 std::vector<RunColumn> matching(const RunFile& run, const std::string& wanted) {
   const auto& columns = run.header().columns;
   if (wanted.find_first_of("*?[") == std::string::npos)
-    return {columns[static_cast<std::size_t>(run.column_index(wanted))]};
+    return {columns[index(run.column_index(wanted))]};
   std::vector<RunColumn> found;
   for (const RunColumn& column : columns)
     if (column.name != "time" && ::fnmatch(wanted.c_str(), column.name.c_str(), 0) == 0)

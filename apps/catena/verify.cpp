@@ -8,6 +8,7 @@
 
 #include "apps/catena/commands.h"
 #include "apps/catena/output.h"
+#include "catena/base/index.h"
 #include "catena/verification/runner.h"
 
 namespace catena::app {
@@ -79,9 +80,8 @@ void print_table(const VerificationReport& report) {
     // Of a vector or matrix the entry with the largest error.
     std::string quantity = r.quantity;
     if (r.reference.size() > 1 && !r.entries.empty()) {
-      quantity += " [" + r.entries[static_cast<std::size_t>(r.worst_row)];
-      if (r.reference.cols() > 1)
-        quantity += ", " + r.entries[static_cast<std::size_t>(r.worst_column)];
+      quantity += " [" + r.entries[index(r.worst_row)];
+      if (r.reference.cols() > 1) quantity += ", " + r.entries[index(r.worst_column)];
       quantity += "]";
     }
     const bool known = r.value.size() > 0;

@@ -3,11 +3,20 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 namespace catena {
 
 // A subscript for a standard container; `i` must not be negative.
 constexpr std::size_t index(std::ptrdiff_t i) { return static_cast<std::size_t>(i); }
+
+// An enumerator as the subscript of a table.
+template <class Enum>
+requires std::is_enum_v<Enum>
+constexpr std::size_t index(Enum e) { return static_cast<std::size_t>(e); }
+
+// A number of elements, for resize() and the like; `n` must not be negative.
+constexpr std::size_t to_size(std::ptrdiff_t n) { return static_cast<std::size_t>(n); }
 
 // container[i].
 template <class Container>

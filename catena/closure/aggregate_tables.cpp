@@ -95,8 +95,8 @@ class TableMaker {
     for (Aggregate& a : t_.aggregates) {
       a.first_row = static_cast<int>(rows);
       a.first_map = static_cast<int>(map);
-      rows += static_cast<std::size_t>(std::min(a.rows, a.freedoms));
-      map += static_cast<std::size_t>(a.freedoms * a.freedoms);
+      rows += to_size(std::min(a.rows, a.freedoms));
+      map += to_size(a.freedoms * a.freedoms);
     }
     t_.chart_rows.resize(rows);
     t_.map.resize(map);
@@ -273,7 +273,7 @@ const AggregateTables& aggregate_tables(const Mechanism& mechanism) {
 
 void evaluate_coupling(const Coupling& coupling, int terms, const double* q, double& value,
                        double* gradient, double* hessian) {
-  const auto n = static_cast<std::size_t>(terms);
+  const auto n = to_size(terms);
   std::fill(gradient, gradient + n, 0.0);
   std::fill(hessian, hessian + n * n, 0.0);
   coupling.function({q, n}, value, {gradient, n}, {hessian, n * n});
@@ -284,7 +284,7 @@ void differentiate_coupling(const Coupling& coupling, int terms, const double* q
   // As CustomHinge::motion_map_rate_derivative: steps h, h/2, h/4 with h = 0.02, order h⁶.
   constexpr double kStep = 0.02;
   constexpr int kLevels = 3;
-  const auto n = static_cast<std::size_t>(terms);
+  const auto n = to_size(terms);
   double size = 0.0;
   for (std::size_t i = 0; i < n; ++i) size = std::max(size, std::abs(dq[i]));
   std::fill(change, change + n * n, 0.0);

@@ -32,13 +32,13 @@ PositionSolver solver_of(const LoopClosure& loop, const std::vector<int>& free, 
     ClosureEquations e = loop.equations(at_q);
     Eigen::MatrixXd jacobian(e.jacobian.rows(), static_cast<Eigen::Index>(free.size()));
     for (Eigen::Index k = 0; k < jacobian.cols(); ++k)
-      jacobian.col(k) = e.jacobian.col(free[static_cast<std::size_t>(k)]);
+      jacobian.col(k) = e.jacobian.col(free[index(k)]);
     e.jacobian = std::move(jacobian);
     return e;
   };
   problem.moved = [&loop, &free](const Eigen::VectorXd& from, const Eigen::VectorXd& step) {
     Eigen::VectorXd all = Eigen::VectorXd::Zero(loop.freedoms());
-    for (Eigen::Index k = 0; k < step.size(); ++k) all[free[static_cast<std::size_t>(k)]] = step[k];
+    for (Eigen::Index k = 0; k < step.size(); ++k) all[free[index(k)]] = step[k];
     return loop.moved(from, all);
   };
   return PositionSolver(mechanism, std::move(problem));
@@ -62,7 +62,7 @@ std::vector<int> freedoms_of(const LoopClosure& loop, const std::vector<int>& co
 // singular.
 std::vector<int> kept_rows(const Mechanism& mechanism, const LoopClosure& loop, int number,
                            const Eigen::VectorXd& q) {
-  std::vector<int> kept(static_cast<std::size_t>(loop.rows()));
+  std::vector<int> kept(to_size(loop.rows()));
   std::iota(kept.begin(), kept.end(), 0);
   if (all_rows_count(loop, q)) return kept;
   try {
@@ -285,9 +285,8 @@ Assembly find_assembly(const Mechanism& mechanism, const Eigen::VectorXd& guess,
                          std::to_string(guess.size()));
   for (Eigen::Index i = 0; i < guess.size(); ++i)
     if (!std::isfinite(guess[i]))
-      throw NumericalError("the guess has no position of '" +
-                           mechanism.position_names()[static_cast<std::size_t>(i)] + "': it is " +
-                           number(guess[i]));
+      throw NumericalError("the guess has no position of '" + mechanism.position_names()[index(i)] +
+                           "': it is " + number(guess[i]));
   Assembly result;
   result.q = guess;
   normalize_quaternions(mechanism, result.q);
@@ -370,7 +369,7 @@ State assemble(const Mechanism& mechanism, const State& guess, const AssemblySet
 
 GivenFreedoms given_by_description(const Mechanism& mechanism) {
   GivenFreedoms given;
-  given.position.assign(static_cast<std::size_t>(mechanism.freedoms()), 0);
+  given.position.assign(to_size(mechanism.freedoms()), 0);
   given.velocity = given.position;
   for (const HingePlace& place : mechanism.hinges()) {
     if (place.node < 0) continue;

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/closure/chart.h"
 #include "catena/closure/testing/test_support.h"
 #include "catena/model/configuration.h"
@@ -22,7 +23,7 @@ Eigen::Vector3d q_of(double a, double b, double c) { return {a, b, c}; }
 
 AssemblySettings driver_fixed() { return {.fixed = {1, 0, 0}}; }
 
-// Numbers of the constraint-embedding digest, case V15 (four-bar, relative coordinates).
+// Numbers of the reference solutions for [Jain 2009], case V15 (four-bar, relative coordinates).
 TEST(Assembly, KeepsTheBranchOfTheGuess) {
   const Mechanism m = FourBar{}.build();
   const Eigen::VectorXd open = assemble(m, q_of(kPi / 3.0, 0.0, kPi / 4.0), driver_fixed());
@@ -189,15 +190,15 @@ TEST(Assembly, OneGivenCoordinateOfACutHingeIsKept) {
   b.add_hinge("slide", kWorld, "slider",
               {.type = HingeType::cylindrical, .axes = {Vec3d::unit_x()}, .cut = Cut::always});
   const Mechanism m = with_coordinates(b.finish(), std::vector<std::string>{"slide"});
-  const HingePlace& slide = m.hinges()[static_cast<std::size_t>(m.hinge_index("slide"))];
+  const HingePlace& slide = m.hinges()[index(m.hinge_index("slide"))];
   State guess = m.default_state();
   guess.q[m.position_index("crank")] = 1.0;
   guess.q[m.position_index("rod")] = -1.4;
   guess.q[m.position_index("pin")] = 0.3;
   guess.q[slide.q_index + 1] = 0.36;
   GivenFreedoms given;
-  given.position.assign(static_cast<std::size_t>(m.freedoms()), 0);
-  given.position[static_cast<std::size_t>(slide.v_index + 1)] = 1;
+  given.position.assign(to_size(m.freedoms()), 0);
+  given.position[index(slide.v_index + 1)] = 1;
   given.velocity = std::vector<std::uint8_t>(given.position.size(), 0);
   const State found = assemble_near(m, guess, given);
   EXPECT_EQ(found.q[slide.q_index + 1], 0.36);
@@ -225,7 +226,7 @@ TEST(Assembly, VelocitiesNextToASingularPositionAreThoseOfItsOwnBranch) {
     b.add_hinge("C", "rod", "slider", {.frame_on_parent = moved(1, 0, 0), .cut = Cut::always});
     const Mechanism m = b.finish();
     std::vector<std::uint8_t> fixed(3, 0);
-    fixed[static_cast<std::size_t>(m.velocity_index("A"))] = 1;
+    fixed[index(m.velocity_index("A"))] = 1;
     Eigen::VectorXd v = Eigen::VectorXd::Zero(3);
     v[m.velocity_index("A")] = 3.0;
     v = consistent_velocity(m, m.default_state().q, v, fixed);

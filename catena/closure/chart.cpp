@@ -58,7 +58,7 @@ Eigen::MatrixXd allowed_velocities(const Eigen::MatrixXd& rows, int rank) {
 std::vector<int> pick_independent(Eigen::MatrixXd k, const std::vector<int>& first, double& least) {
   least = 1.0;
   std::vector<int> picked;
-  std::vector<char> open(static_cast<std::size_t>(k.cols()), first.empty() ? 1 : 0);
+  std::vector<char> open(to_size(k.cols()), first.empty() ? 1 : 0);
   for (const int column : first) at(open, column) = 1;
   for (Eigen::Index i = 0; i < k.rows(); ++i) {
     if (i == static_cast<Eigen::Index>(first.size()))
@@ -117,7 +117,7 @@ LoopChart choose_loop_chart(const Mechanism& mechanism, const LoopClosure& loop,
 
   double quality = 1.0, least = 1.0;
   pivot_columns(columns_of(rows, candidates), rank, quality);
-  std::vector<int> dependent(static_cast<std::size_t>(loop.freedoms()));
+  std::vector<int> dependent(to_size(loop.freedoms()));
   std::iota(dependent.begin(), dependent.end(), 0);
   for (const int k : pick_independent(allowed_velocities(rows, rank), pinned, least))
     std::erase(dependent, k);
@@ -145,7 +145,7 @@ LoopChart choose_loop_chart(const Mechanism& mechanism, const LoopClosure& loop,
     for (int i = 0; i < rank; ++i) {
       chart.order.push_back(at(dependent, lu.pivot_column(i)));
     }
-    ordered.resize(static_cast<std::size_t>(rank));
+    ordered.resize(to_size(rank));
     for (int i = 0; i < rank; ++i) {
       const int place = lu.place_of_row(i);
       at(ordered, place) = loop.row(at(picked_rows, i));
@@ -156,7 +156,7 @@ LoopChart choose_loop_chart(const Mechanism& mechanism, const LoopClosure& loop,
   std::stable_sort(chart.rows.begin(), chart.rows.end(),
                    [](const ChartRow& a, const ChartRow& b) { return a.closure < b.closure; });
   for (const int k : chart.order) chart.dependent.push_back(loop.freedom(k));
-  std::vector<char> is_dependent(static_cast<std::size_t>(loop.freedoms()), 0);
+  std::vector<char> is_dependent(to_size(loop.freedoms()), 0);
   for (const int k : dependent) at(is_dependent, k) = 1;
   for (int k = 0; k < loop.freedoms(); ++k) {
     if (at(is_dependent, k)) continue;
@@ -184,7 +184,7 @@ LoopChart choose_loop_chart(const Mechanism& mechanism, const LoopClosure& loop,
 }  // namespace
 
 std::vector<std::uint8_t> Chart::independent_mask(int freedoms) const {
-  std::vector<std::uint8_t> mask(static_cast<std::size_t>(freedoms), 1);
+  std::vector<std::uint8_t> mask(to_size(freedoms), 1);
   for (const LoopChart& loop : loops)
     for (const int i : loop.dependent) at(mask, i) = 0;
   return mask;
@@ -209,9 +209,8 @@ Chart choose_chart(const Mechanism& mechanism, const Eigen::VectorXd& q,
   Chart chart;
   for (int i = 0; i < static_cast<int>(mechanism.loops().size()); ++i) {
     const LoopClosure loop(mechanism, i);
-    const int rank = settings.previous != nullptr
-                         ? settings.previous->loops[static_cast<std::size_t>(i)].rank
-                         : generic_rank(mechanism, loop, q);
+    const int rank = settings.previous != nullptr ? settings.previous->loops[index(i)].rank
+                                                  : generic_rank(mechanism, loop, q);
     chart.loops.push_back(choose_loop_chart(mechanism, loop, q, settings, rank));
   }
   return chart;

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/closure/assembly.h"
 #include "catena/closure/testing/test_support.h"
 
@@ -43,7 +44,7 @@ TEST(Chart, PinnedFreedomsAreIndependent) {
   const Eigen::VectorXd q = four_bar_at(m, 1.0);
   for (int k = 0; k < 3; ++k) {
     std::vector<std::uint8_t> pinned(3, 0);
-    pinned[static_cast<std::size_t>(k)] = 1;
+    pinned[index(k)] = 1;
     EXPECT_THAT(choose_chart(m, q, {.pinned = pinned}).independent(3), ElementsAre(k));
   }
   try {

@@ -83,8 +83,8 @@ int LoopClosure::freedom(int column) const {
 
 LoopClosure::Motions LoopClosure::motions(const Eigen::VectorXd& q) const {
   Motions result;
-  result.members.resize(static_cast<std::size_t>(a_.member_count));
-  result.columns.resize(static_cast<std::size_t>(a_.freedoms));
+  result.members.resize(to_size(a_.member_count));
+  result.columns.resize(to_size(a_.freedoms));
   const double still[kMaxFreedoms] = {};
   for (int i = 0; i < a_.member_count; ++i) {
     const AggregateMember& member = at(t_.members, a_.first_member + i);
@@ -195,7 +195,7 @@ double LoopClosure::coupling_scale(const Eigen::VectorXd& q, int closure) const 
 // Value and gradient.
 std::pair<double, std::vector<double>> LoopClosure::coupling_gradient(
     const Closure& c, const Eigen::VectorXd& q) const {
-  const auto n = static_cast<std::size_t>(c.term_count);
+  const auto n = to_size(c.term_count);
   std::vector<double> x(n), gradient(n), hessian(n * n);
   for (int i = 0; i < c.term_count; ++i) at(x, i) = q[at(t_.terms, c.first_term + i).coordinate];
   const Coupling& coupling = at(m_.description().couplings, c.place);

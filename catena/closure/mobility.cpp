@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
 #include "catena/model/configuration.h"
@@ -129,7 +130,7 @@ LoopMobility analyse_loop(const Mechanism& mechanism, const LoopPlace& place,
   LoopMobility result;
   result.freedoms = loop.freedoms();
   for (const int h : place.cut_hinges)  // those that keep their coordinates
-    result.freedoms -= mechanism.hinges()[static_cast<std::size_t>(h)].freedoms;
+    result.freedoms -= mechanism.hinges()[index(h)].freedoms;
   result.constraints = place.constraints;
   result.gruebler = result.freedoms - result.constraints;
   const std::string name = loop.name();
@@ -203,9 +204,8 @@ MobilityReport analyse_mobility(const Mechanism& mechanism, const Eigen::VectorX
   int mobility = mechanism.tree_freedoms();
   bool known = true;
   for (int i = 0; i < static_cast<int>(mechanism.loops().size()); ++i) {
-    const LoopMobility loop =
-        analyse_loop(mechanism, mechanism.loops()[static_cast<std::size_t>(i)],
-                     LoopClosure(mechanism, i), report.q, report.warnings);
+    const LoopMobility loop = analyse_loop(mechanism, mechanism.loops()[index(i)],
+                                           LoopClosure(mechanism, i), report.q, report.warnings);
     known = known && loop.closed;
     mobility -= loop.freedoms - loop.mobility;
     report.loops.push_back(loop);

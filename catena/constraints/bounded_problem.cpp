@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 
 namespace catena {
 namespace {
@@ -37,8 +38,8 @@ class Solver {
     }
     result.push = push_;
     result.motion = motion_;
-    result.between.assign(static_cast<std::size_t>(size_), 0);
-    for (const Index i : own_) result.between[static_cast<std::size_t>(i)] = 1;
+    result.between.assign(to_size(size_), 0);
+    for (const Index i : own_) result.between[index(i)] = 1;
     return result;
   }
 

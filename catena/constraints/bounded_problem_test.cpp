@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 
 namespace catena {
 namespace {
@@ -109,7 +110,7 @@ TEST(BoundedProblem, HoldsIndependentPlacesOnly) {
     expect_laws(p, s);
     std::vector<Index> held;
     for (Index i = 0; i < n; ++i)
-      if (s.between[static_cast<std::size_t>(i)] != 0) held.push_back(i);
+      if (s.between[index(i)] != 0) held.push_back(i);
     if (held.empty()) continue;
     EXPECT_EQ(FullLu(p.w(held, held)).rank(), static_cast<Index>(held.size())) << k;
   }

@@ -32,7 +32,7 @@ std::vector<Wrenchd> rows_of(const ChainContact& contact) {
   hinge.axes = {Vec3d::unit_z()};
   const Closure c = pair_closure(hinge, contact.type);
   std::vector<Wrenchd> rows;
-  rows.reserve(static_cast<std::size_t>(c.rows));
+  rows.reserve(to_size(c.rows));
   for (int r = 0; r < c.rows; ++r)
     rows.push_back({load_vec3<double>(c.covector[r]), load_vec3<double>(c.covector[r] + 3)});
   return rows;

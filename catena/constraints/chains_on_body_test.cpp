@@ -1,11 +1,12 @@
 // Chains on a body against the published hand case (Lilly & Orin), against the numbers of the
-// spatial operator algebra digest, and against constraint embedding of the same mechanism with its
-// contacts as cut hinges.
+// reference solutions for [Rodriguez, Jain & Kreutz 1989], and against constraint embedding of the
+// same mechanism with its contacts as cut hinges.
 #include "catena/constraints/chains_on_body.h"
 
 #include <Eigen/LU>
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/closure/assembly.h"
 #include "catena/constraints/testing/test_arms.h"
 #include "catena/dynamics/inverse.h"
@@ -18,7 +19,7 @@ namespace {
 using Eigen::VectorXd;
 
 int freedom(const Mechanism& m, const std::string& name) {
-  return m.hinges()[static_cast<std::size_t>(m.hinge_index(name))].v_index;
+  return m.hinges()[index(m.hinge_index(name))].v_index;
 }
 
 TEST(ChainsOnBody, TwoVerticalSlides) {
@@ -52,7 +53,7 @@ TEST(ChainsOnBody, TwoVerticalSlides) {
     effort[freedom(m, "right")] = right;
     return chains.forward(state, effort);
   };
-  // (a) and (b) of the digest; closed forms: 10 a = 2 f − 98.1, 2 a = τ − f − 19.62.
+  // (a) and (b) of the reference; closed forms: 10 a = 2 f − 98.1, 2 a = τ − f − 19.62.
   ChainsResult r = run(100, 100);
   EXPECT_TRUE(r.by_blocks);
   EXPECT_NEAR(r.hub_acceleration.linear.z, 4.475714, 5e-7);
@@ -77,7 +78,7 @@ TEST(ChainsOnBody, TwoVerticalSlides) {
   EXPECT_THROW(chains.find("lef"), NameError);
 }
 
-// Two 6R arms that hold one body rigidly: numbers of the digest.
+// Two 6R arms that hold one body rigidly: numbers of the reference.
 TEST(ChainsOnBody, TwoArmsHoldABody) {
   const Mechanism m = two_arms({0, 0, -9.81});
   State s = two_arms_position(m);
@@ -91,7 +92,7 @@ TEST(ChainsOnBody, TwoArmsHoldABody) {
                         .against = m.body_index("object"),
                         .on_other = Transformd::from_translation(tip - kCenter)};
   };
-  // Rates of the digest.
+  // Rates of the reference.
   const double rates[2][6] = {
       {0.1305718048, 0.1833467504, -0.2098078593, 0.2884133685, -0.1559923565, -0.3679476383},
       {-0.05863629711, 0.1842097872, -0.1353851183, 0.2950895247, 0.005733028522, -0.6420720396}};
@@ -110,7 +111,7 @@ TEST(ChainsOnBody, TwoArmsHoldABody) {
   const double expected[2][6] = {
       {1.41214403, 12.64926014, -0.5890815222, 1.008207698, -9.458753728, -5.590484192},
       {-1.347148488, 8.331944618, 8.292991175, 3.417556191, -17.13995679, -1.479317329}};
-  // The digest's positions and rates have ten digits; accelerations of 17 rad/s² from a system
+  // The reference's positions and rates have ten digits; accelerations of 17 rad/s² from a system
   // whose condition is about a hundred.
   for (int i = 0; i < 6; ++i) {
     EXPECT_NEAR(r.acceleration[freedom(m, "a" + std::to_string(i + 1))], expected[0][i], 2e-7);
@@ -227,8 +228,7 @@ TEST(ChainsOnBody, StandingStill) {
   const double weight = m.total_mass() * 9.81;
   Eigen::Matrix<double, 3, 4> balance;
   for (int k = 0; k < 4; ++k)
-    balance.col(k) << 1.0, places[static_cast<std::size_t>(k)].x - center.x,
-        places[static_cast<std::size_t>(k)].y - center.y;
+    balance.col(k) << 1.0, places[index(k)].x - center.x, places[index(k)].y - center.y;
   const Eigen::Vector4d carry = balance.transpose() * (balance * balance.transpose()).inverse() *
                                 Eigen::Vector3d(weight, 0.0, 0.0);
   std::vector<ExternalWrench> pushes;
@@ -280,7 +280,7 @@ TEST(ChainsOnBody, ShortChainsHoldTheBodyItself) {
       effort[freedom(m, name)] = torque[arm][i];
     }
   const Vec3d center{0.75, 0.6, 0.0};
-  const int object = m.hinges()[static_cast<std::size_t>(m.hinge_index("object"))].q_index;
+  const int object = m.hinges()[index(m.hinge_index("object"))].q_index;
   for (int i = 0; i < 3; ++i) s.q[object + 4 + i] = center[i];
   std::vector<ChainContact> contacts;
   for (int arm = 0; arm < 2; ++arm) {
@@ -301,7 +301,7 @@ TEST(ChainsOnBody, ShortChainsHoldTheBodyItself) {
   }
   for (int arm = 0; arm < 2; ++arm) {
     Eigen::Matrix3d jacobian;  // of (ω_z, v_x, v_y) of the tip
-    const Vec3d tip = contacts[static_cast<std::size_t>(arm)].on_other.translation + center;
+    const Vec3d tip = contacts[index(arm)].on_other.translation + center;
     for (int i = 0; i < 3; ++i) {
       const std::string name = std::string(arm == 0 ? "a" : "b") + std::to_string(i);
       const Vec3d joint = body_pose(m, s.q, m.body_index(name)).translation;

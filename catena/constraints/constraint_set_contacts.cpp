@@ -155,7 +155,7 @@ ConstraintSet::Reduced ConstraintSet::reduce(std::span<const int> contacts,
   const TreeConstraints& c = dynamics_.constraints();
   const MatrixXd& all = c.matrix();
   Reduced r;
-  std::vector<std::uint8_t> taken(static_cast<std::size_t>(all.rows()), 0);
+  std::vector<std::uint8_t> taken(to_size(all.rows()), 0);
   for (const int i : contacts) {
     const int first = c.first_row(at(i).stick);
     for (int k = first; k < first + 3; ++k) {

@@ -245,7 +245,7 @@ TEST(Servo, TorquesOfIdersArm) {
     EXPECT_EQ(tip_acceleration.linear.z, 0.0);
     return effort;
   };
-  // The digest has four digits behind the point; rates of six digits.
+  // The reference has four digits behind the point; rates of six digits.
   expect_near(torques({}), {-11.7403, -5.9757, -0.1038}, 2e-4);
   expect_near(torques({1, 2}), {0.0, -5.8028, -0.1408}, 2e-4);
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 
 namespace catena {
 namespace {
@@ -87,9 +88,7 @@ class Solver {
   }
 
  private:
-  const ContactProblem::Contact& contact(Index i) const {
-    return p_.contacts[static_cast<std::size_t>(i)];
-  }
+  const ContactProblem::Contact& contact(Index i) const { return p_.contacts[index(i)]; }
 
   // The forces that stop all motion, without the contacts that would have to pull.
   void stick() {
@@ -241,7 +240,7 @@ Eigen::Vector3d grown_impulse(const ContactProblem& problem, int contact) {
   using Eigen::Vector3d;
   const Index first = 3 * contact;
   const Eigen::Matrix3d w = problem.w.block<3, 3>(first, first);
-  const double mu = problem.contacts[static_cast<std::size_t>(contact)].friction;
+  const double mu = problem.contacts[index(contact)].friction;
   const Vector3d start = problem.b.segment<3>(first);
   Vector3d impulse = Vector3d::Zero(), u = start;
   u[0] = 0.0;

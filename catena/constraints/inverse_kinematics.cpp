@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
 #include "catena/dynamics/kinematics.h"
@@ -33,10 +34,10 @@ class Equations {
   Equations(const Mechanism& mechanism, const InverseKinematicsGoals& goals,
             const std::vector<std::uint8_t>& fixed)
       : m_(mechanism), goals_(goals), w_(mechanism) {
-    column_.assign(static_cast<std::size_t>(mechanism.freedoms()), -1);
+    column_.assign(to_size(mechanism.freedoms()), -1);
     for (int i = 0; i < mechanism.freedoms(); ++i) {
-      if (!fixed.empty() && fixed[static_cast<std::size_t>(i)] != 0) continue;
-      column_[static_cast<std::size_t>(i)] = static_cast<int>(free_.size());
+      if (!fixed.empty() && fixed[index(i)] != 0) continue;
+      column_[index(i)] = static_cast<int>(free_.size());
       free_.push_back(i);
     }
     rows_ = 3 * static_cast<int>(goals.points.size()) + 6 * static_cast<int>(goals.frames.size());
@@ -75,7 +76,7 @@ class Equations {
       const ClosureEquations own = loop.equations(q);
       e.residual.segment(row, loop.rows()) = weight_ * own.residual;
       for (int k = 0; k < loop.freedoms(); ++k) {
-        const int column = column_[static_cast<std::size_t>(loop.freedom(k))];
+        const int column = column_[index(loop.freedom(k))];
         if (column >= 0)
           e.jacobian.block(row, column, loop.rows(), 1) = weight_ * own.jacobian.col(k);
       }

@@ -1,6 +1,7 @@
 // Bad input: every mistake is a NumericalError that says what is wrong and where; never a NaN.
 #include <gmock/gmock.h>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/testing/test_support.h"
 
 namespace catena::test {
@@ -93,7 +94,7 @@ TEST_F(BadInput, NotANumber) {
   HybridInput hybrid{std::vector<std::uint8_t>(10, 0), VectorXd::Zero(10),
                      VectorXd::Constant(10, kNaN)};
   EXPECT_TRUE(hybrid_dynamics(m, s, hybrid).acceleration.allFinite());
-  hybrid.motion_driven[static_cast<std::size_t>(m.velocity_index("elbow"))] = 1;
+  hybrid.motion_driven[index(m.velocity_index("elbow"))] = 1;
   EXPECT_THAT(message_of([&] { hybrid_dynamics(m, s, hybrid); }),
               AllOf(HasSubstr("acceleration"), HasSubstr("elbow"), HasSubstr("nan")));
 }

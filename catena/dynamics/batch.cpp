@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/batch/batch_workspace.h"
 #include "catena/dynamics/forward.h"
 #include "catena/dynamics/inverse.h"
@@ -35,7 +36,7 @@ void add_wrenches(const Mechanism& mechanism, const BatchWrenches* external, Eig
       if (!std::isfinite(place.point[i]))
         throw NumericalError("the point of an external wrench is not finite");
     if (place.body >= 0) {
-      const BodyPlace& body = mechanism.bodies()[static_cast<std::size_t>(place.body)];
+      const BodyPlace& body = mechanism.bodies()[index(place.body)];
       p.node = body.node;
       const Vec3d at = body.X_node_body * place.point;
       for (int i = 0; i < 3; ++i) p.point[i] = at[i];
@@ -63,7 +64,7 @@ template <class Spoil>
 void refuse_all(const BatchIn& q, Inside& s, Spoil spoil) {
   s.begin(q.rows());
   for (Eigen::Index i = 0; i < q.rows(); ++i) {
-    StateReport& report = s.reports[static_cast<std::size_t>(i)];
+    StateReport& report = s.reports[index(i)];
     report.status = BatchStatus::not_closed;
     report.quantity = StateReport::Quantity::position;
     spoil(i);
@@ -349,7 +350,7 @@ const BodyPlace& place_of(const Mechanism* mechanism, const LaneArray& x, Eigen:
     throw NumericalError("body " + std::to_string(body) + " does not exist; '" + mechanism->name() +
                          "' has " + std::to_string(mechanism->bodies().size()) +
                          " bodies, counted from 0");
-  return mechanism->bodies()[static_cast<std::size_t>(body)];
+  return mechanism->bodies()[index(body)];
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
-// Bearing forces of closed mechanisms, against the constraint-embedding digest.
+// Bearing forces of closed mechanisms, against the reference solutions for [Jain 2009].
 #include <algorithm>
 #include <string_view>
 
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/forces.h"
 #include "catena/dynamics/forward.h"
 #include "catena/dynamics/testing/closed_cases.h"
@@ -115,7 +116,7 @@ TEST(ClosedForces, PinsOfAFourBarWithRoundedAxes) {
 }
 
 // The same four-bar in a plane that no axis lies in: no component of its forces is determined, but
-// the parts in the plane are, and are those of the digest, turned (V4, 60 degrees).
+// the parts in the plane are, and are those of the reference, turned (V4, 60 degrees).
 TEST(ClosedForces, PinsOfATiltedFourBar) {
   const Rotationd turn = Rotationd::from_rpy(0.4, -0.7, 1.1);
   MechanismBuilder b = four_bar().edit();
@@ -175,7 +176,7 @@ TEST(ClosedForces, TwoFourBarsInSeries) {
     int i = 0;
     for (const double e : expected) {
       EXPECT_NEAR(f[i], e, 1e-10 * (1.0 + std::abs(e))) << hinge << " " << i;
-      EXPECT_FALSE(forces.undetermined(hinge)[static_cast<std::size_t>(i)]) << hinge << " " << i;
+      EXPECT_FALSE(forces.undetermined(hinge)[index(i)]) << hinge << " " << i;
       ++i;
     }
   };

@@ -6,6 +6,7 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/embedding.h"
 #include "catena/dynamics/testing/closed_reference.h"
 
@@ -33,7 +34,7 @@ void compare(const Made& made, Tally& worst) {
   ASSERT_EQ(m.freedoms(), made.tree.freedoms());
   const reference::Engine<Exact> engine(made.tree);
   const auto q = plain<Exact>(made.c.state.q);
-  const auto n = static_cast<std::size_t>(m.freedoms());
+  const auto n = to_size(m.freedoms());
   const reference::Vector<Exact> zero(n, 0);
   const Wide y = rows_of(engine, made.tree, made.closures, q);
   const Wide null_space = null_space_of(y);
@@ -97,7 +98,7 @@ void compare(const Made& made, Tally& worst) {
   if (independent.empty()) return;
   Wide chosen(null_space.cols(), null_space.cols());
   for (Eigen::Index i = 0; i < chosen.rows(); ++i)
-    chosen.row(i) = null_space.row(independent[static_cast<std::size_t>(i)]);
+    chosen.row(i) = null_space.row(independent[index(i)]);
   const Wide x = null_space * chosen.inverse();
   const WideVector reduced = x.transpose() * made.c.effort.cast<Exact>();
   const VectorXd effort = inverse_dynamics(m, state, a.cast<double>(), w, made.c.external);
@@ -110,7 +111,7 @@ void compare(const Made& made, Tally& worst) {
   // One independent freedom driven at the acceleration that it has: the effort applied comes out.
   HybridInput hybrid{std::vector<std::uint8_t>(n, 0), made.c.effort, a.cast<double>()};
   const int driven = independent[independent.size() / 2];
-  hybrid.motion_driven[static_cast<std::size_t>(driven)] = 1;
+  hybrid.motion_driven[index(driven)] = 1;
   hybrid.effort[driven] = std::numeric_limits<double>::quiet_NaN();
   HybridResult result;
   hybrid_dynamics(m, state, hybrid, w, result, made.c.external);
@@ -167,9 +168,9 @@ TEST(RandomLoops, KnownMapsGiveTheSame) {
     const VectorXd found =
         forward_dynamics(m, state, made.c.effort, w, made.c.external, Route::recursive, &maps);
     EXPECT_EQ(found, expected);
-    HybridInput hybrid{std::vector<std::uint8_t>(static_cast<std::size_t>(m.freedoms()), 0),
-                       made.c.effort, made.c.effort};
-    hybrid.motion_driven[static_cast<std::size_t>(w.independent()[0])] = 1;
+    HybridInput hybrid{std::vector<std::uint8_t>(to_size(m.freedoms()), 0), made.c.effort,
+                       made.c.effort};
+    hybrid.motion_driven[index(w.independent()[0])] = 1;
     HybridResult a, b;
     hybrid_dynamics(m, state, hybrid, plain, a, made.c.external);
     hybrid_dynamics(m, state, hybrid, w, b, made.c.external, &maps);

@@ -1,5 +1,5 @@
 // When the spin of a rotor matters and when it does not (Kim & Chuang, of whose text only the
-// abstract is left; the digest says what must come out).
+// abstract is left; the reference says what must come out).
 #include <gtest/gtest.h>
 
 #include "catena/dynamics/forces.h"

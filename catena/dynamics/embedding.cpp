@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
 #include "catena/dynamics/loads.h"
@@ -34,12 +35,12 @@ double speed_of(const LoopClosure& closure, const Eigen::VectorXd& v) {
 void check_couplings(const Mechanism& mechanism, int loop, const Eigen::VectorXd& q,
                      const Eigen::VectorXd& v) {
   const AggregateTables& t = aggregate_tables(mechanism);
-  const Aggregate& a = t.aggregates[static_cast<std::size_t>(loop)];
+  const Aggregate& a = t.aggregates[index(loop)];
   const int* freedom = t.freedom_of_column.data() + a.first_order;
   for (int i = a.first_closure; i < a.first_closure + a.closure_count; ++i) {
-    const Closure& c = t.closures[static_cast<std::size_t>(i)];
+    const Closure& c = t.closures[index(i)];
     if (c.kind != ClosureKind::coupling || c.coupling != nullptr) continue;
-    double gap = -mechanism.description().couplings[static_cast<std::size_t>(c.place)].constant;
+    double gap = -mechanism.description().couplings[index(c.place)].constant;
     double rate = 0.0, squares = 0.0;
     const CouplingTerm* terms = t.terms.data() + c.first_term;
     for (int k = 0; k < c.term_count; ++k) {
@@ -74,10 +75,10 @@ void ensure_chart(const Mechanism& mechanism, const Eigen::VectorXd& q,
     bool serves = true;
     for (const LoopChart& loop : w.chart().loops)
       for (const int i : loop.dependent)
-        if (driven[static_cast<std::size_t>(i)] != 0) {
+        if (driven[index(i)] != 0) {
           serves = false;
           if (w.chart_is_pinned())
-            throw NumericalError("'" + mechanism.velocity_names()[static_cast<std::size_t>(i)] +
+            throw NumericalError("'" + mechanism.velocity_names()[index(i)] +
                                  "' is motion-driven, but dependent in the pinned chart");
         }
     if (serves) return;
@@ -99,9 +100,8 @@ void choose_chart_again(const Mechanism& mechanism, const Eigen::VectorXd& q,
 }
 
 void throw_no_inertia(const Mechanism& mechanism, int n) {
-  const Node& node = mechanism.nodes()[static_cast<std::size_t>(n)];
-  throw NumericalError("hinge '" +
-                       mechanism.hinges()[static_cast<std::size_t>(node.hinge_index)].name +
+  const Node& node = mechanism.nodes()[index(n)];
+  throw NumericalError("hinge '" + mechanism.hinges()[index(node.hinge_index)].name +
                        "': its inertia is not positive in this position");
 }
 

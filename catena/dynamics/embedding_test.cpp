@@ -1,11 +1,12 @@
-// Closed loops as nodes of the tree, against the numbers of the constraint-embedding digest (its
-// routes: position-only Lagrangian in 60 digits, closed forms, dense equations in absolute
+// Closed loops as nodes of the tree, against the numbers of the reference solutions for [Jain 2009]
+// (its routes: position-only Lagrangian in 60 digits, closed forms, dense equations in absolute
 // coordinates).
 #include "catena/dynamics/embedding.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/energy.h"
 #include "catena/dynamics/forward.h"
 #include "catena/dynamics/given_acceleration.h"
@@ -18,7 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr double kDigits = 1e-11;  // the digest prints 11 to 14 digits
+constexpr double kDigits = 1e-11;  // the reference prints 11 to 14 digits
 
 TEST(Embedding, FourBarAtOneRadian) {
   for (const HingeType cut : {HingeType::revolute, HingeType::spherical, HingeType::cylindrical}) {
@@ -38,7 +39,7 @@ TEST(Embedding, FourBarAtOneRadian) {
                 {-6.1870216231659, 6.3721298185805, -2.9850732313188}, kDigits);
     for (int k = 1; k < 3; ++k) {
       std::vector<std::uint8_t> pinned(3, 0);
-      pinned[static_cast<std::size_t>(k)] = 1;
+      pinned[index(k)] = 1;
       w.set_chart(choose_chart(m, s.q, {.pinned = pinned}), true);
       expect_near(forward_dynamics(m, s, vector({3.0, 0.0, 0.0}), w),
                   {-6.1870216231659, 6.3721298185805, -2.9850732313188}, 1e-10);
@@ -127,9 +128,9 @@ TEST(Embedding, GivenAccelerationsAreHeardOrRefused) {
   const std::vector<double> all(w.all_accelerations().begin(), w.all_accelerations().end());
   for (int k = 1; k < 3; ++k) {
     std::vector<std::uint8_t> given(3, 0);
-    given[static_cast<std::size_t>(k)] = 1;
+    given[index(k)] = 1;
     Eigen::VectorXd a = Eigen::VectorXd::Zero(3);
-    a[k] = all[static_cast<std::size_t>(k)];
+    a[k] = all[index(k)];
     const Eigen::VectorXd effort = inverse_dynamics_given(m, s, a, given, w);
     EXPECT_THAT(w.independent(), ElementsAre(k));
     EXPECT_NEAR(effort[k] * s.v[k], first[0] * s.v[0], 1e-10);
@@ -331,8 +332,7 @@ TEST(Embedding, TwoFourBarsInSeries) {
          -33.465494827904, 11.25193874893, -12.552167593531, 6.754595725008, -1.6025050073455},
         kDigits);
   std::vector<std::uint8_t> pinned(10, 0);
-  for (const int i : {1, 6})
-    pinned[static_cast<std::size_t>(m.velocity_index(std::to_string(i)))] = 1;
+  for (const int i : {1, 6}) pinned[index(m.velocity_index(std::to_string(i)))] = 1;
   w.set_chart(choose_chart(m, s.q, {.pinned = pinned}), true);
   const Eigen::VectorXd a = from_names(m, {0.5, -1.0, 0, 0, 0.7, 0.2, -0.4, 0, 0, 0.3});
   expect_near(by_name(m, inverse_dynamics(m, s, a, w)),
@@ -416,7 +416,7 @@ TEST(Embedding, ARodReplacesAMasslessCoupler) {
   v[driver] = 2.0;
   v[coupler] = v[rocker] = 0.0;
   std::vector<std::uint8_t> fixed(3, 0);
-  fixed[static_cast<std::size_t>(driver)] = 1;
+  fixed[index(driver)] = 1;
   const State s = assemble(with_body, State{q, v}, {.fixed = fixed});
   EXPECT_NEAR(s.q[rocker], r.q[1], 1e-12);
   EXPECT_NEAR(s.v[rocker], r.v[1], 1e-12);
@@ -455,8 +455,8 @@ TEST(Embedding, ACutHingeKeepsWhatActsAtIt) {
       EXPECT_TRUE(m.warnings().empty());
       EXPECT_EQ(m.tree_freedoms(), 3);
       State guess{Eigen::VectorXd::Zero(m.freedoms()), Eigen::VectorXd::Zero(m.freedoms())};
-      std::vector<std::uint8_t> fixed(static_cast<std::size_t>(m.freedoms()), 0);
-      fixed[static_cast<std::size_t>(m.velocity_index("A"))] = 1;
+      std::vector<std::uint8_t> fixed(to_size(m.freedoms()), 0);
+      fixed[index(m.velocity_index("A"))] = 1;
       guess.q[m.velocity_index("A")] = 1.0;
       guess.v[m.velocity_index("A")] = 2.0;
       guess.q[m.velocity_index("B")] = -0.857;

@@ -1,5 +1,6 @@
 #include "catena/dynamics/energy.h"
 
+#include "catena/base/index.h"
 #include "catena/dynamics/kinematics.h"
 #include "catena/dynamics/momentum.h"
 #include "catena/dynamics/published/published_cases.h"
@@ -100,7 +101,7 @@ MechanismBuilder busy_tree(Random& random, int bodies, bool free_base) {
 double dissipated(const Mechanism& m, const State& state) {
   double power = 0.0;
   for (int i = 0; i < m.freedoms(); ++i) {
-    const FreedomSettings& f = m.freedom_settings()[static_cast<std::size_t>(i)];
+    const FreedomSettings& f = m.freedom_settings()[index(i)];
     const double v = state.v[i];
     power += f.damping * v * v - friction_force(f.friction, v) * v;
   }
@@ -167,8 +168,7 @@ TEST(Energy, WalkAgreesWithKinematics) {
       const HingeSettings& h = b.hinge("h" + std::to_string(i));
       if (h.type == HingeType::weld) continue;
       const Mechanism whole = b.finish();
-      const HingePlace& place =
-          whole.hinges()[static_cast<std::size_t>(whole.hinge_index("h" + std::to_string(i)))];
+      const HingePlace& place = whole.hinges()[index(whole.hinge_index("h" + std::to_string(i)))];
       const VectorXd q = random_position(whole, 5);
       b.lock("h" + std::to_string(i),
              {q.data() + place.q_index, q.data() + place.q_index + place.coordinates});

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/closure/assembly.h"
 #include "catena/closure/rows.h"
 #include "catena/dynamics/inverse.h"
@@ -17,7 +18,7 @@ namespace {
 constexpr double kUnreached = 1e-9;
 constexpr double kRoundedParts = 100.0;
 
-decltype(auto) entry(auto&& container, int i) { return container[static_cast<std::size_t>(i)]; }
+decltype(auto) entry(auto&& container, int i) { return container[index(i)]; }
 
 HingeMatrix map_of(const Workspace& w, int n) {
   const HingeBlock hinge(w, n);
@@ -93,13 +94,13 @@ HingeForce split_force(const Wrenchd& wrench, const HingeMatrix& free_map) {
 InterbodyForces::InterbodyForces(const Mechanism& mechanism) : mechanism_(&mechanism) {
   const Topology& topology = mechanism.topology();
   const int bodies = static_cast<int>(mechanism.bodies().size());
-  inboard_hinge_.assign(static_cast<std::size_t>(bodies), -1);
-  inboard_body_.assign(static_cast<std::size_t>(bodies), -1);
-  force_.resize(static_cast<std::size_t>(bodies), Wrenchd::zero());
+  inboard_hinge_.assign(to_size(bodies), -1);
+  inboard_body_.assign(to_size(bodies), -1);
+  force_.resize(to_size(bodies), Wrenchd::zero());
   for (const BodyPlace& body : mechanism.bodies())
     inertia_.push_back(shift_to_parent(body.X_node_body, body.inertia));
 
-  std::vector<std::vector<int>> welds(static_cast<std::size_t>(bodies) + 1);  // entry 0: the world
+  std::vector<std::vector<int>> welds(to_size(bodies) + 1);  // entry 0: the world
   for (const int h : topology.weld_hinges) {
     const HingePlace& weld = entry(mechanism.hinges(), h);
     entry(welds, weld.parent_body + 1).push_back(h);
@@ -480,21 +481,18 @@ std::array<bool, 6> InterbodyForces::undetermined(int h, ForceAxes axes) const {
   if (closes_welds(h)) result.fill(true);
   for (const SelfStress& stress : self_stress_) {
     const Wrenchd f = wrench_on_child(h, stress.force, stress.cuts, axes);
-    for (int i = 0; i < 6; ++i)
-      result[static_cast<std::size_t>(i)] =
-          result[static_cast<std::size_t>(i)] || std::abs(f[i]) > unreached_;
+    for (int i = 0; i < 6; ++i) result[index(i)] = result[index(i)] || std::abs(f[i]) > unreached_;
   }
   return result;
 }
 
 std::vector<bool> InterbodyForces::undetermined_constraint_force(int h, ForceAxes axes) const {
   const HingeMatrix directions = at(h, axes).constraint_map;
-  std::vector<bool> result(static_cast<std::size_t>(directions.cols()), closes_welds(h));
+  std::vector<bool> result(to_size(directions.cols()), closes_welds(h));
   for (const SelfStress& stress : self_stress_) {
     const Vector6d f = to_eigen(wrench_on_child(h, stress.force, stress.cuts, axes));
     for (Eigen::Index k = 0; k < directions.cols(); ++k)
-      if (std::abs(directions.col(k).dot(f)) > unreached_)
-        result[static_cast<std::size_t>(k)] = true;
+      if (std::abs(directions.col(k).dot(f)) > unreached_) result[index(k)] = true;
   }
   return result;
 }
@@ -507,7 +505,7 @@ InterbodyForces::OpenDirections InterbodyForces::open_directions(int h, ForceAxe
   const auto count = static_cast<Eigen::Index>(self_stress_.size());
   Eigen::Matrix3Xd moments(3, count), forces(3, count);
   for (Eigen::Index k = 0; k < count; ++k) {
-    const SelfStress& stress = self_stress_[static_cast<std::size_t>(k)];
+    const SelfStress& stress = self_stress_[index(k)];
     const Vector6d f = to_eigen(wrench_on_child(h, stress.force, stress.cuts, axes));
     moments.col(k) = f.head<3>();
     forces.col(k) = f.tail<3>();

@@ -2,14 +2,15 @@
 #include "catena/dynamics/forces.h"
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/dynamics/published/published_numbers.h"
 #include "catena/dynamics/testing/operator_test_support.h"
 
 namespace catena::test {
 namespace {
 
-// Chain A in the frames of text 000, angular first: velocity part of the accelerations, residual
-// force. Then Armstrong's constraint forces and inertias of bodies 1 to 6.
+// Chain A in the frames of [D'Eleuterio & Damaren 1991], angular first: velocity part of the
+// accelerations, residual force. Then Armstrong's constraint forces and inertias of bodies 1 to 6.
 const std::vector<std::vector<double>> kBias = {
     {0, 0, 0, 0, 0, 0},
     {0.101689255198798, -0.118992837503413, 0, -0.346335581026534, -0.225968283869691, 0},
@@ -74,10 +75,10 @@ Vector6d six(const std::vector<double>& x) { return Eigen::Map<const Vector6d>(x
 
 template <class T>
 const auto& at(const T& container, int i) {
-  return container[static_cast<std::size_t>(i)];
+  return container[index(i)];
 }
 
-// The Q of text 000 for body n, angular first, in the frame of the body.
+// The Q of [D'Eleuterio & Damaren 1991] for body n, angular first, in the frame of the body.
 HingeMatrix constraint_map(int n) {
   HingeMatrix q = HingeMatrix::Zero(6, n == 2 ? 4 : (n == 4 || n == 5 ? 3 : 5));
   const auto units = [&](std::vector<int> text) {  // 1..6, linear first
@@ -303,8 +304,7 @@ TEST(Forces, HingesAndWeldsAgreeWithTheReference) {
           engine.wrench_through(hinge.name, name, plain<Exact>(c.state.q), plain<Exact>(c.state.v),
                                 plain<Exact>(acceleration), c.external);
       Wrenchd whole;  // at the ground's origin
-      for (int k = 0; k < 6; ++k)
-        whole[k] = static_cast<double>(expected[static_cast<std::size_t>(k)]);
+      for (int k = 0; k < 6; ++k) whole[k] = static_cast<double>(expected[index(k)]);
       whole = Ad_star_inverse(transform(body_pose(mechanism, nodes, name)), whole);
       const std::string child =
           hinge.child_body < 0 ? kWorld : at(mechanism.bodies(), hinge.child_body).name;
@@ -388,7 +388,7 @@ TEST(Forces, OfAHingeThatIsSetFree) {
     add_rotors(random, builder);
     add_passive_elements(random, builder);
     const int k = random.below(settings.bodies);
-    Hinge& hinge = builder.description().hinges[static_cast<std::size_t>(k)];
+    Hinge& hinge = builder.description().hinges[index(k)];
     const bool turns = hinge.type == HingeType::revolute;
     const Vec3d axis = normalized(hinge.axes[0]);
     const std::string name = hinge.name;
@@ -403,7 +403,7 @@ TEST(Forces, OfAHingeThatIsSetFree) {
     State s = loose.default_state();
     VectorXd a = VectorXd::Zero(loose.freedoms());
     for (const HingePlace& from : m.hinges()) {
-      const HingePlace& to = loose.hinges()[static_cast<std::size_t>(loose.hinge_index(from.name))];
+      const HingePlace& to = loose.hinges()[index(loose.hinge_index(from.name))];
       const double q = c.state.q[from.q_index], v = c.state.v[from.v_index];
       if (from.name != name) {
         s.q[to.q_index] = q;
@@ -422,7 +422,7 @@ TEST(Forces, OfAHingeThatIsSetFree) {
       a.segment(to.v_index + (turns ? 0 : 3), 3) = c.acceleration[from.v_index] * e;
     }
     const VectorXd effort = inverse_dynamics(loose, s, a, c.external);
-    const HingePlace& free = loose.hinges()[static_cast<std::size_t>(loose.hinge_index(name))];
+    const HingePlace& free = loose.hinges()[index(loose.hinge_index(name))];
     Workspace w(m);
     InterbodyForces forces(m);
     forces.compute(c.state, c.acceleration, w, c.external);

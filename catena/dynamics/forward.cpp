@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/loop_closure.h"
 #include "catena/dynamics/embedding.h"
@@ -14,10 +15,10 @@ namespace catena {
 namespace {
 
 [[noreturn]] void throw_singular_hinge(const Mechanism& mechanism, const Workspace& w, int n) {
-  const Node& node = mechanism.nodes()[static_cast<std::size_t>(n)];
-  const std::string& name = mechanism.hinges()[static_cast<std::size_t>(node.hinge_index)].name;
+  const Node& node = mechanism.nodes()[index(n)];
+  const std::string& name = mechanism.hinges()[index(node.hinge_index)].name;
   std::string value;
-  const int loop = w.aggregate_tables().aggregate_of_node[static_cast<std::size_t>(n)];
+  const int loop = w.aggregate_tables().aggregate_of_node[index(n)];
   if (loop >= 0)
     throw NumericalError("the " + LoopClosure(mechanism, loop).name() +
                          ": the inertia of its independent freedoms is not positive definite in "
@@ -26,11 +27,11 @@ namespace {
     const ArticulatedInertiad& p = w.node(n).articulated;
     value = " (" + number(node.hinge == NodeHinge::revolute ? p.angular.zz : p.linear.zz) + ")";
   }
-  throw NumericalError(
-      "hinge '" + name + "': its inertia" + value + " is not positive in this position; " +
-      (mechanism.hinges()[static_cast<std::size_t>(node.hinge_index)].type == HingeType::gimbal
-           ? "its axes may be aligned (gimbal lock): use a spherical hinge"
-           : "the bodies it moves have no inertia about it"));
+  throw NumericalError("hinge '" + name + "': its inertia" + value +
+                       " is not positive in this position; " +
+                       (mechanism.hinges()[index(node.hinge_index)].type == HingeType::gimbal
+                            ? "its axes may be aligned (gimbal lock): use a spherical hinge"
+                            : "the bodies it moves have no inertia about it"));
 }
 
 // A pivot of the mass matrix below this fraction of its diagonal element is rounding.
@@ -60,10 +61,10 @@ bool factor_in_place(Eigen::MatrixXd& m) {
 
 [[noreturn]] void throw_indefinite(const Mechanism& mechanism, const Workspace& w,
                                    const Eigen::MatrixXd& m) {
-  const int freedom = w.independent()[static_cast<std::size_t>(lost_freedom(m))];
+  const int freedom = w.independent()[index(lost_freedom(m))];
   throw NumericalError("the mass matrix of '" + mechanism.name() +
                        "' is not positive definite in this position: freedom '" +
-                       mechanism.velocity_names()[static_cast<std::size_t>(freedom)] +
+                       mechanism.velocity_names()[index(freedom)] +
                        "' has no inertia that the freedoms before it have not");
 }
 
@@ -116,8 +117,7 @@ bool prefers_multipliers(const Mechanism& mechanism) {
     if (6 * static_cast<int>(loop.nodes.size()) < kLargeLoop)
       continue;  // most loops, at every call
     int freedoms = 0;
-    for (const int n : loop.nodes)
-      freedoms += mechanism.nodes()[static_cast<std::size_t>(n)].freedoms;
+    for (const int n : loop.nodes) freedoms += mechanism.nodes()[index(n)].freedoms;
     if (freedoms >= kLargeLoop && freedoms >= 2 * loop.constraints) return true;
   }
   return false;
@@ -130,10 +130,9 @@ const Eigen::VectorXd& forward_dynamics(const Mechanism& mechanism, const State&
   if (route == Route::dense || (route == Route::automatic && !w.remote_drives().empty()))
     return solve_dense(mechanism, state, effort, w, external);
   if (!w.remote_drives().empty())
-    throw NumericalError(
-        "the drive of hinge '" +
-        mechanism.hinges()[static_cast<std::size_t>(w.remote_drives().front().hinge)].name +
-        "' is carried by a body that is not its parent; use Route::dense");
+    throw NumericalError("the drive of hinge '" +
+                         mechanism.hinges()[index(w.remote_drives().front().hinge)].name +
+                         "' is carried by a body that is not its parent; use Route::dense");
   if (!mechanism.loops().empty() && (route == Route::multipliers ||
                                      (route == Route::automatic && prefers_multipliers(mechanism))))
     return by_multipliers(state, effort, w, external);
@@ -161,7 +160,7 @@ namespace {
 // The mass matrix with the rows and columns of motion-driven freedoms made those of the identity.
 Eigen::MatrixXd& free_part(const HybridInput& input, Eigen::MatrixXd& m) {
   for (Eigen::Index i = 0; i < m.rows(); ++i) {
-    if (input.motion_driven[static_cast<std::size_t>(i)] == 0) continue;
+    if (input.motion_driven[index(i)] == 0) continue;
     m.row(i).setZero();
     m.col(i).setZero();
     m(i, i) = 1.0;
@@ -182,15 +181,12 @@ void hybrid_dense_closed(const Mechanism& mechanism, const State& state, const H
   Eigen::VectorXd given = Eigen::VectorXd::Zero(mechanism.freedoms());
   std::vector<int> free, driven;  // places among the independent freedoms
   for (int i = 0; i < mechanism.freedoms(); ++i)
-    if (input.motion_driven[static_cast<std::size_t>(i)] != 0) {
+    if (input.motion_driven[index(i)] != 0) {
       result.effort[i] = 0.0;
       given[i] = input.acceleration[i];
     }
   for (int k = 0; k < static_cast<int>(w.independent().size()); ++k)
-    (input.motion_driven[static_cast<std::size_t>(w.independent()[static_cast<std::size_t>(k)])]
-         ? driven
-         : free)
-        .push_back(k);
+    (input.motion_driven[index(w.independent()[index(k)])] ? driven : free).push_back(k);
   Eigen::VectorXd applied = result.effort;
   w.reduce(applied);
   const Eigen::VectorXd right = independent_part(applied - bias, w);
@@ -202,8 +198,7 @@ void hybrid_dense_closed(const Mechanism& mechanism, const State& state, const H
     own(free) = found;
   }
   const Eigen::VectorXd needed = m * own - right;
-  for (const int k : driven)
-    result.effort[w.independent()[static_cast<std::size_t>(k)]] = needed[k];
+  for (const int k : driven) result.effort[w.independent()[index(k)]] = needed[k];
   Eigen::VectorXd all = Eigen::VectorXd::Zero(mechanism.freedoms());
   all(w.independent()) = own;
   w.expand(all);
@@ -218,9 +213,7 @@ void hybrid_dense(const Mechanism& mechanism, const State& state, const HybridIn
     hybrid_dense_closed(mechanism, state, input, w, result, external);
     return;
   }
-  const auto driven = [&](Eigen::Index i) {
-    return input.motion_driven[static_cast<std::size_t>(i)] != 0;
-  };
+  const auto driven = [&](Eigen::Index i) { return input.motion_driven[index(i)] != 0; };
   result.acceleration.resize(input.effort.size());
   for (Eigen::Index i = 0; i < input.effort.size(); ++i)
     result.acceleration[i] = driven(i) ? input.acceleration[i] : 0.0;
@@ -244,7 +237,7 @@ void hybrid_dense(const Mechanism& mechanism, const State& state, const HybridIn
 void hybrid_dynamics(const Mechanism& mechanism, const State& state, const HybridInput& input,
                      Workspace& w, HybridResult& result, std::span<const ExternalWrench> external,
                      const LoopMaps* maps) {
-  const std::size_t n = static_cast<std::size_t>(mechanism.freedoms());
+  const std::size_t n = to_size(mechanism.freedoms());
   if (input.motion_driven.size() != n)
     throw NumericalError("motion_driven has " + std::to_string(input.motion_driven.size()) +
                          " entries, but this mechanism has " + std::to_string(n) + " freedoms");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/dynamics/embedding.h"
 #include "catena/model/configuration.h"
@@ -12,7 +13,7 @@ namespace catena {
 void make_given_independent(const Mechanism& mechanism, const Eigen::VectorXd& q,
                             std::span<const std::uint8_t> given, Workspace& workspace) {
   if (mechanism.loops().empty()) return;
-  const auto is_given = [&](int i) { return given[static_cast<std::size_t>(i)] != 0; };
+  const auto is_given = [&](int i) { return given[index(i)] != 0; };
   if (std::none_of(given.begin(), given.end(), [](std::uint8_t x) { return x != 0; })) return;
   Eigen::VectorXd position = q;
   normalize_quaternions(mechanism, position);
@@ -21,13 +22,12 @@ void make_given_independent(const Mechanism& mechanism, const Eigen::VectorXd& q
   std::vector<std::uint8_t> wanted(given.begin(), given.end());
   for (const LoopChart& loop : workspace.chart().loops)
     if (std::all_of(loop.independent.begin(), loop.independent.end(), is_given))
-      for (const int i : loop.dependent) wanted[static_cast<std::size_t>(i)] = 0;
+      for (const int i : loop.dependent) wanted[index(i)] = 0;
   for (const LoopChart& loop : workspace.chart().loops)
     for (const int i : loop.dependent)
-      if (wanted[static_cast<std::size_t>(i)] != 0) {
+      if (wanted[index(i)] != 0) {
         if (workspace.chart_is_pinned())
-          throw NumericalError("the acceleration of '" +
-                               mechanism.velocity_names()[static_cast<std::size_t>(i)] +
+          throw NumericalError("the acceleration of '" + mechanism.velocity_names()[index(i)] +
                                "' is given, but follows from others in the pinned chart");
         ensure_chart(mechanism, position, wanted, workspace);
         return;
@@ -60,7 +60,7 @@ const Eigen::VectorXd& inverse_dynamics_given(const Mechanism& mechanism, const 
                                               std::span<const ExternalWrench> external) {
   if (mechanism.loops().empty() || given.empty())
     return inverse_dynamics(mechanism, state, acceleration, w, external);
-  if (given.size() != static_cast<std::size_t>(mechanism.freedoms()))
+  if (given.size() != to_size(mechanism.freedoms()))
     throw NumericalError("the mask of given accelerations has " + std::to_string(given.size()) +
                          " entries, but '" + mechanism.name() + "' has " +
                          std::to_string(mechanism.freedoms()) + " freedoms");

@@ -1,6 +1,7 @@
 #include "catena/dynamics/impulses.h"
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/dynamics/embedding.h"
 #include "catena/dynamics/mass_matrix.h"
 #include "catena/dynamics/operators/operators.h"
@@ -16,7 +17,7 @@ void place_wrenches(const Mechanism& mechanism, const std::vector<ExternalWrench
     if (e.body < -1 || e.body >= static_cast<int>(mechanism.bodies().size()))
       throw NumericalError("impulse on body " + std::to_string(e.body) + ", which does not exist");
     if (e.body < 0) continue;
-    const BodyPlace& body = mechanism.bodies()[static_cast<std::size_t>(e.body)];
+    const BodyPlace& body = mechanism.bodies()[index(e.body)];
     if (body.node < 0) continue;  // the ground does not move
     const Rotationd axes = e.axes == ExternalWrench::Axes::body
                                ? body.X_node_body.rotation
@@ -71,7 +72,7 @@ void apply_impulse(const Mechanism& mechanism, const State& state, const Impulse
   result.jump.resize(n);
   result.impulse.resize(n);
   const auto is_locked = [&](int i) {
-    return !input.locked.empty() && input.locked[static_cast<std::size_t>(i)] != 0;
+    return !input.locked.empty() && input.locked[index(i)] != 0;
   };
   for (int i = 0; i < n; ++i) {
     const double target = input.target.size() == 0 ? 0.0 : input.target[i];
@@ -145,8 +146,8 @@ ImpulseResult lock_freedom(const Mechanism& mechanism, const State& state, std::
                            double velocity) {
   const int i = mechanism.velocity_index(freedom);
   ImpulseInput input;
-  input.locked.assign(static_cast<std::size_t>(mechanism.freedoms()), 0);
-  input.locked[static_cast<std::size_t>(i)] = 1;
+  input.locked.assign(to_size(mechanism.freedoms()), 0);
+  input.locked[index(i)] = 1;
   input.target = Eigen::VectorXd::Constant(mechanism.freedoms(), velocity);
   return apply_impulse(mechanism, state, input);
 }

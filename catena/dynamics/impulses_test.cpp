@@ -1,6 +1,7 @@
 // Velocity jumps against dense matrices, and closed forms.
 #include "catena/dynamics/impulses.h"
 
+#include "catena/base/index.h"
 #include "catena/dynamics/operators/operational_space.h"
 #include "catena/dynamics/testing/operator_test_support.h"
 
@@ -87,7 +88,7 @@ TEST(Impulses, AgreeWithDenseMatricesOnRandomTrees) {
     EXPECT_LT(distance(p, r.impulse + blow_effort), 1e-9);
     EXPECT_LT(distance(r.velocity, c.state.v + r.jump), 1e-14);
     for (int k = 0; k < n; ++k) {
-      if (!input.locked.empty() && input.locked[static_cast<std::size_t>(k)] != 0)
+      if (!input.locked.empty() && input.locked[index(k)] != 0)
         EXPECT_NEAR(r.velocity[k], input.target.size() == 0 ? 0.0 : input.target[k], 1e-13);
       else
         EXPECT_EQ(r.impulse[k], input.impulse[k]);

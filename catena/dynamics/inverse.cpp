@@ -1,5 +1,6 @@
 #include "catena/dynamics/inverse.h"
 
+#include "catena/base/index.h"
 #include "catena/dynamics/embedding.h"
 
 namespace catena {
@@ -24,7 +25,7 @@ const Eigen::VectorXd& run(const Mechanism& mechanism, const State& state,
     for (const DrivePlace& drive : w.remote_drives()) {
       const NodeScratch<double>& carrier = w.node(drive.carrier_node);
       const Vec3d coupling = drive.gear_ratio * drive.rotor_inertia * drive.rotor_axis;
-      const double a = closed ? w.all_accelerations()[static_cast<std::size_t>(drive.v_index)]
+      const double a = closed                    ? w.all_accelerations()[index(drive.v_index)]
                        : acceleration != nullptr ? (*acceleration)[drive.v_index]
                                                  : 0.0;
       const Vec3d moment =

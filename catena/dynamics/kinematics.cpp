@@ -3,12 +3,12 @@
 #include <cmath>
 #include <limits>
 
+#include "catena/base/index.h"
+
 namespace catena {
 namespace {
 
-const Node& node_at(const Mechanism& mechanism, int n) {
-  return mechanism.nodes()[static_cast<std::size_t>(n)];
-}
+const Node& node_at(const Mechanism& mechanism, int n) { return mechanism.nodes()[index(n)]; }
 
 // Node −1 and an identity for the ground.
 struct Place {
@@ -23,7 +23,7 @@ Place place_of(const Mechanism& mechanism, int body) {
     throw NumericalError("body " + std::to_string(body) + " does not exist; '" + mechanism.name() +
                          "' has " + std::to_string(count) +
                          " bodies, counted from 0, and -1 is the ground");
-  const BodyPlace& place = mechanism.bodies()[static_cast<std::size_t>(body)];
+  const BodyPlace& place = mechanism.bodies()[index(body)];
   return {place.node, place.X_node_body};
 }
 
@@ -129,7 +129,7 @@ Transformd frame_pose(const Mechanism& mechanism, const Workspace& workspace, in
     throw NumericalError("frame " + std::to_string(frame) + " does not exist; '" +
                          mechanism.name() + "' has " + std::to_string(count) +
                          " frames, counted from 0");
-  const FramePlace& place = mechanism.frames()[static_cast<std::size_t>(frame)];
+  const FramePlace& place = mechanism.frames()[index(frame)];
   return pose_of(workspace, place.node, place.X_node_frame);
 }
 

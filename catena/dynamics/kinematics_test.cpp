@@ -1,5 +1,6 @@
 #include "catena/dynamics/kinematics.h"
 
+#include "catena/base/index.h"
 #include "catena/dynamics/forward.h"
 #include "catena/dynamics/published/published_cases.h"
 #include "catena/dynamics/testing/test_support.h"
@@ -23,12 +24,12 @@ struct PointMotion {
 
 PointMotion point_motion(const Mechanism& m, const std::vector<Motion<Exact>>& all, int body,
                          const Vec3d& point) {
-  const Motion<Exact>& at = all[static_cast<std::size_t>(body)];
+  const Motion<Exact>& at = all[index(body)];
   PointMotion p;
   for (std::size_t i = 0; i < 3; ++i) p.rotation.row(static_cast<int>(i)) = eigen(at.r[i]);
   p.angular_velocity = eigen(at.angular_velocity);
   p.angular_acceleration = eigen(at.angular_acceleration);
-  const Vec3d& center = m.description().bodies[static_cast<std::size_t>(body)].center_of_mass;
+  const Vec3d& center = m.description().bodies[index(body)].center_of_mass;
   const Vector3d r = p.rotation * to_eigen(point - center), &w = p.angular_velocity;
   p.position = eigen(at.center) + r;
   p.velocity = eigen(at.center_velocity) + w.cross(r);
@@ -147,7 +148,7 @@ TEST(Kinematics, JacobiansAreDerivativesOfPositions) {
            to_eigen(point_position(m, integrate(m, c.state.q, -step), b, point))) /
           (2.0 * h);
       EXPECT_LT((slope - j.col(k).tail<3>()).norm(), 1e-8 * (1.0 + slope.norm()))
-          << m.velocity_names()[static_cast<std::size_t>(k)];
+          << m.velocity_names()[index(k)];
     }
     for (const Axes axes : {Axes::ground, Axes::body}) {
       const Vector6d slope =

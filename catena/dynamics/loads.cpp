@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/model/configuration.h"
 
@@ -59,7 +60,7 @@ void add_springs(const Mechanism& mechanism, Workspace& w) {
       worst_hinge = node.hinge_index;
     }
   }
-  throw NumericalError("hinge '" + mechanism.hinges()[static_cast<std::size_t>(worst_hinge)].name +
+  throw NumericalError("hinge '" + mechanism.hinges()[index(worst_hinge)].name +
                        "': the length of its quaternion is off by " + number(worst) + " (at most " +
                        number(kQuaternionTolerance) + " is mended); normalize it");
 }
@@ -103,8 +104,8 @@ void check_vector(std::span<const std::string> names, const Eigen::VectorXd& x, 
   if (even + odd == 0.0) return;
   for (Eigen::Index i = 0; i < x.size(); ++i)
     if (!std::isfinite(x[i]))
-      throw NumericalError(std::string(what) + " of '" + names[static_cast<std::size_t>(i)] +
-                           "' is " + number(x[i]) + "; it must be finite");
+      throw NumericalError(std::string(what) + " of '" + names[index(i)] + "' is " + number(x[i]) +
+                           "; it must be finite");
 }
 
 PreparedInput prepare_position(const Mechanism& mechanism, const Eigen::VectorXd& q, Workspace& w) {
@@ -143,7 +144,7 @@ PreparedInput prepare(const Mechanism& mechanism, const State& state, const Eige
         throw NumericalError("external wrench on body " + std::to_string(e.body) +
                              ", which does not exist");
       if (e.body < 0) continue;
-      const BodyPlace& body = mechanism.bodies()[static_cast<std::size_t>(e.body)];
+      const BodyPlace& body = mechanism.bodies()[index(e.body)];
       check_finite(e, body.name);
       if (body.node < 0) continue;
       const bool in_body_axes = e.axes == ExternalWrench::Axes::body;

@@ -1,5 +1,6 @@
 #include "catena/dynamics/mass_matrix.h"
 
+#include "catena/base/index.h"
 #include "catena/dynamics/embedding.h"
 #include "catena/dynamics/loads.h"
 
@@ -13,9 +14,8 @@ void add_remote_rotors(const Workspace& w, Eigen::MatrixXd& matrix) {
   for (const DrivePlace& drive : w.remote_drives()) {
     const Vec3d coupling = w.composite(drive.carrier_node).rotation *
                            (drive.gear_ratio * drive.rotor_inertia * drive.rotor_axis);
-    for (int n = drive.carrier_node; n >= 0;
-         n = mechanism.nodes()[static_cast<std::size_t>(n)].parent) {
-      const Node& node = mechanism.nodes()[static_cast<std::size_t>(n)];
+    for (int n = drive.carrier_node; n >= 0; n = mechanism.nodes()[index(n)].parent) {
+      const Node& node = mechanism.nodes()[index(n)];
       for (int k = 0; k < node.freedoms; ++k) {
         Vec3d turn;  // angular part of the freedom, ground axes
         if (w.is_general(n))
@@ -51,8 +51,7 @@ void embed(const Workspace& w, Eigen::MatrixXd& m, Eigen::MatrixXd& reduced) {
   const auto size = static_cast<Eigen::Index>(own.size());
   if (reduced.rows() != size) reduced.resize(size, size);
   for (Eigen::Index i = 0; i < size; ++i)
-    for (Eigen::Index k = 0; k < size; ++k)
-      reduced(i, k) = m(own[static_cast<std::size_t>(i)], own[static_cast<std::size_t>(k)]);
+    for (Eigen::Index k = 0; k < size; ++k) reduced(i, k) = m(own[index(i)], own[index(k)]);
 }
 
 }  // namespace

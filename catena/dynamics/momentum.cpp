@@ -1,14 +1,13 @@
 #include "catena/dynamics/momentum.h"
 
+#include "catena/base/index.h"
 #include "catena/dynamics/kinematics.h"
 #include "catena/model/hinge_kinematics.h"
 
 namespace catena {
 namespace {
 
-const Node& node_at(const Mechanism& mechanism, int n) {
-  return mechanism.nodes()[static_cast<std::size_t>(n)];
-}
+const Node& node_at(const Mechanism& mechanism, int n) { return mechanism.nodes()[index(n)]; }
 int node_count(const Mechanism& mechanism) { return static_cast<int>(mechanism.nodes().size()); }
 
 // Calls f(inertia, X_ground_it) for each node and each body that is fixed to the ground.
@@ -114,7 +113,7 @@ Momentum momentum(const Mechanism& mechanism, const Workspace& workspace, const 
   }
   for (const DrivePlace& drive : mechanism.drives()) {
     if (!carries_spin(drive)) continue;
-    const int n = mechanism.hinges()[static_cast<std::size_t>(drive.hinge)].node;
+    const int n = mechanism.hinges()[index(drive.hinge)].node;
     sum.angular += rate_of(mechanism, workspace, n) * spin_of(drive, workspace);
   }
   return sum;

@@ -1,4 +1,5 @@
 // Every algorithm of the room on random trees of mixed hinges, against the reference.
+#include "catena/base/index.h"
 #include "catena/dynamics/testing/test_support.h"
 
 namespace catena::test {
@@ -14,8 +15,8 @@ void compare_forces(const Mechanism& mechanism, const Case& c, Errors& worst) {
   inverse_dynamics(mechanism, c.state, c.acceleration, w, c.external);
   for (const HingePlace& hinge : mechanism.hinges()) {
     if (hinge.role != HingePlace::Role::tree) continue;
-    const BodyPlace& body = mechanism.bodies()[static_cast<std::size_t>(
-        hinge.reversed ? hinge.parent_body : hinge.child_body)];
+    const BodyPlace& body =
+        mechanism.bodies()[index(hinge.reversed ? hinge.parent_body : hinge.child_body)];
     const auto expected =
         engine.wrench_through(hinge.name, body.name, plain<Exact>(c.state.q),
                               plain<Exact>(c.state.v), plain<Exact>(c.acceleration), c.external);
@@ -200,8 +201,7 @@ TEST(EveryHinge, LockedAgreesWithTheReference) {
     MechanismBuilder builder = random_tree(random, settings);
     HingeSettings& hinge = builder.hinge("h2");
     hinge = random.hinge(type);
-    std::vector<double> q(
-        static_cast<std::size_t>(type == HingeType::custom ? 2 : coordinates_of(type)));
+    std::vector<double> q(to_size(type == HingeType::custom ? 2 : coordinates_of(type)));
     for (double& x : q) x = random.number();
     if (type == HingeType::custom) hinge.custom = reference::helix();
     if (type == HingeType::spherical || type == HingeType::free) normalize_quaternion(q.data());

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/kernels/axis_motion.h"
 #include "catena/dynamics/kernels/composite_table.h"
 #include "catena/dynamics/multipliers/multiplier_dynamics.h"
@@ -20,9 +21,9 @@ struct Workspace::AggregateStore {
   std::vector<int> integers;
 
   AggregateStore(const Aggregate& a, int most_terms) {
-    const auto n = static_cast<std::size_t>(a.freedoms);
-    const auto m = static_cast<std::size_t>(a.member_count);
-    const auto t = static_cast<std::size_t>(most_terms);
+    const auto n = to_size(a.freedoms);
+    const auto m = to_size(a.member_count);
+    const auto t = to_size(most_terms);
     members.resize(m);
     twists.resize(m + n);
     wrenches.resize(m + 3 * n);
@@ -32,7 +33,7 @@ struct Workspace::AggregateStore {
   }
 
   AggregateScratch<double> scratch(const Aggregate& a) {
-    const auto n = static_cast<std::size_t>(a.freedoms);
+    const auto n = to_size(a.freedoms);
     AggregateScratch<double> g;
     g.members = members.data();
     g.acceleration = twists.data();
@@ -66,13 +67,13 @@ std::vector<std::uint8_t> order_flags(const Mechanism& mechanism, const Aggregat
   for (std::size_t n = count; n-- > 0;) {
     const int own = tables.aggregate_of_node.empty() ? -1 : tables.aggregate_of_node[n];
     if (own >= 0) {
-      const Aggregate& a = tables.aggregates[static_cast<std::size_t>(own)];
-      const int first = tables.members[static_cast<std::size_t>(a.first_member)].node;
+      const Aggregate& a = tables.aggregates[index(own)];
+      const int first = tables.members[index(a.first_member)].node;
       if (first != static_cast<int>(n)) continue;
     }
     const int parent = mechanism.nodes()[n].parent;
     if (parent < 0) continue;
-    std::uint8_t& flags = result[static_cast<std::size_t>(parent)];
+    std::uint8_t& flags = result[index(parent)];
     if (flags & kLeaf) {
       result[n] |= kFirstAtParent;
       flags = static_cast<std::uint8_t>(flags & ~kLeaf);
@@ -99,7 +100,7 @@ std::vector<NodeKind> hinge_kinds(const Mechanism& mechanism, const std::vector<
 }
 
 std::span<const AggregateMember> members_of(const AggregateTables& tables, const Aggregate& a) {
-  return {tables.members.data() + a.first_member, static_cast<std::size_t>(a.member_count)};
+  return {tables.members.data() + a.first_member, to_size(a.member_count)};
 }
 
 // Whether the members of a loop are plain hinges on its base which linear couplings alone connect:
@@ -108,7 +109,7 @@ bool is_only_coupled(const AggregateTables& tables, const Aggregate& a,
                      const std::vector<int>& general) {
   const std::span<const AggregateMember> members = members_of(tables, a);
   return a.constant && std::all_of(members.begin(), members.end(), [&](const AggregateMember& m) {
-           return m.tip && m.parent < 0 && general[static_cast<std::size_t>(m.node)] < 0;
+           return m.tip && m.parent < 0 && general[index(m.node)] < 0;
          });
 }
 
@@ -119,12 +120,10 @@ std::vector<NodeKind> node_kinds(const AggregateTables& tables, const std::vecto
   for (const Aggregate& a : tables.aggregates) {
     const std::span<const AggregateMember> members = members_of(tables, a);
     if (members.empty()) continue;
-    for (const AggregateMember& m : members)
-      kinds[static_cast<std::size_t>(m.node)] = NodeKind::member;
+    for (const AggregateMember& m : members) kinds[index(m.node)] = NodeKind::member;
     const bool is_gear_pair =
         members.size() == 2 && !any_rotor && is_only_coupled(tables, a, general);
-    kinds[static_cast<std::size_t>(members.front().node)] =
-        is_gear_pair ? NodeKind::gear_pair : NodeKind::loop;
+    kinds[index(members.front().node)] = is_gear_pair ? NodeKind::gear_pair : NodeKind::loop;
   }
   return kinds;
 }
@@ -133,7 +132,7 @@ bool is_deep(const Mechanism& mechanism) {
   std::vector<int> depth(mechanism.nodes().size(), 1);
   for (std::size_t n = 0; n < depth.size(); ++n) {
     const int parent = mechanism.nodes()[n].parent;
-    if (parent >= 0) depth[n] = depth[static_cast<std::size_t>(parent)] + 1;
+    if (parent >= 0) depth[n] = depth[index(parent)] + 1;
     if (depth[n] > kDeepPath) return true;
   }
   return false;
@@ -146,7 +145,7 @@ std::vector<int> stretch_ends(const Mechanism& mechanism) {
   if (mechanism.loops().empty()) {
     int innermost = count;  // parent of the nodes from n on
     for (int n = count; n-- > 1;) {
-      const int parent = mechanism.nodes()[static_cast<std::size_t>(n)].parent;
+      const int parent = mechanism.nodes()[index(n)].parent;
       if (parent >= 0) innermost = std::min(innermost, parent);
       if (innermost >= n) ends.push_back(n);
     }
@@ -184,7 +183,7 @@ Workspace::Workspace(const Mechanism& mechanism) : mechanism_(&mechanism) {
     own_.push_back(ArticulatedInertiad::from(load_inertia<double>(node)));
     has_quaternion = has_quaternion || node.coordinates != node.freedoms;
   }
-  sine_.resize(static_cast<std::size_t>(mechanism.coordinates()));
+  sine_.resize(to_size(mechanism.coordinates()));
   cosine_.resize(sine_.size());
   has_passive_elements_ =
       !mechanism.springs().empty() ||
@@ -206,9 +205,9 @@ void Workspace::place_rotors() {
   rotors_.resize(mechanism.nodes().size());
   for (const DrivePlace& drive : mechanism.drives()) {
     if (drive.rotor_inertia == 0.0) continue;
-    const int n = mechanism.hinges()[static_cast<std::size_t>(drive.hinge)].node;
-    const Node& node = mechanism.nodes()[static_cast<std::size_t>(n)];
-    RotorTerm& rotor = rotors_[static_cast<std::size_t>(n)];
+    const int n = mechanism.hinges()[index(drive.hinge)].node;
+    const Node& node = mechanism.nodes()[index(n)];
+    RotorTerm& rotor = rotors_[index(n)];
     has_rotors_ = true;
     rotor.reflected += drive.gear_ratio * drive.gear_ratio * drive.rotor_inertia;
     if (drive.armature_only || drive.carrier_node < 0) continue;
@@ -230,7 +229,7 @@ void Workspace::choose_kinds() {
   for (std::size_t n = 0; n < count; ++n)
     if (!is_about_or_along_z(mechanism.nodes()[n]) || rotors_[n].reflected != 0.0)
       general_index_[n] = general_count++;
-  general_.resize(static_cast<std::size_t>(general_count));
+  general_.resize(to_size(general_count));
   hinge_kinds_ = hinge_kinds(mechanism, general_index_);
   kinds_ = node_kinds(tables_, hinge_kinds_, general_index_, has_rotors_);
   order_flags_ = order_flags(mechanism, tables_);
@@ -238,7 +237,7 @@ void Workspace::choose_kinds() {
   for (const Aggregate& a : tables_.aggregates) {
     if (is_only_coupled(tables_, a, general_index_)) continue;
     for (const AggregateMember& m : members_of(tables_, a))
-      order_flags_[static_cast<std::size_t>(m.node)] |= kPlacedEarly;
+      order_flags_[index(m.node)] |= kPlacedEarly;
   }
 }
 
@@ -250,7 +249,7 @@ void Workspace::store_loops() {
     stores_.emplace_back(a, most_terms);
     aggregates_.push_back(stores_.back().scratch(a));
   }
-  const auto freedoms = static_cast<std::size_t>(mechanism_->freedoms());
+  const auto freedoms = to_size(mechanism_->freedoms());
   all_accelerations_.resize(freedoms);
   independent_.resize(freedoms);
   std::iota(independent_.begin(), independent_.end(), 0);

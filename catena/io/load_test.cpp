@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/base/testing/temporary_folder.h"
 
 namespace catena {
@@ -170,8 +171,7 @@ TEST(Models, EveryFileIsTested) {
 TEST(Models, LoopsStartClosed) {
   const Mechanism four_bar = load(model("four_bar.yaml"));
   ASSERT_EQ(four_bar.loops()[0].cut_hinges.size(), 1U);
-  EXPECT_EQ(four_bar.hinges()[static_cast<std::size_t>(four_bar.loops()[0].cut_hinges[0])].name,
-            "C");
+  EXPECT_EQ(four_bar.hinges()[index(four_bar.loops()[0].cut_hinges[0])].name, "C");
   const auto q = [](const Mechanism& m, const char* name) {
     return m.default_state().q[m.position_index(name)];
   };

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "catena/base/index.h"
+
 namespace catena {
 namespace {
 
@@ -65,7 +67,7 @@ std::optional<std::string> read_text_file(const std::string& path,
     return fail("is larger than " + std::to_string(kLargestFile >> 20U) + " MB");
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
-  std::string text(static_cast<std::size_t>(size), '\0');
+  std::string text(to_size(size), '\0');
   if (!stream || !stream.read(text.data(), static_cast<std::streamsize>(size))) {
     const int reason = errno;
     return fail(std::string("cannot be read: ") +

@@ -1,5 +1,6 @@
-// The Riccati sweep against the exact cases of the chain-recursion digest (LQ-1 to LQ-4, rational
-// numbers) and against the equations of the whole problem with multipliers, solved at once.
+// The Riccati sweep against the exact cases of the reference solutions for [D'Eleuterio & Damaren
+// 1991] (LQ-1 to LQ-4, rational numbers) and against the equations of the whole problem with
+// multipliers, solved at once.
 #include "catena/lq/riccati.h"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "catena/base/error.h"
+#include "catena/base/index.h"
 
 namespace catena {
 namespace {
@@ -40,8 +42,8 @@ void expect_near(const MatrixXd& found, const MatrixXd& expected, double toleran
       << expected;
 }
 
-// The digest numbers stages from −1: stage 0 here is its stage −1, x[k + 1] its x_k; its t is −r,
-// its costate −λ. Its x_{−1} has no cost.
+// The reference numbers stages from −1: stage 0 here is its stage −1, x[k + 1] its x_k; its t is
+// −r, its costate −λ. Its x_{−1} has no cost.
 struct TextStage {
   MatrixXd A, B;  // A_k, B_k
   VectorXd t;     // t_k
@@ -228,7 +230,7 @@ VectorXd solve_whole(const LqProblem& p) {
   };
   const MatrixXd one = MatrixXd::Identity(n, n);
   for (Index k = 0; k < stages; ++k) {
-    const LqStage& s = p.stages[static_cast<std::size_t>(k)];
+    const LqStage& s = p.stages[index(k)];
     const Index u = k * block, x = u + m, l = x + n;  // u_k, x_{k+1}, multiplier of its equation
     const Index before = x - block;                   // x_k
     add(u, u, s.R);
@@ -273,7 +275,7 @@ TEST(Riccati, AgreesWithTheWholeProblemAtOnce) {
     double worst = 0.0, size = 1.0;
     for (int k = 0; k < stages; ++k) {
       const Index at = k * (2 * n + m);
-      const std::size_t i = static_cast<std::size_t>(k);
+      const std::size_t i = to_size(k);
       worst = std::max(worst, (s.u[i] - whole.segment(at, m)).lpNorm<Eigen::Infinity>());
       worst = std::max(worst, (s.x[i + 1] - whole.segment(at + m, n)).lpNorm<Eigen::Infinity>());
       worst = std::max(worst,

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/model/union_find.h"
 
@@ -105,7 +106,7 @@ MechanismBuilder& MechanismBuilder::lock(std::string_view hinge_name, std::vecto
     const int n = settings.type == HingeType::custom && settings.custom
                       ? settings.custom->freedoms()
                       : coordinates_of(settings.type);
-    q.assign(static_cast<std::size_t>(n), 0.0);
+    q.assign(to_size(n), 0.0);
     if (settings.type == HingeType::spherical || settings.type == HingeType::free) q[0] = 1.0;
   }
   settings.locked_at = std::move(q);

@@ -1,6 +1,7 @@
 // Editing a mechanism without a file.
 #include "catena/model/builder.h"
 
+#include "catena/base/index.h"
 #include "catena/model/configuration.h"
 #include "catena/model/testing/test_support.h"
 
@@ -121,7 +122,7 @@ TEST(Builder, AttachPutsTheOtherWhereItIsTold) {
   VectorXd q = random_position(m, 4);
   VectorXd own(alone.coordinates());
   for (int k = 0; k < alone.coordinates(); ++k)
-    own[k] = q[m.position_index("l_" + alone.position_names()[static_cast<std::size_t>(k)])];
+    own[k] = q[m.position_index("l_" + alone.position_names()[index(k)])];
   const auto nodes = node_poses(m, q), own_nodes = node_poses(alone, own);
   const Matrix4d arm = body_pose(m, nodes, "arm");
   for (const char* name : {"palm", "left", "right"})
@@ -130,9 +131,9 @@ TEST(Builder, AttachPutsTheOtherWhereItIsTold) {
                   .norm(),
               1e-13);
   const auto world_frame = [&](const Mechanism& of, const auto& poses, const std::string& name) {
-    const FramePlace& f = of.frames()[static_cast<std::size_t>(of.frame_index(name))];
+    const FramePlace& f = of.frames()[index(of.frame_index(name))];
     return f.node < 0 ? matrix(f.X_node_frame)
-                      : Matrix4d(matrix(poses[static_cast<std::size_t>(f.node)] * f.X_node_frame));
+                      : Matrix4d(matrix(poses[index(f.node)] * f.X_node_frame));
   };
   EXPECT_LT((world_frame(m, nodes, "l_mount") -
              arm * matrix(pose) * world_frame(alone, own_nodes, "mount"))
@@ -141,8 +142,7 @@ TEST(Builder, AttachPutsTheOtherWhereItIsTold) {
   // The wrist's rotor axis was given in the world, which is now the arm at `pose`.
   const DrivePlace& drive = m.drives()[0];
   const Vector3d axis =
-      matrix(nodes[static_cast<std::size_t>(drive.carrier_node)]).topLeftCorner<3, 3>() *
-      to_eigen(drive.rotor_axis);
+      matrix(nodes[index(drive.carrier_node)]).topLeftCorner<3, 3>() * to_eigen(drive.rotor_axis);
   EXPECT_LT((axis - (arm * matrix(pose)).topLeftCorner<3, 3>() * Vector3d::UnitY()).norm(), 1e-13);
   const SpringPlace& spring = m.springs()[0];
   EXPECT_EQ(spring.b.body, m.body_index("arm"));

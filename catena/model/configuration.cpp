@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/model/hinge_kinematics.h"
 
@@ -143,9 +144,9 @@ double normalize_quaternions(const Mechanism& mechanism, Eigen::VectorXd& q) {
     const double length =
         std::sqrt(load_quaternion(static_cast<const double*>(own)).squared_norm());
     if (!(length > 0.0) || !std::isfinite(length))
-      throw NumericalError(
-          "hinge '" + mechanism.hinges()[static_cast<std::size_t>(node.hinge_index)].name +
-          "': its quaternion has length " + number(length) + "; it must have length 1");
+      throw NumericalError("hinge '" + mechanism.hinges()[index(node.hinge_index)].name +
+                           "': its quaternion has length " + number(length) +
+                           "; it must have length 1");
     worst = std::max(worst, std::abs(length - 1.0));
     normalize_quaternion(own);
   }

@@ -1,5 +1,6 @@
 #include "catena/model/configuration.h"
 
+#include "catena/base/index.h"
 #include "catena/model/testing/test_support.h"
 
 namespace catena {
@@ -19,7 +20,7 @@ Mechanism star() {
 }
 
 const HingePlace& hinge_of(const Mechanism& m, const std::string& type) {
-  return m.hinges()[static_cast<std::size_t>(m.hinge_index("on_" + type))];
+  return m.hinges()[index(m.hinge_index("on_" + type))];
 }
 
 // exp of a 4 x 4 matrix by its series, after scaling.

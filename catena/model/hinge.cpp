@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "catena/base/index.h"
+
 namespace catena {
 namespace {
 
@@ -27,11 +29,11 @@ constexpr std::array<Row, 12> kTypes{{{HingeType::weld, "weld", 0, 0},
                                       {HingeType::free, "free", 6, 7},
                                       {HingeType::custom, "custom", 0, 0}}};
 
-const Row& row_of(HingeType type) { return kTypes[static_cast<std::size_t>(type)]; }
+const Row& row_of(HingeType type) { return kTypes[index(type)]; }
 
 std::vector<std::string> numbered(int n) {
   std::vector<std::string> names;
-  names.reserve(static_cast<std::size_t>(n));
+  names.reserve(to_size(n));
   for (int i = 1; i <= n; ++i) names.push_back("." + std::to_string(i));
   return names;
 }
@@ -86,7 +88,7 @@ std::vector<std::string> velocity_suffixes(HingeType type, int freedoms) {
 
 void evaluate_custom(const CustomHinge& hinge, int freedoms, const double* q, const double* v,
                      double* displacement, double* map, double* bias) {
-  const std::size_t n = static_cast<std::size_t>(freedoms);
+  const std::size_t n = to_size(freedoms);
   const Transformd x = hinge.transform({q, n});
   for (int i = 0; i < 9; ++i) displacement[i] = x.rotation.matrix.m[i / 3][i % 3];
   for (int i = 0; i < 3; ++i) displacement[9 + i] = x.translation[i];
@@ -97,7 +99,7 @@ void evaluate_custom(const CustomHinge& hinge, int freedoms, const double* q, co
   for (int i = 0; i < 6; ++i) bias[i] = 0.0;
   for (std::size_t k = 0; k < n; ++k)
     for (int i = 0; i < 6; ++i) {
-      map[6 * k + static_cast<std::size_t>(i)] = columns[k][i];
+      map[6 * k + to_size(i)] = columns[k][i];
       bias[i] += v[k] * rates[k][i];
     }
 }
@@ -139,7 +141,7 @@ void CustomHinge::motion_map_rate_derivative(std::span<const double> q, std::spa
 
 void differentiate_custom(const CustomHinge& hinge, int freedoms, const double* q, const double* v,
                           double* map_by_q, double* bias_by_q) {
-  const std::size_t n = static_cast<std::size_t>(freedoms);
+  const std::size_t n = to_size(freedoms);
   for (std::size_t l = 0; l < n; ++l) {
     double unit[kMaxFreedoms] = {};
     unit[l] = 1.0;

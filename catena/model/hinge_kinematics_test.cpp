@@ -1,5 +1,6 @@
 #include "catena/model/hinge_kinematics.h"
 
+#include "catena/base/index.h"
 #include "catena/model/testing/test_support.h"
 #include "catena/spatial/pack.h"
 
@@ -163,8 +164,7 @@ TEST_P(EveryHinge, DualNumbersAndPacksAgreeWithDouble) {
   Pack pack_q[kMaxCoordinates], pack_v[kMaxFreedoms];
   const auto gather = [](const std::vector<VectorXd>& from, int k) {
     double lanes[Pack::kLanes];
-    for (int lane = 0; lane < Pack::kLanes; ++lane)
-      lanes[lane] = from[static_cast<std::size_t>(lane)][k];
+    for (int lane = 0; lane < Pack::kLanes; ++lane) lanes[lane] = from[index(lane)][k];
     return Pack::load(lanes);
   };
   for (int k = 0; k < m.coordinates(); ++k) pack_q[k] = gather(qs, k);
@@ -173,7 +173,7 @@ TEST_P(EveryHinge, DualNumbersAndPacksAgreeWithDouble) {
   evaluate_hinge(node, m.screws().data(), nullptr, static_cast<const Pack*>(pack_q),
                  static_cast<const Pack*>(pack_v), pack);
   for (int lane = 0; lane < Pack::kLanes; ++lane) {
-    const std::size_t l = static_cast<std::size_t>(lane);
+    const std::size_t l = to_size(lane);
     const HingeMotion<double> one = motion_of(m, qs[l], vs[l]);
     for (int i = 0; i < 3; ++i) {
       EXPECT_NEAR(pack.displacement.translation[i].lane(lane), one.displacement.translation[i],
@@ -363,9 +363,8 @@ TEST(HingeType, NamesAndSizes) {
     EXPECT_EQ(to_string(*type), name);
     if (*type == HingeType::custom) continue;
     EXPECT_EQ(position_suffixes(*type, coordinates_of(*type)).size(),
-              static_cast<std::size_t>(coordinates_of(*type)));
-    EXPECT_EQ(velocity_suffixes(*type, freedoms_of(*type)).size(),
-              static_cast<std::size_t>(freedoms_of(*type)));
+              to_size(coordinates_of(*type)));
+    EXPECT_EQ(velocity_suffixes(*type, freedoms_of(*type)).size(), to_size(freedoms_of(*type)));
   }
   EXPECT_EQ(hinge_type_from("ball"), std::nullopt);
 }

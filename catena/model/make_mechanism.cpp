@@ -174,7 +174,7 @@ class Finisher {
 
   // Nodes in order, and every body's place in its node.
   void place_groups() {
-    node_of_group_.assign(static_cast<std::size_t>(t_.group_count), -1);
+    node_of_group_.assign(to_size(t_.group_count), -1);
     for (int n = 0; n < static_cast<int>(t_.order.size()); ++n)
       at(node_of_group_, at(t_.order, n)) = n;
 
@@ -308,9 +308,8 @@ class Finisher {
     for (const std::string& s : velocity_suffixes(hinge.type, node.freedoms))
       m_.velocity_names_.push_back(hinge.name + s);
     for (int k = 0; k < node.freedoms; ++k) {
-      m_.freedom_settings_.push_back(static_cast<std::size_t>(k) < hinge.freedoms.size()
-                                         ? at(hinge.freedoms, k)
-                                         : FreedomSettings{});
+      m_.freedom_settings_.push_back(to_size(k) < hinge.freedoms.size() ? at(hinge.freedoms, k)
+                                                                        : FreedomSettings{});
       // Neither the rotations nor (in the body's frame) the shifts of a hinge with a quaternion are
       // rates of a coordinate.
       const bool plain = node.coordinates == node.freedoms;
@@ -384,7 +383,7 @@ class Finisher {
   }
 
   void report_loops() {
-    std::vector<std::vector<int>> bodies_of(static_cast<std::size_t>(t_.group_count));
+    std::vector<std::vector<int>> bodies_of(to_size(t_.group_count));
     for (int b = 0; b < static_cast<int>(d_.bodies.size()); ++b)
       at(bodies_of, at(t_.group_of_body, b)).push_back(b);
     for (const Topology::Loop& loop : t_.loops) {

@@ -1,6 +1,7 @@
 // The tables of a finished mechanism against a naive walk over its description.
 #include <map>
 
+#include "catena/base/index.h"
 #include "catena/model/configuration.h"
 #include "catena/model/testing/test_support.h"
 
@@ -13,25 +14,23 @@ using namespace test;
 // reversed, bodies and hinges in random order.
 MechanismBuilder random_tree(Random& random, int bodies) {
   MechanismBuilder b;
-  std::vector<int> order(static_cast<std::size_t>(bodies));
-  for (int i = 0; i < bodies; ++i) order[static_cast<std::size_t>(i)] = i;
+  std::vector<int> order(to_size(bodies));
+  for (int i = 0; i < bodies; ++i) order[index(i)] = i;
   std::shuffle(order.begin(), order.end(), random.generator());
   for (const int i : order) b.add_body("b" + std::to_string(i), random.body());
   std::shuffle(order.begin(), order.end(), random.generator());
   for (const int i : order) {
     const int choice = random.below(13);
-    HingeSettings h =
-        random.hinge(choice < 11    ? kMovingTypes[static_cast<std::size_t>(choice)]
-                     : choice == 11 ? HingeType::weld
-                                    : kMovingTypes[static_cast<std::size_t>(random.below(11))]);
+    HingeSettings h = random.hinge(choice < 11    ? kMovingTypes[index(choice)]
+                                   : choice == 11 ? HingeType::weld
+                                                  : kMovingTypes[index(random.below(11))]);
     const std::string name = "h" + std::to_string(i);
     const std::string inner = i == 0 ? kWorld : "b" + std::to_string(random.below(i));
     const std::string outer = "b" + std::to_string(i);
     const bool reversed = random.below(2) == 1;
     b.add_hinge(name, reversed ? outer : inner, reversed ? inner : outer, h);
     if (choice == 12) {
-      std::vector<double> q(
-          static_cast<std::size_t>(h.custom ? h.custom->freedoms() : coordinates_of(h.type)));
+      std::vector<double> q(to_size(h.custom ? h.custom->freedoms() : coordinates_of(h.type)));
       for (double& x : q) x = random.number(0.2, 1.0);
       b.lock(name, q);
     }
@@ -76,11 +75,11 @@ TEST(Finish, NodesAreParentFirstAndNumberTheirCoordinates) {
   const Mechanism m = random_tree(random, 60).finish();
   int q = 0, v = 0;
   for (int n = 0; n < static_cast<int>(m.nodes().size()); ++n) {
-    const Node& node = m.nodes()[static_cast<std::size_t>(n)];
+    const Node& node = m.nodes()[index(n)];
     EXPECT_LT(node.parent, n);
     EXPECT_EQ(node.q_index, q);
     EXPECT_EQ(node.v_index, v);
-    const HingePlace& place = m.hinges()[static_cast<std::size_t>(node.hinge_index)];
+    const HingePlace& place = m.hinges()[index(node.hinge_index)];
     EXPECT_EQ(place.node, n);
     EXPECT_EQ(place.q_index, q);
     EXPECT_EQ(place.freedoms, node.freedoms);
@@ -90,11 +89,9 @@ TEST(Finish, NodesAreParentFirstAndNumberTheirCoordinates) {
   }
   EXPECT_EQ(m.coordinates(), q);
   EXPECT_EQ(m.freedoms(), v);
-  EXPECT_EQ(m.position_names().size(), static_cast<std::size_t>(q));
-  for (int i = 0; i < v; ++i)
-    EXPECT_EQ(m.velocity_index(m.velocity_names()[static_cast<std::size_t>(i)]), i);
-  for (int i = 0; i < q; ++i)
-    EXPECT_EQ(m.position_index(m.position_names()[static_cast<std::size_t>(i)]), i);
+  EXPECT_EQ(m.position_names().size(), to_size(q));
+  for (int i = 0; i < v; ++i) EXPECT_EQ(m.velocity_index(m.velocity_names()[index(i)]), i);
+  for (int i = 0; i < q; ++i) EXPECT_EQ(m.position_index(m.position_names()[index(i)]), i);
 }
 
 // The kinetic energy of a body at a twist, from point masses with the same inertia: the mass at
@@ -245,10 +242,9 @@ TEST(Finish, FramesSpringsAndDrivesArePlacedInTheirNodes) {
   const auto nodes = node_poses(m, q);
   const auto world = naive_poses(m, q);
   const auto at_node = [&](int node) {
-    return node < 0 ? Matrix4d(Matrix4d::Identity())
-                    : matrix(nodes[static_cast<std::size_t>(node)]);
+    return node < 0 ? Matrix4d(Matrix4d::Identity()) : matrix(nodes[index(node)]);
   };
-  const FramePlace& frame = m.frames()[static_cast<std::size_t>(m.frame_index("tool"))];
+  const FramePlace& frame = m.frames()[index(m.frame_index("tool"))];
   EXPECT_LT(
       (at_node(frame.node) * matrix(frame.X_node_frame) - world.at("c") * matrix(tool)).norm(),
       1e-13);

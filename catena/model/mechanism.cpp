@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/model/mechanism_names.h"
 
@@ -66,10 +67,10 @@ int Mechanism::position_index(std::string_view name) const {
 }
 int Mechanism::velocity_index(std::string_view name) const {
   if (!names_->velocities.contains(std::string(name)) && has_hinge(name)) {
-    const HingePlace& place = hinges_[static_cast<std::size_t>(hinge_index(name))];
+    const HingePlace& place = hinges_[index(hinge_index(name))];
     std::vector<std::string> own;
     for (int k = 0; place.node >= 0 && k < place.freedoms; ++k)
-      own.push_back("'" + velocity_names_[static_cast<std::size_t>(place.v_index + k)] + "'");
+      own.push_back("'" + velocity_names_[index(place.v_index + k)] + "'");
     if (own.size() > 1)
       throw NameError("hinge '" + std::string(name) + "' has several freedoms: " + listed(own));
   }

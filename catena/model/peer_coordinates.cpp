@@ -5,6 +5,7 @@
 
 #include <Eigen/Geometry>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/spatial/eigen.h"
 
@@ -63,14 +64,14 @@ PeerCoordinates::Joint PeerCoordinates::joint_for(const PeerHinge& hinge,
     const auto names = m.velocity_names();
     const auto at = std::find(names.begin(), names.end(), hinge.name);
     const int freedom = at == names.end() ? -1 : static_cast<int>(std::distance(names.begin(), at));
-    if (freedom < 0 || m.coordinate_of_freedom()[static_cast<std::size_t>(freedom)] < 0)
+    if (freedom < 0 || m.coordinate_of_freedom()[index(freedom)] < 0)
       m.hinge_index(hinge.name);  // throws, with the nearest name
     joint.v = freedom;
-    joint.q = m.coordinate_of_freedom()[static_cast<std::size_t>(freedom)];
-    ++covered[static_cast<std::size_t>(freedom)];
+    joint.q = m.coordinate_of_freedom()[index(freedom)];
+    ++covered[index(freedom)];
     return joint;
   }
-  const HingePlace& place = m.hinges()[static_cast<std::size_t>(m.hinge_index(hinge.name))];
+  const HingePlace& place = m.hinges()[index(m.hinge_index(hinge.name))];
   if (place.node < 0)
     throw NameError("hinge '" + hinge.name + "' has no coordinates here (it " +
                     (place.role == HingePlace::Role::weld ? "is rigid" : "closes a loop") +
@@ -79,7 +80,7 @@ PeerCoordinates::Joint PeerCoordinates::joint_for(const PeerHinge& hinge,
   joint.v = place.v_index;
   joint.coordinates = joint.peer_coordinates = place.coordinates;
   joint.freedoms = place.freedoms;
-  for (int i = 0; i < place.freedoms; ++i) ++covered[static_cast<std::size_t>(place.v_index + i)];
+  for (int i = 0; i < place.freedoms; ++i) ++covered[index(place.v_index + i)];
   const bool pinocchio = library_ == PeerLibrary::pinocchio;
   switch (place.type) {
     case HingeType::free:
@@ -94,7 +95,7 @@ PeerCoordinates::Joint PeerCoordinates::joint_for(const PeerHinge& hinge,
       if (pinocchio) joint.peer_coordinates = 4;
       break;
     case HingeType::revolute: {
-      const FreedomSettings& f = m.freedom_settings()[static_cast<std::size_t>(place.v_index)];
+      const FreedomSettings& f = m.freedom_settings()[index(place.v_index)];
       const bool unbounded = f.lower == -kInfinity && f.upper == kInfinity;
       if (hinge.coordinates == 2 || (hinge.coordinates == 0 && pinocchio && unbounded)) {
         joint.kind = Kind::cosine_sine;
@@ -123,7 +124,7 @@ PeerCoordinates::PeerCoordinates(const Mechanism& mechanism, PeerLibrary library
               [](const HingePlace* a, const HingePlace* b) { return a->v_index < b->v_index; });
     for (const HingePlace* place : places) order.push_back({.name = place->name});
   }
-  std::vector<int> covered(static_cast<std::size_t>(mechanism.freedoms()), 0);
+  std::vector<int> covered(to_size(mechanism.freedoms()), 0);
   int next_q = 0, next_v = 0;
   for (const PeerHinge& hinge : order) {
     Joint joint = joint_for(hinge, covered);

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "catena/base/index.h"
 #include "catena/model/topology.h"
 #include "catena/model/usable_numbers.h"
 #include "catena/model/user_functions.h"
@@ -43,8 +44,8 @@ void repair_hinge(Hinge& hinge) {
 
   std::vector<double> lock;
   std::swap(lock, hinge.locked_at);
-  const std::size_t coordinates = static_cast<std::size_t>(coordinates_of(hinge));
-  const std::size_t freedoms = static_cast<std::size_t>(freedoms_of(hinge));
+  const std::size_t coordinates = to_size(coordinates_of(hinge));
+  const std::size_t freedoms = to_size(freedoms_of(hinge));
   const auto sound = [&](const std::vector<double>& q) {
     return q.size() == coordinates && usable(q) &&
            !(has_quaternion(hinge.type) && quaternion_length(q) < kShortestQuaternion);

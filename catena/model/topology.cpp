@@ -26,15 +26,15 @@ struct GraphEdge {
 // the number of its block, or −1 for an edge not reached from the root.
 std::vector<int> biconnected_components(int vertices, const std::vector<GraphEdge>& edges,
                                         int root) {
-  std::vector<std::vector<int>> incident(static_cast<std::size_t>(vertices));
+  std::vector<std::vector<int>> incident(to_size(vertices));
   for (int e = 0; e < size_of(edges); ++e) {
     if (at(edges, e).a == at(edges, e).b) continue;
     at(incident, at(edges, e).a).push_back(e);
     at(incident, at(edges, e).b).push_back(e);
   }
   std::vector<int> block(edges.size(), -1);
-  std::vector<int> found(static_cast<std::size_t>(vertices), -1);
-  std::vector<int> low(static_cast<std::size_t>(vertices), 0);
+  std::vector<int> found(to_size(vertices), -1);
+  std::vector<int> low(to_size(vertices), 0);
   struct Visit {
     int vertex;
     int by_edge;
@@ -99,8 +99,8 @@ class Analysis {
 
  private:
   int group_of(const std::string& body) const {
-    const int index = body_index_.at(body);
-    return index < 0 ? t_.world_group : t_.group_of_body[static_cast<std::size_t>(index)];
+    const int b = body_index_.at(body);
+    return b < 0 ? t_.world_group : at(t_.group_of_body, b);
   }
 
   void make_groups() {
@@ -117,7 +117,7 @@ class Analysis {
                                                                 body_index_.at(hinge.child) + 1);
       (kept ? t_.weld_hinges : t_.cut_hinges).push_back(h);
     }
-    std::vector<int> number(static_cast<std::size_t>(n) + 1, -1);
+    std::vector<int> number(to_size(n) + 1, -1);
     at(number, joined.find(0)) = 0;
     t_.group_of_body.resize(d_.bodies.size());
     for (int i = 0; i < n; ++i) {
@@ -125,8 +125,8 @@ class Analysis {
       if (group < 0) group = t_.group_count++;
       at(t_.group_of_body, i) = group;
     }
-    t_.inboard.resize(static_cast<std::size_t>(t_.group_count));
-    t_.parent_group.assign(static_cast<std::size_t>(t_.group_count), -1);
+    t_.inboard.resize(to_size(t_.group_count));
+    t_.parent_group.assign(to_size(t_.group_count), -1);
   }
 
   // Prim's algorithm from the ground. The key of an edge says how unwelcome it is in the tree.
@@ -138,7 +138,7 @@ class Analysis {
       int to;
       bool operator>(const Candidate& other) const { return key > other.key; }
     };
-    std::vector<std::vector<int>> hinges_of(static_cast<std::size_t>(t_.group_count));
+    std::vector<std::vector<int>> hinges_of(to_size(t_.group_count));
     for (int h = 0; h < size_of(d_.hinges); ++h) {
       const Hinge& hinge = at(d_.hinges, h);
       if (is_rigid(hinge)) continue;
@@ -156,7 +156,7 @@ class Analysis {
       for (const Coupling::Term& term : coupling.terms)
         at(coupled, hinge_index_.at(term.hinge)) = 1;
     std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> frontier;
-    std::vector<int> depth(static_cast<std::size_t>(t_.group_count), -1);
+    std::vector<int> depth(to_size(t_.group_count), -1);
     std::vector<char> used(d_.hinges.size(), 0);
     const auto reach = [&](int group, int at_depth) {
       at(depth, group) = at_depth;
@@ -198,7 +198,7 @@ class Analysis {
 
   // Parent first; among those that may come next, the one whose hinge was described first.
   void sort_groups() {
-    std::vector<std::vector<int>> children(static_cast<std::size_t>(t_.group_count));
+    std::vector<std::vector<int>> children(to_size(t_.group_count));
     for (int g = 0; g < t_.group_count; ++g)
       if (at(t_.inboard, g).hinge >= 0) at(children, at(t_.parent_group, g)).push_back(g);
     std::priority_queue<std::pair<int, int>, std::vector<std::pair<int, int>>, std::greater<>> next;
@@ -225,14 +225,14 @@ class Analysis {
       edges.push_back({group_of(at(d_.rods, r).body_a), group_of(at(d_.rods, r).body_b), -1, r});
     const std::vector<int> block = biconnected_components(t_.group_count, edges, t_.world_group);
 
-    std::vector<int> depth(static_cast<std::size_t>(t_.group_count), 0);
+    std::vector<int> depth(to_size(t_.group_count), 0);
     for (const int g : t_.order) at(depth, g) = at(depth, at(t_.parent_group, g)) + 1;
 
     // The outer group of every tree edge of a block of two or more edges belongs to its loop.
     std::unordered_map<int, int> edges_in;
     for (const int b : block) ++edges_in[b];
     UnionFind together(t_.group_count);
-    std::vector<char> in_loop(static_cast<std::size_t>(t_.group_count), 0);
+    std::vector<char> in_loop(to_size(t_.group_count), 0);
     std::unordered_map<int, int> first_of_block;
     for (int e = 0; e < size_of(edges); ++e) {
       const int b = at(block, e);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "catena/base/index.h"
 #include "catena/model/testing/test_support.h"
 
 namespace catena {
@@ -64,7 +65,7 @@ class Graph {
   Names cut() const {
     Names names;
     for (const int h : topology().cut_hinges)
-      names.insert(builder_.description().hinges[static_cast<std::size_t>(h)].name);
+      names.insert(builder_.description().hinges[index(h)].name);
     return names;
   }
 
@@ -94,11 +95,11 @@ TEST(Order, AFileThatIsSortedKeepsItsOrder) {
   std::vector<std::string> names = {"world"};
   for (int i = 0; i < 200; ++i) {
     names.push_back("b" + std::to_string(i));
-    g.joint(names[static_cast<std::size_t>(random.below(i + 1))], names.back());
+    g.joint(names[index(random.below(i + 1))], names.back());
   }
   const Topology t = g.topology();
   for (int i = 0; i < 200; ++i) {
-    EXPECT_EQ(t.inboard[static_cast<std::size_t>(t.order[static_cast<std::size_t>(i)])].hinge, i);
+    EXPECT_EQ(t.inboard[index(t.order[index(i)])].hinge, i);
   }
 }
 
@@ -175,7 +176,7 @@ TEST(Aggregates, ManyFourBarsInARow) {
     }
     for (int i = 0; i <= n; ++i) all.insert("crank" + std::to_string(i));
     EXPECT_EQ(g.aggregates(), (Aggregates{{all, {"world"}}}));
-    EXPECT_EQ(g.cut().size(), static_cast<std::size_t>(n));
+    EXPECT_EQ(g.cut().size(), to_size(n));
   }
 }
 
@@ -330,7 +331,7 @@ std::vector<Names> blocks_by_definition(int vertices,
   std::iota(leader.begin(), leader.end(), 0);
   std::vector<char> on_cycle(n, 0);
   std::vector<std::size_t> path;
-  std::vector<char> visited(static_cast<std::size_t>(vertices), 0);
+  std::vector<char> visited(to_size(vertices), 0);
   const std::function<void(int, int)> walk = [&](int start, int here) {
     for (std::size_t e = 0; e < n; ++e) {
       const auto [a, b] = edges[e];
@@ -343,19 +344,19 @@ std::vector<Names> blocks_by_definition(int vertices,
           const std::size_t from = leader[f], to = leader[e];
           std::replace(leader.begin(), leader.end(), from, to);
         }
-      } else if (!visited[static_cast<std::size_t>(next)]) {
-        visited[static_cast<std::size_t>(next)] = 1;
+      } else if (!visited[index(next)]) {
+        visited[index(next)] = 1;
         path.push_back(e);
         walk(start, next);
         path.pop_back();
-        visited[static_cast<std::size_t>(next)] = 0;
+        visited[index(next)] = 0;
       }
     }
   };
   for (int start = 0; start < vertices; ++start) {
-    visited[static_cast<std::size_t>(start)] = 1;
+    visited[index(start)] = 1;
     walk(start, start);
-    visited[static_cast<std::size_t>(start)] = 0;
+    visited[index(start)] = 0;
   }
   std::map<std::size_t, Names> blocks;
   for (std::size_t e = 0; e < n; ++e)
@@ -404,7 +405,7 @@ TEST(Aggregates, AreTheBlocksOfRandomGraphs) {
     EXPECT_EQ(found, std::set<Names>(expected.begin(), expected.end())) << "trial " << trial;
     EXPECT_EQ(found.size(), t.loops.size());
     loops += static_cast<int>(t.loops.size());
-    EXPECT_EQ(t.cut_hinges.size() + static_cast<std::size_t>(bodies), edges.size());
+    EXPECT_EQ(t.cut_hinges.size() + to_size(bodies), edges.size());
   }
   EXPECT_GT(loops, 300);
 }

@@ -5,13 +5,13 @@
 #include <numeric>
 #include <vector>
 
+#include "catena/base/index.h"
+
 namespace catena {
 
 class UnionFind {
  public:
-  explicit UnionFind(int n) : parent_(static_cast<std::size_t>(n)) {
-    std::iota(parent_.begin(), parent_.end(), 0);
-  }
+  explicit UnionFind(int n) : parent_(to_size(n)) { std::iota(parent_.begin(), parent_.end(), 0); }
   int find(int i) {
     while (at(i) != i) {
       at(i) = at(at(i));
@@ -29,7 +29,7 @@ class UnionFind {
   }
 
  private:
-  int& at(int i) { return parent_[static_cast<std::size_t>(i)]; }
+  int& at(int i) { return parent_[index(i)]; }
   std::vector<int> parent_;
 };
 

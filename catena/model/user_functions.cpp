@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/model/usable_numbers.h"
 #include "catena/spatial/eigen.h"
@@ -52,11 +53,7 @@ bool dependent(Eigen::MatrixXd h) {
 class CustomHingeCheck {
  public:
   explicit CustomHingeCheck(const Hinge& hinge)
-      : hinge_(hinge),
-        custom_(*hinge.custom),
-        n_(static_cast<std::size_t>(custom_.freedoms())),
-        q_(n_),
-        v_(n_) {
+      : hinge_(hinge), custom_(*hinge.custom), n_(to_size(custom_.freedoms())), q_(n_), v_(n_) {
     for (std::size_t i = 0; i < n_; ++i) {
       q_[i] = unsymmetric_coordinate(i);
       v_[i] = 1.0 - 0.3 * static_cast<double>(i);
@@ -228,9 +225,7 @@ std::vector<std::string> wrong_in_coupling_function(const Coupling& coupling,
     }
     if (!std::all_of(jets.begin(), jets.end(), [](const Jet& jet) { return jet.defined(); }))
       continue;
-    const auto jet = [&](double x) -> const Jet& {
-      return jets[static_cast<std::size_t>(std::lround(2.0 * x) + 2)];
-    };
+    const auto jet = [&](double x) -> const Jet& { return jets[index(std::lround(2.0 * x) + 2)]; };
     const double off =
         Differences([&](double x) { return jet(x).value; }, size).outside(here.gradient[i]);
     if (off > 0.0)

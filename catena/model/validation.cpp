@@ -5,6 +5,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/model/topology.h"
 #include "catena/model/usable_numbers.h"
@@ -312,8 +313,8 @@ class Validator {
     }
     Hinge unlocked = hinge;
     unlocked.locked_at.clear();
-    const std::size_t freedoms = static_cast<std::size_t>(freedoms_of(unlocked));
-    const std::size_t coordinates = static_cast<std::size_t>(coordinates_of(unlocked));
+    const std::size_t freedoms = to_size(freedoms_of(unlocked));
+    const std::size_t coordinates = to_size(coordinates_of(unlocked));
     if (hinge.freedoms.size() > freedoms)
       error(hinge.source, what + ": settings for " + std::to_string(hinge.freedoms.size()) +
                               " freedoms, but it has " + std::to_string(freedoms));
@@ -419,7 +420,7 @@ class Validator {
     for (std::size_t i = 0; i < q.size(); ++i) {
       const Coupling::Term& term = coupling.terms[i];
       const std::vector<double>& initial = hinge_of_.at(term.hinge)->initial_position;
-      const std::size_t k = static_cast<std::size_t>(term.freedom);
+      const std::size_t k = to_size(term.freedom);
       if (k >= initial.size() || !usable(initial)) continue;
       q[i] = initial[k];
       ++given;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "catena/base/index.h"
 #include "catena/model/builder.h"
 #include "catena/model/topology.h"
 
@@ -10,7 +11,7 @@ namespace catena {
 Mechanism with_coordinates(const Mechanism& mechanism, std::span<const std::string> hinges) {
   MechanismBuilder b(mechanism.description());
   for (const std::string& name : hinges) {
-    const auto h = static_cast<std::size_t>(mechanism.hinge_index(name));
+    const auto h = to_size(mechanism.hinge_index(name));
     const HingePlace& place = mechanism.hinges()[h];
     if (is_rigid(mechanism.description().hinges[h]))
       throw NameError("hinge '" + name + "' is rigid and has no coordinates");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/model/builder.h"
 
 namespace catena {
@@ -32,11 +33,9 @@ TEST(WithCoordinates, OfAHingeThatIsCut) {
   const Mechanism with = with_coordinates(m, all);
   ASSERT_EQ(with.freedoms(), 4);
   for (int i = 0; i < 3; ++i)
-    EXPECT_EQ(with.velocity_names()[static_cast<std::size_t>(i)],
-              m.velocity_names()[static_cast<std::size_t>(i)]);
+    EXPECT_EQ(with.velocity_names()[index(i)], m.velocity_names()[index(i)]);
   EXPECT_EQ(with.velocity_names()[3], cut);
-  EXPECT_EQ(with.hinges()[static_cast<std::size_t>(with.hinge_index(cut))].role,
-            HingePlace::Role::cut);
+  EXPECT_EQ(with.hinges()[index(with.hinge_index(cut))].role, HingePlace::Role::cut);
   EXPECT_EQ(with.loops().size(), 1u);
   EXPECT_EQ(with_coordinates(with, all).freedoms(), 4);
   for (const FreedomSettings& freedom : with.freedom_settings()) EXPECT_EQ(freedom.damping, 0.0);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "catena/base/index.h"
 #include "catena/optimal/resolve.h"
 #include "catena/simulation/recording/recorded_motion.h"
 
@@ -70,7 +71,7 @@ SimulationSettings replay_settings(const MotionProblem& p, const VectorXd& varia
   s.actions.friction = FrictionLaw::smooth;
   const VectorXd parameters = variables.head(controls->parameters());
   for (int c = 0; c < controls->size(); ++c) {
-    const SplineControl& spline = controls->controls()[static_cast<std::size_t>(c)];
+    const SplineControl& spline = controls->controls()[index(c)];
     TimeFunction signal;
     signal.jet = [controls, parameters, duration, c](double t) {
       const double u = std::clamp(t / duration, 0.0, 1.0);
@@ -81,7 +82,7 @@ SimulationSettings replay_settings(const MotionProblem& p, const VectorXd& varia
     const int spans = spline_spans(spline.degree, spline.coefficients);
     for (int i = 1; i < spans; ++i) signal.corners.push_back(duration * i / spans);
     if (!spline.motion && spline.degree == 0) signal.jumps = true;
-    const std::string& name = p.controls[static_cast<std::size_t>(c)].freedom;
+    const std::string& name = p.controls[index(c)].freedom;
     if (spline.motion)
       s.actions.motions.push_back({name, std::move(signal)});
     else

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/kinematics.h"
 #include "catena/dynamics/testing/closed_cases.h"
 #include "catena/optimal/optimal_run.h"
@@ -116,7 +117,7 @@ TEST(Optimal, GradientsOfAFullyDrivenArm) {
 TEST(Optimal, GradientsOfAFourBar) {
   const Mechanism m = four_bar();
   const std::string crank(m.velocity_names()[0]);
-  const std::string rocker(m.velocity_names()[static_cast<std::size_t>(m.freedoms()) - 1]);
+  const std::string rocker(m.velocity_names()[to_size(m.freedoms()) - 1]);
   for (const bool motion : {true, false}) {
     MotionProblem p(m);
     p.start = four_bar_state(m, 1.1, 0.8);
@@ -252,7 +253,7 @@ TEST(Optimal, SeveralStartsFindTheOtherMinimum) {
   s.starts = 12;
   s.spread = 2.5;
   const OptimalMotion r = solve(p, s);
-  // The digest: in a hundred starts only these two occurred.
+  // The reference: in a hundred starts only these two occurred.
   ASSERT_EQ(r.minima.size(), 2u);
   EXPECT_NEAR(r.minima[0].cost, 129.185636897, 1e-5);
   EXPECT_NEAR(r.minima[1].cost, 167.5046, 1e-4);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "catena/base/index.h"
 #include "catena/optimal/resolve.h"
 #include "catena/simulation/signals/signal.h"
 
@@ -44,12 +45,12 @@ std::vector<PathBound> all_bounds(const MotionProblem& p) {
   if (!p.model_limits) return all;
   const Mechanism& m = *p.mechanism;
   for (int i = 0; i < m.freedoms(); ++i) {
-    const FreedomSettings& s = m.freedom_settings()[static_cast<std::size_t>(i)];
-    const std::string& name = m.velocity_names()[static_cast<std::size_t>(i)];
+    const FreedomSettings& s = m.freedom_settings()[index(i)];
+    const std::string& name = m.velocity_names()[index(i)];
     const bool controlled =
         std::any_of(p.controls.begin(), p.controls.end(),
                     [&](const ControlSettings& c) { return freedom_or(m, c.freedom) == i; });
-    if (m.coordinate_of_freedom()[static_cast<std::size_t>(i)] >= 0 &&
+    if (m.coordinate_of_freedom()[index(i)] >= 0 &&
         (std::isfinite(s.lower) || std::isfinite(s.upper)))
       all.push_back({name, MotionQuantity::position, s.lower, s.upper});
     if (std::isfinite(s.velocity_limit))
@@ -98,8 +99,7 @@ class Inspector {
       say("{}: {}", what, e.what());
       return -1;
     }
-    if (quantity == MotionQuantity::position &&
-        m_.coordinate_of_freedom()[static_cast<std::size_t>(i)] < 0) {
+    if (quantity == MotionQuantity::position && m_.coordinate_of_freedom()[index(i)] < 0) {
       say("{}: freedom '{}' has no coordinate of its own", what, name);
       return -1;
     }
@@ -254,19 +254,19 @@ class Inspector {
         say("{}: there is no control, so no effort either", what);
       const double slack = 1e-9;
       const auto outside = [&](double x) { return x < b.lower - slack || x > b.upper + slack; };
-      const int coordinate = m_.coordinate_of_freedom()[static_cast<std::size_t>(i)];
+      const int coordinate = m_.coordinate_of_freedom()[index(i)];
       if (b.quantity == MotionQuantity::position && outside(p_.start.q[coordinate]))
         say("{}: the start {} lies outside {} to {}", what, p_.start.q[coordinate], b.lower,
             b.upper);
       if (b.quantity == MotionQuantity::velocity && outside(p_.start.v[i]))
         say("{}: the start {} lies outside {} to {}", what, p_.start.v[i], b.lower, b.upper);
       for (int c = 0; c < splines.size(); ++c) {
-        const SplineControl& s = splines.controls()[static_cast<std::size_t>(c)];
+        const SplineControl& s = splines.controls()[index(c)];
         if (s.freedom != i ||
             b.quantity != (s.motion ? MotionQuantity::position : MotionQuantity::effort))
           continue;
         // The curve counts: coefficients may lie beyond it.
-        if (p_.controls[static_cast<std::size_t>(c)].guess.warm) continue;
+        if (p_.controls[index(c)].guess.warm) continue;
         Eigen::VectorXd all = Eigen::VectorXd::Zero(splines.parameters());
         all.segment(splines.first_parameter(c), splines.free_coefficients(c)) =
             guess_of(p_, splines, c);
@@ -302,7 +302,7 @@ SplineControl control_of(const MotionProblem& p, const ControlSettings& c, int f
                   .end_velocity = {}};
   if (!c.motion) return s;
   const Mechanism& m = *p.mechanism;
-  s.start_position = p.start.q[m.coordinate_of_freedom()[static_cast<std::size_t>(freedom)]];
+  s.start_position = p.start.q[m.coordinate_of_freedom()[index(freedom)]];
   s.start_velocity = p.start.v[freedom];
   for (const FinalBound& f : p.final_bounds) {
     if (f.lower != f.upper || freedom_or(m, f.freedom) != freedom) continue;
@@ -321,8 +321,8 @@ std::vector<SplineControl> controls_of(const MotionProblem& p) {
 }
 
 Eigen::VectorXd guess_of(const MotionProblem& p, const SplineControls& splines, int control) {
-  const GuessSettings& guess = p.controls[static_cast<std::size_t>(control)].guess;
-  const SplineControl& s = splines.controls()[static_cast<std::size_t>(control)];
+  const GuessSettings& guess = p.controls[index(control)].guess;
+  const SplineControl& s = splines.controls()[index(control)];
   if (!guess.coefficients.empty())
     return Eigen::Map<const Eigen::VectorXd>(guess.coefficients.data(),
                                              static_cast<Eigen::Index>(guess.coefficients.size()));

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "catena/base/index.h"
 #include "catena/io/load.h"
 #include "catena/io/models/yaml_values.h"
 #include "catena/io/text_file.h"
@@ -182,7 +183,7 @@ class ProblemReader {
       return;
     }
     for (int i = 0; i < 3; ++i) {
-      const yaml::Node& x = *node.entries[static_cast<std::size_t>(i)].value;
+      const yaml::Node& x = *node.entries[index(i)].value;
       f.coordinate[i] = !x.is_null();
       if (f.coordinate[i]) values_.number(x, f.position[i]);
     }

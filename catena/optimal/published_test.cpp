@@ -1,5 +1,5 @@
-// The examples of text 001 (Sohl & Bobrow) with the data and the optima of its digest, sections 4.1
-// to 4.3: found there by another program on closed-form equations.
+// The examples of [Sohl & Bobrow 2001] with the data and the optima of its reference solutions,
+// sections 4.1 to 4.3: found there by another program on closed-form equations.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ TEST(Published, TwoRodsSwing) {
   expect_fast(r);
 }
 
-// On the grid of the digest, however coarse.
+// On the grid of the reference, however coarse.
 SolverSettings as_given() {
   SolverSettings s;
   s.accuracy = 0.0;
@@ -110,7 +110,8 @@ TEST(Published, Acrobot) {
   }
 }
 
-// The grid is made finer until that makes no difference: the digest has 17.6540893 with 900 steps.
+// The grid is made finer until that makes no difference: the reference has 17.6540893 with 900
+// steps.
 TEST(Published, AcrobotOnFinerGrids) {
   const Mechanism m = unit_rods({"shoulder", "elbow"});
   const OptimalMotion r = solve(swing_up_problem(m, {"elbow"}, -1.0, 3.0, 12, 20));

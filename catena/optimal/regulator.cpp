@@ -106,8 +106,7 @@ std::optional<Chart> chart_along(const Mechanism& m, const RecordedMotion& motio
   consider(0, driven);
   if (best_quality >= kPoorChart) return best;
   const auto rows = static_cast<double>(motion.rows() - 1);
-  for (int i = 0; i < kCharts; ++i)
-    consider(static_cast<std::size_t>(std::lround(rows * i / (kCharts - 1.0))), {});
+  for (int i = 0; i < kCharts; ++i) consider(to_size(std::lround(rows * i / (kCharts - 1.0))), {});
   if (best_quality < kPoorChart)
     throw NumericalError(fmt::format(
         "no choice of independent freedoms of '{}' serves this whole motion (the best is poor at "
@@ -324,7 +323,7 @@ std::vector<std::string> names_of(const Regulator& r, const MatrixXd& directions
 MatrixXd Regulator::gain_at(double t) const {
   if (stationary || gains.size() == 1 || t <= times.front()) return gains.front();
   const auto after = std::upper_bound(times.begin(), times.end(), t);
-  const auto k = static_cast<std::size_t>(after - times.begin()) - 1;
+  const auto k = to_size(after - times.begin()) - 1;
   if (k + 1 >= gains.size()) return gains.back();
   const double s = (t - times[k]) / (times[k + 1] - times[k]);
   return (1.0 - s) * gains[k] + s * gains[k + 1];

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "catena/base/index.h"
 #include "catena/io/runs/run_file.h"
 #include "catena/io/text_file.h"
 #include "catena/optimal/problem_file.h"
@@ -26,7 +27,7 @@ std::string result_json(const MotionProblem& p, const OptimalMotion& motion) {
   Json json{{"converged", motion.converged},
             {"feasible", motion.feasible},
             {"message", motion.message},
-            {"solver", solver_names()[static_cast<std::size_t>(motion.solver)]},
+            {"solver", solver_names()[index(motion.solver)]},
             {"cost", finite(motion.cost)},
             {"guess_cost", finite(motion.guess_cost)},
             {"refined_cost", finite(motion.refined_cost)},
@@ -46,9 +47,9 @@ std::string result_json(const MotionProblem& p, const OptimalMotion& motion) {
   for (std::size_t i = 0; i < motion.part_names.size(); ++i)
     json["parts"][motion.part_names[i]] = finite(motion.parts[static_cast<Eigen::Index>(i)]);
   for (int c = 0; c < splines.size(); ++c) {
-    const SplineControl& s = splines.controls()[static_cast<std::size_t>(c)];
+    const SplineControl& s = splines.controls()[index(c)];
     const int first = splines.first_parameter(c), count = splines.free_coefficients(c);
-    json["controls"][p.controls[static_cast<std::size_t>(c)].freedom] = {
+    json["controls"][p.controls[index(c)].freedom] = {
         {"type", s.motion ? "motion" : "effort"},
         {"degree", s.degree},
         {"coefficients", list(splines.coefficients(c, motion.duration, motion.variables))},
@@ -57,9 +58,9 @@ std::string result_json(const MotionProblem& p, const OptimalMotion& motion) {
   }
   Json& final = json["final"];
   for (int i = 0; i < m.coordinates(); ++i)
-    final["q"][m.position_names()[static_cast<std::size_t>(i)]] = motion.final_state.q[i];
+    final["q"][m.position_names()[index(i)]] = motion.final_state.q[i];
   for (int i = 0; i < m.freedoms(); ++i)
-    final["v"][m.velocity_names()[static_cast<std::size_t>(i)]] = motion.final_state.v[i];
+    final["v"][m.velocity_names()[index(i)]] = motion.final_state.v[i];
   if (motion.minima.size() > 1 || (motion.minima.size() == 1 && motion.minima[0].starts > 1))
     for (const Minimum& minimum : motion.minima)
       json["minima"].push_back({{"cost", minimum.cost}, {"starts", minimum.starts}});
@@ -125,10 +126,9 @@ void warm_start_from(const std::string& text, const std::string& path, MotionPro
       const int count = static_cast<int>(coefficients.size());
       const double u = std::clamp(t / scale, 0.0, 1.0);
       const SplineBasis b = spline_basis(degree, count, spline_span(degree, count, u), u);
-      const auto first = static_cast<std::size_t>(b.first);
+      const auto first = to_size(b.first);
       double sum = 0.0;
-      for (int k = 0; k <= degree; ++k)
-        sum += b.values[0][k] * coefficients[first + static_cast<std::size_t>(k)];
+      for (int k = 0; k <= degree; ++k) sum += b.values[0][k] * coefficients[first + to_size(k)];
       return Jet{sum, 0.0, 0.0};
     }};
   }

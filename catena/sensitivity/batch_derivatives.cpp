@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/batch/batch_workspace.h"
 #include "catena/sensitivity/batch/batch_derivative_tables.h"
 #include "catena/sensitivity/forward_derivatives.h"
@@ -70,14 +71,14 @@ struct BatchDerivatives::Implementation {
   }
   bool streams(Eigen::Index states) const { return states * count() > kNumbersInCache; }
   void* memory_of(const Inside& inside, const Inside::Slot& slot) {
-    return memory[static_cast<std::size_t>(&slot - inside.slots.data())].data();
+    return memory[index(&slot - inside.slots.data())].data();
   }
 
   // Room for all packs in `lanes`, and for what is known of them.
   void make_room(LaneArray* lanes, Eigen::Index states) {
     if (lanes == nullptr) return;
     const int width = workspace.lanes();
-    const auto packs = static_cast<std::size_t>((states + width - 1) / width);
+    const auto packs = to_size((states + width - 1) / width);
     const double* const before = lanes->data();
     lanes->resize(states, count(), width);
     if (lanes->data() != before) written.assign(packs, Written::nothing);
@@ -89,8 +90,7 @@ struct BatchDerivatives::Implementation {
   PackReport write(Written kind, const Inside::Slot& slot, const LaneArray* lanes, double* to,
                    Call call) {
     if (lanes == nullptr || to == slot.spare.data()) return call({.numbers = to});
-    Written& before =
-        written[static_cast<std::size_t>((to - lanes->data()) / (count() * lanes->lanes()))];
+    Written& before = written[index((to - lanes->data()) / (count() * lanes->lanes()))];
     const PackReport report =
         call({.numbers = to, .stream = streams(lanes->states()), .zeros = before != kind});
     before = report.clear() ? kind : Written::nothing;
@@ -116,7 +116,7 @@ struct BatchDerivatives::Implementation {
                              : in_lanes + i / width * count() * width + i % width;
     };
     inside.for_all(states, [&](Inside::Slot& slot, Eigen::Index i) {
-      SensitivityWorkspace& w = *single[static_cast<std::size_t>(&slot - inside.slots.data())];
+      SensitivityWorkspace& w = *single[index(&slot - inside.slots.data())];
       double* const place = place_of(i);
       try {
         const std::array<const Eigen::MatrixXd*, 3> found = call(w, i);
@@ -124,17 +124,16 @@ struct BatchDerivatives::Implementation {
         const Eigen::Index size = static_cast<Eigen::Index>(own.size());
         for (Eigen::Index k = 0; size < n && k < count(); ++k) place[k * step] = 0.0;
         for (Eigen::Index part = 0; part < 3; ++part) {
-          const Eigen::MatrixXd& of = *found[static_cast<std::size_t>(part)];
+          const Eigen::MatrixXd& of = *found[index(part)];
           for (Eigen::Index c = 0; c < of.cols(); ++c) {
-            const Eigen::Index column = of.cols() == n ? c : own[static_cast<std::size_t>(c)];
+            const Eigen::Index column = of.cols() == n ? c : own[index(c)];
             double* const to = place + (part * n + column) * n * step;
-            for (Eigen::Index r = 0; r < size; ++r)
-              to[own[static_cast<std::size_t>(r)] * step] = of(r, c);
+            for (Eigen::Index r = 0; r < size; ++r) to[own[index(r)] * step] = of(r, c);
           }
         }
       } catch (const Error& e) {
         for (Eigen::Index k = 0; k < count(); ++k) place[k * step] = kNaN;
-        inside.reports[static_cast<std::size_t>(i)].status = BatchStatus::refused;
+        inside.reports[index(i)].status = BatchStatus::refused;
         const std::lock_guard lock(inside.words_mutex);
         inside.words.emplace_back(i, e.what());
       }
@@ -238,8 +237,7 @@ void BatchDerivatives::Implementation::forward(const BatchIn& q, const BatchIn& 
   inside.end();
   if (inside.failures == 0) return;
   for (Eigen::Index i = 0; i < states; ++i)
-    if (inside.reports[static_cast<std::size_t>(i)].status != BatchStatus::ok)
-      acceleration.row(i).setConstant(kNaN);
+    if (inside.reports[index(i)].status != BatchStatus::ok) acceleration.row(i).setConstant(kNaN);
 }
 
 BatchDerivatives::BatchDerivatives(const Mechanism& mechanism, BatchSettings settings)

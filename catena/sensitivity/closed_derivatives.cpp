@@ -1,6 +1,7 @@
 #include "catena/sensitivity/closed_derivatives.h"
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/dynamics/embedding.h"
 #include "catena/dynamics/inverse.h"
 
@@ -25,14 +26,14 @@ void compute_tangent(const State& state, SensitivityWorkspace& w) {
   t.velocity_dq.setZero(n, size);
   t.bias_dq.setZero(n, size);
   t.bias_dv.setZero(n, size);
-  for (Eigen::Index k = 0; k < size; ++k) t.map(independent[static_cast<std::size_t>(k)], k) = 1.0;
+  for (Eigen::Index k = 0; k < size; ++k) t.map(independent[index(k)], k) = 1.0;
 }
 
 // The place of a freedom among the independent ones, by freedom.
 std::vector<int> places(const Workspace& d, int freedoms) {
-  std::vector<int> result(static_cast<std::size_t>(freedoms), -1);
+  std::vector<int> result(to_size(freedoms), -1);
   for (std::size_t k = 0; k < d.independent().size(); ++k)
-    result[static_cast<std::size_t>(d.independent()[k])] = static_cast<int>(k);
+    result[index(d.independent()[k])] = static_cast<int>(k);
   return result;
 }
 
@@ -59,24 +60,21 @@ void reduce_matrices(const Mechanism& mechanism, const State& state, const Eigen
   const Eigen::Index size = t.map.cols();
   Eigen::MatrixXd turned = Eigen::MatrixXd::Zero(size, size);
   add_map_change(w, w.effort, turned);
-  for (int index = 0; index < model.aggregate_count; ++index) {
-    const Aggregate& a = model.aggregates[index];
-    const AggregateScratch<double>& g = d.aggregate(index);
-    const LoopVariation& loop = loops[static_cast<std::size_t>(index)];
+  for (int loop_index = 0; loop_index < model.aggregate_count; ++loop_index) {
+    const Aggregate& a = model.aggregates[loop_index];
+    const AggregateScratch<double>& g = d.aggregate(loop_index);
+    const LoopVariation& loop = loops[index(loop_index)];
     const int* order = model.order + a.first_order;
     const int* freedom = model.freedom_of_column + a.first_order;
-    const auto own = [&](int l) {
-      return place[static_cast<std::size_t>(freedom[order[a.rank + l]])];
-    };
+    const auto own = [&](int l) { return place[index(freedom[order[a.rank + l]])]; };
     for (int k = 0; k < a.independents; ++k)
       for (int i = 0; i < a.freedoms; ++i) {
         const Eigen::Index row = freedom[i];
         t.map(row, own(k)) = g.map[i * a.independents + k];
-        t.bias_dq(row, own(k)) = loop.bias_by_q[static_cast<std::size_t>(k * a.freedoms + i)];
-        t.bias_dv(row, own(k)) = loop.bias_by_v[static_cast<std::size_t>(k * a.freedoms + i)];
+        t.bias_dq(row, own(k)) = loop.bias_by_q[index(k * a.freedoms + i)];
+        t.bias_dv(row, own(k)) = loop.bias_by_v[index(k * a.freedoms + i)];
         for (int l = 0; l < a.independents; ++l) {
-          const double x =
-              loop.map_by_q[static_cast<std::size_t>((k * a.freedoms + i) * a.independents + l)];
+          const double x = loop.map_by_q[index((k * a.freedoms + i) * a.independents + l)];
           const Eigen::Index other = freedom[order[a.rank + l]];
           t.velocity_dq(row, own(k)) += x * state.v[other];
           t.bias_dq(row, own(k)) += x * w.acceleration[other];
@@ -102,20 +100,17 @@ void add_map_change(SensitivityWorkspace& w, const Eigen::VectorXd& x, Eigen::Ma
   const Workspace& d = w.dynamics();
   const SweepModel& model = d.model();
   const std::vector<int> place = places(d, w.mechanism().freedoms());
-  for (int index = 0; index < model.aggregate_count; ++index) {
-    const Aggregate& a = model.aggregates[index];
-    const LoopVariation& loop = w.closure_duals().loops()[static_cast<std::size_t>(index)];
+  for (int loop_index = 0; loop_index < model.aggregate_count; ++loop_index) {
+    const Aggregate& a = model.aggregates[loop_index];
+    const LoopVariation& loop = w.closure_duals().loops()[index(loop_index)];
     const int* order = model.order + a.first_order;
     const int* freedom = model.freedom_of_column + a.first_order;
-    const auto own = [&](int l) {
-      return place[static_cast<std::size_t>(freedom[order[a.rank + l]])];
-    };
+    const auto own = [&](int l) { return place[index(freedom[order[a.rank + l]])]; };
     for (int k = 0; k < a.independents; ++k)
       for (int i = 0; i < a.freedoms; ++i)
         for (int l = 0; l < a.independents; ++l)
           turned(own(l), own(k)) +=
-              x[freedom[i]] *
-              loop.map_by_q[static_cast<std::size_t>((k * a.freedoms + i) * a.independents + l)];
+              x[freedom[i]] * loop.map_by_q[index((k * a.freedoms + i) * a.independents + l)];
   }
 }
 
@@ -151,7 +146,7 @@ const HybridDerivatives& closed_hybrid_derivatives(const Mechanism& mechanism, c
                                                    std::span<const ExternalWrench> external) {
   Eigen::VectorXd applied = input.effort;
   for (Eigen::Index i = 0; i < applied.size(); ++i)
-    if (input.motion_driven[static_cast<std::size_t>(i)] != 0) applied[i] = 0.0;
+    if (input.motion_driven[index(i)] != 0) applied[i] = 0.0;
   reduce_matrices(mechanism, state, w.hybrid.result.acceleration, &applied, w, external);
   solve_hybrid(w.inverse.da, w.inverse.dq, w.inverse.dv, w.tangent.map, w.dynamics().independent(),
                input.motion_driven, w.hybrid);

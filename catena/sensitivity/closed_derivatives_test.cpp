@@ -4,6 +4,7 @@
 // closed_exact_test.cpp.
 #include <functional>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/testing/closed_cases.h"
 #include "catena/dynamics/testing/test_support.h"
 #include "catena/sensitivity/derivative_check.h"
@@ -54,9 +55,8 @@ void compare(const Mechanism& m, const State& state, const VectorXd& effort,
   const InverseDerivatives i = inverse_dynamics_derivatives(m, state, f.acceleration, w, external);
   Workspace d(m);
   d.set_chart(w.dynamics().chart(), true);
-  HybridInput hybrid{std::vector<std::uint8_t>(static_cast<std::size_t>(m.freedoms()), 0), effort,
-                     f.acceleration};
-  hybrid.motion_driven[static_cast<std::size_t>(own[own.size() / 2])] = 1;
+  HybridInput hybrid{std::vector<std::uint8_t>(to_size(m.freedoms()), 0), effort, f.acceleration};
+  hybrid.motion_driven[index(own[own.size() / 2])] = 1;
   const HybridDerivatives h = hybrid_dynamics_derivatives(m, state, hybrid, w, external);
   ASSERT_EQ(w.dynamics().independent(), own);
   const VectorXd none = VectorXd::Zero(size);
@@ -89,7 +89,7 @@ void compare(const Mechanism& m, const State& state, const VectorXd& effort,
     hq.col(k) = slope_of([&](double e) { return mixed(moved(e, 0.0)); });
     hv.col(k) = slope_of([&](double e) { return mixed(moved(0.0, e)); });
     VectorXd up = f.acceleration;
-    up[own[static_cast<std::size_t>(k)]] += 1.0;
+    up[own[index(k)]] += 1.0;
     const VectorXd more = inverse_dynamics(m, state, up, d, external)(own);
     ia.col(k) = more - needed(state);
   }

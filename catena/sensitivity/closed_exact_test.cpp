@@ -11,6 +11,7 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/testing/closed_reference.h"
 #include "catena/sensitivity/forward_derivatives.h"
 #include "catena/sensitivity/testing/test_support.h"
@@ -82,8 +83,7 @@ class ClosedReference {
     const auto dense = engine_.mass_matrix(q);
     Wide mass(x.rows(), x.rows());
     for (Eigen::Index i = 0; i < mass.rows(); ++i)
-      for (Eigen::Index k = 0; k < mass.cols(); ++k)
-        mass(i, k) = dense[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)];
+      for (Eigen::Index k = 0; k < mass.cols(); ++k) mass(i, k) = dense[index(i)][index(k)];
     const WideVector bias = needed(numbers(gamma));
     const Wide reduced = x.transpose() * mass * x;
     WideVector applied = effort.cast<Exact>();
@@ -99,13 +99,9 @@ class ClosedReference {
     const WideVector rest = x.transpose() * (bias - applied);
     std::vector<int> free, driven;
     for (int k = 0; k < static_cast<int>(own_.size()); ++k)
-      (hybrid_.motion_driven[static_cast<std::size_t>(own_[static_cast<std::size_t>(k)])] != 0
-           ? driven
-           : free)
-          .push_back(k);
+      (hybrid_.motion_driven[index(own_[index(k)])] != 0 ? driven : free).push_back(k);
     WideVector rates = WideVector::Zero(x.cols()), efforts = rates;
-    for (const int k : driven)
-      rates[k] = Exact(hybrid_.acceleration[own_[static_cast<std::size_t>(k)]]);
+    for (const int k : driven) rates[k] = Exact(hybrid_.acceleration[own_[index(k)]]);
     if (!free.empty()) {
       const WideVector right = -(rest + reduced * rates)(free);
       const WideVector found = Wide(reduced(free, free)).ldlt().solve(right);
@@ -161,9 +157,9 @@ void compare(const Made& made, bool passive, double least_quality, Tally& worst)
   if (size == 0 || size == m.freedoms()) return;  // cannot move, or no closure says anything
   for (const LoopChart& loop : w.dynamics().chart().loops)
     if (loop.quality < least_quality) return;
-  HybridInput hybrid{std::vector<std::uint8_t>(static_cast<std::size_t>(m.freedoms()), 0),
-                     made.c.effort, f.acceleration};
-  hybrid.motion_driven[static_cast<std::size_t>(own[own.size() / 2])] = 1;
+  HybridInput hybrid{std::vector<std::uint8_t>(to_size(m.freedoms()), 0), made.c.effort,
+                     f.acceleration};
+  hybrid.motion_driven[index(own[own.size() / 2])] = 1;
   const InverseDerivatives inverse =
       inverse_dynamics_derivatives(m, state, f.acceleration, w, made.c.external);
   const HybridDerivatives h = hybrid_dynamics_derivatives(m, state, hybrid, w, made.c.external);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "catena/base/index.h"
 #include "catena/closure/assembly.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/model/configuration.h"
@@ -109,7 +110,7 @@ class Collector {
     return checks.back();
   }
   std::string name(const std::vector<int>& freedoms, Index i) const {
-    return m_.velocity_names()[static_cast<std::size_t>(freedoms[static_cast<std::size_t>(i)])];
+    return m_.velocity_names()[index(freedoms[index(i)])];
   }
   const Mechanism& m_;
 };
@@ -123,8 +124,7 @@ void check_parameters(const Mechanism& m, const State& state, const VectorXd& ef
   const VectorXd random = random_vector(kParameters, seed);
   const std::vector<int> own = w.dynamics().independent();
   for (Index i = 0; i < kParameters; ++i) {
-    const auto place =
-        static_cast<std::size_t>((0.5 + 0.5 * random[i]) * static_cast<double>(names.size() - 1));
+    const auto place = to_size((0.5 + 0.5 * random[i]) * static_cast<double>(names.size() - 1));
     const ParameterSet set(m, {names[std::min(place, names.size() - 1)]});
     try {
       // In steps of a part of the usual ones.
@@ -163,8 +163,8 @@ DerivativeReport check_derivatives(const Mechanism& m, int states, std::uint64_t
   Collector collector(m);
   const std::vector<std::string> names = ParameterSet::all_names(m);
   const int n = m.freedoms();
-  std::vector<int> all(static_cast<std::size_t>(n));
-  for (int i = 0; i < n; ++i) all[static_cast<std::size_t>(i)] = i;
+  std::vector<int> all(to_size(n));
+  for (int i = 0; i < n; ++i) all[index(i)] = i;
   // A closed mechanism is moved around its own initial state; random positions rarely close.
   const int most = m.loops().empty() ? states : 5 * states;
   bool stopped = false;
@@ -210,7 +210,7 @@ DerivativeReport check_derivatives(const Mechanism& m, int states, std::uint64_t
         }
       };
       for (Index k = 0; k < size; ++k) {
-        const int freedom = own[static_cast<std::size_t>(k)];
+        const int freedom = own[index(k)];
         const VectorXd& a = forward.acceleration;
         differentiate([&](double e) { return accelerations(moved(k, e, 0.0), effort); }, step,
                       forward_q, k);

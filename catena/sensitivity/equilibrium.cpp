@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/sensitivity/closed_derivatives.h"
@@ -22,12 +23,10 @@ constexpr double kLongestStep = 0.5;
 Equilibrium find_equilibrium(const Mechanism& m, const OperatingPoint& guess,
                              const EquilibriumSettings& settings) {
   const Index n = m.freedoms();
-  if (!settings.held.empty() && settings.held.size() != static_cast<std::size_t>(n))
+  if (!settings.held.empty() && settings.held.size() != to_size(n))
     throw NumericalError("held has " + std::to_string(settings.held.size()) +
                          " entries, but this mechanism has " + std::to_string(n) + " freedoms");
-  const auto held = [&](int i) {
-    return !settings.held.empty() && settings.held[static_cast<std::size_t>(i)] != 0;
-  };
+  const auto held = [&](int i) { return !settings.held.empty() && settings.held[index(i)] != 0; };
   SensitivityWorkspace w(m);
   if (!m.loops().empty() && !settings.held.empty()) {
     ChartSettings chart;
@@ -60,10 +59,10 @@ Equilibrium find_equilibrium(const Mechanism& m, const OperatingPoint& guess,
     const std::vector<int>& own = w.dynamics().independent();
     free.clear();
     for (int k = 0; k < static_cast<int>(own.size()); ++k)
-      if (!held(own[static_cast<std::size_t>(k)])) free.push_back(k);
+      if (!held(own[index(k)])) free.push_back(k);
     VectorXd residual(static_cast<Index>(free.size()));
     for (std::size_t i = 0; i < free.size(); ++i)
-      residual[static_cast<Index>(i)] = open[own[static_cast<std::size_t>(free[i])]];
+      residual[static_cast<Index>(i)] = open[own[index(free[i])]];
     out.residual = residual.size() > 0 ? residual.lpNorm<Eigen::Infinity>() : 0.0;
     largest_scale = std::max(largest_scale, scale);
     if (out.residual <= settings.tolerance * largest_scale) {
@@ -99,7 +98,7 @@ Equilibrium find_equilibrium(const Mechanism& m, const OperatingPoint& guess,
       for (std::size_t i = 0; i < free.size(); ++i) dq[free[i]] = step[static_cast<Index>(i)];
       // Within the limits.
       for (std::size_t k = 0; k < own.size(); ++k) {
-        const std::size_t i = static_cast<std::size_t>(own[k]);
+        const std::size_t i = to_size(own[k]);
         const int coordinate = m.coordinate_of_freedom()[i];
         if (coordinate < 0) continue;
         const FreedomSettings& f = m.freedom_settings()[i];
@@ -114,8 +113,7 @@ Equilibrium find_equilibrium(const Mechanism& m, const OperatingPoint& guess,
         const VectorXd after = missing(next);
         double squares = 0.0;
         if (w.dynamics().independent() == before)
-          for (const int k : free)
-            squares += std::pow(after[before[static_cast<std::size_t>(k)]], 2);
+          for (const int k : free) squares += std::pow(after[before[index(k)]], 2);
         if (squares < residual.squaredNorm()) {
           out.state = next;
           open = after;
@@ -147,7 +145,7 @@ Equilibrium find_equilibrium(const Mechanism& m, const OperatingPoint& guess,
       out.effort[i] = 0.0;
   if (!out.found && worst >= 0)
     out.reason =
-        "freedom '" + m.velocity_names()[static_cast<std::size_t>(worst)] + "' lacks " +
+        "freedom '" + m.velocity_names()[index(worst)] + "' lacks " +
         number(out.unbalanced[worst]) + " (N or N m) in the best position found" +
         (m.has_free_base() ? "; a free base needs forces from outside, or must be held"
                            : "; start from another guess, hold a freedom or give an effort");

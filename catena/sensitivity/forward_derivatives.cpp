@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/operators/operators.h"
 #include "catena/sensitivity/closed_derivatives.h"
@@ -20,7 +21,7 @@ constexpr int kSolvedTree = 40;
 [[noreturn]] void throw_lost(const Mechanism& mechanism, int freedom) {
   throw NumericalError("the mass matrix of '" + mechanism.name() +
                        "' is not positive definite in this position: freedom '" +
-                       mechanism.velocity_names()[static_cast<std::size_t>(freedom)] +
+                       mechanism.velocity_names()[index(freedom)] +
                        "' moves nothing that the freedoms beyond it do not move");
 }
 
@@ -103,10 +104,7 @@ struct HybridSolver {
                const std::vector<std::uint8_t>& motion_driven)
       : mass(m) {
     for (int i = 0; i < static_cast<int>(m.rows()); ++i)
-      (motion_driven[static_cast<std::size_t>(independent[static_cast<std::size_t>(i)])] != 0
-           ? driven
-           : free)
-          .push_back(i);
+      (motion_driven[index(independent[index(i)])] != 0 ? driven : free).push_back(i);
     factor.compute(mass(free, free));
   }
   void solve(const Eigen::MatrixXd& right, Eigen::MatrixXd& acceleration,
@@ -142,13 +140,10 @@ void solve_hybrid(const Eigen::MatrixXd& mass, const Eigen::MatrixXd& dq, const 
   solver.solve(dq, out.acceleration_dq, out.effort_dq);
   solver.solve(dv, out.acceleration_dv, out.effort_dv);
   Eigen::MatrixXd right = -map.transpose();
-  for (const int k : solver.driven)
-    right.col(independent[static_cast<std::size_t>(k)]) = mass.col(k);
+  for (const int k : solver.driven) right.col(independent[index(k)]) = mass.col(k);
   solver.solve(right, out.acceleration_dinput, out.effort_dinput);
-  for (const int k : solver.driven)
-    out.acceleration_dinput(k, independent[static_cast<std::size_t>(k)]) = 1.0;
-  for (const int k : solver.free)
-    out.effort_dinput(k, independent[static_cast<std::size_t>(k)]) = 1.0;
+  for (const int k : solver.driven) out.acceleration_dinput(k, independent[index(k)]) = 1.0;
+  for (const int k : solver.free) out.effort_dinput(k, independent[index(k)]) = 1.0;
 }
 
 const HybridDerivatives& hybrid_dynamics_derivatives(const Mechanism& mechanism, const State& state,
@@ -183,7 +178,7 @@ WrenchDerivatives external_wrench_derivatives(const Mechanism& mechanism, const 
   const State still{q, Eigen::VectorXd::Zero(n)};
   const Eigen::VectorXd none = Eigen::VectorXd::Zero(n);
   inverse_dynamics_derivatives(mechanism, still, none, w);
-  const BodyPlace& body = mechanism.bodies()[static_cast<std::size_t>(where.body)];
+  const BodyPlace& body = mechanism.bodies()[index(where.body)];
   const DerivativeTable<double>& c = w.columns();
   Eigen::MatrixXd effort = Eigen::MatrixXd::Zero(n, 6);
   if (body.node >= 0) {
@@ -192,8 +187,8 @@ WrenchDerivatives external_wrench_derivatives(const Mechanism& mechanism, const 
     const Rotationd axes = where.axes == ExternalWrench::Axes::body
                                ? node.pose.rotation * body.X_node_body.rotation
                                : Rotationd::identity();
-    for (int i = body.node; i >= 0; i = mechanism.nodes()[static_cast<std::size_t>(i)].parent) {
-      const Node& own = mechanism.nodes()[static_cast<std::size_t>(i)];
+    for (int i = body.node; i >= 0; i = mechanism.nodes()[index(i)].parent) {
+      const Node& own = mechanism.nodes()[index(i)];
       for (int k = own.v_index; k < own.v_index + own.freedoms; ++k) {
         const Twistd s = get_twist(c.twist, c.stride, k);
         const Vec3d shift = s.linear + cross(s.angular, point);

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/embedding.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/sensitivity/closed_derivatives.h"
@@ -42,7 +43,7 @@ void copy_matrix(const SensitivityWorkspace& w, const double* padded, Eigen::Mat
   const Eigen::Index stride = w.stride();
   double* out = to.data();
   for (Eigen::Index k = 0; k < n; ++k)
-    std::memcpy(out + k * n, padded + k * stride, static_cast<std::size_t>(n) * sizeof(double));
+    std::memcpy(out + k * n, padded + k * stride, to_size(n) * sizeof(double));
 }
 
 const InverseDerivatives& inverse_dynamics_derivatives(const Mechanism& mechanism,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
 #include "catena/model/configuration.h"
@@ -68,7 +69,7 @@ bool find_spot(const Mechanism& m, const std::string& name, Spot& spot) {
       return true;
     }
   if (!m.has_body(name) || name == kWorld) return false;
-  const BodyPlace& body = m.bodies()[static_cast<std::size_t>(m.body_index(name))];
+  const BodyPlace& body = m.bodies()[index(m.body_index(name))];
   spot = {body.node, body.X_node_body.translation};
   return true;
 }
@@ -135,8 +136,8 @@ SpotRows rows_of(const Mechanism& m, const Spot& spot, const Pieces& pieces,
   if (spot.node >= 0) {
     const ColumnNode<double>& body = c.nodes[spot.node];
     const Vec3d place = body.pose * spot.point;
-    for (int i = spot.node; i >= 0; i = m.nodes()[static_cast<std::size_t>(i)].parent) {
-      const Node& node = m.nodes()[static_cast<std::size_t>(i)];
+    for (int i = spot.node; i >= 0; i = m.nodes()[index(i)].parent) {
+      const Node& node = m.nodes()[index(i)];
       for (int l = node.v_index; l < node.v_index + node.freedoms; ++l) {
         const Twistd s = get_twist(c.twist, c.stride, l);
         const Vec3d moved = s.linear + cross(s.angular, place);
@@ -168,15 +169,15 @@ State displaced(const Mechanism& m, const State& state, const std::vector<int>& 
   if (m.loops().empty()) return moved;
   AssemblySettings settings;
   settings.keep_limits = false;
-  settings.fixed.assign(static_cast<std::size_t>(m.freedoms()), 0);
-  for (const int i : freedoms) settings.fixed[static_cast<std::size_t>(i)] = 1;
+  settings.fixed.assign(to_size(m.freedoms()), 0);
+  for (const int i : freedoms) settings.fixed[index(i)] = 1;
   return assemble(m, moved, settings);
 }
 
 namespace {
 
 void check_mask(const Mechanism& m, const std::vector<std::uint8_t>& mask, const char* what) {
-  if (!mask.empty() && mask.size() != static_cast<std::size_t>(m.freedoms()))
+  if (!mask.empty() && mask.size() != to_size(m.freedoms()))
     throw NumericalError(std::string(what) + " has " + std::to_string(mask.size()) +
                          " entries, but this mechanism has " + std::to_string(m.freedoms()) +
                          " freedoms");
@@ -190,7 +191,7 @@ void keep_independent(const Mechanism& m, const VectorXd& q, std::vector<std::ui
   for (std::size_t i = 0; i < driven.size(); ++i) wanted[i] |= driven[i];
   bool serves = w.has_chart();
   for (int i = 0; i < m.freedoms() && serves; ++i)
-    serves = wanted[static_cast<std::size_t>(i)] == 0 || w.chart().is_independent(i);
+    serves = wanted[index(i)] == 0 || w.chart().is_independent(i);
   if (serves) return;
   w.set_chart(choose_chart(m, q, {.pinned = std::move(wanted)}), true);
 }
@@ -200,10 +201,10 @@ void keep_independent(const Mechanism& m, const VectorXd& q, std::vector<std::ui
 MatrixXd parameter_matrix(const Mechanism& m, const LinearModel& model,
                           const ParameterSet& parameters, const LinearizeSettings& settings) {
   SensitivityWorkspace w(m);
-  std::vector<std::uint8_t> own(static_cast<std::size_t>(m.freedoms()), 0);
+  std::vector<std::uint8_t> own(to_size(m.freedoms()), 0);
   std::vector<std::uint8_t> driven = settings.motion_driven;
   driven.resize(own.size(), 0);
-  for (const int i : model.freedoms) own[static_cast<std::size_t>(i)] = 1;
+  for (const int i : model.freedoms) own[index(i)] = 1;
   keep_independent(m, model.point.state.q, own, {}, w.dynamics());
   const HybridParameterDerivatives d = parameters.hybrid_derivatives(
       model.point.state, {driven, model.point.effort, model.point.acceleration}, w,
@@ -220,8 +221,7 @@ LinearModel linearize(const Mechanism& m, const OperatingPoint& point,
   check_mask(m, settings.independent, "independent");
   keep_independent(m, point.state.q, settings.independent, settings.motion_driven, w.dynamics());
   const auto driven = [&](int freedom) {
-    return !settings.motion_driven.empty() &&
-           settings.motion_driven[static_cast<std::size_t>(freedom)] != 0;
+    return !settings.motion_driven.empty() && settings.motion_driven[index(freedom)] != 0;
   };
   const bool hybrid = std::any_of(settings.motion_driven.begin(), settings.motion_driven.end(),
                                   [](std::uint8_t x) { return x != 0; });
@@ -232,14 +232,13 @@ LinearModel linearize(const Mechanism& m, const OperatingPoint& point,
   model.acceleration = p.acceleration;
   model.freedoms = w.dynamics().independent();
   const Index n = p.map.cols();
-  std::vector<int> place(static_cast<std::size_t>(m.freedoms()), -1);
+  std::vector<int> place(to_size(m.freedoms()), -1);
   for (std::size_t k = 0; k < model.freedoms.size(); ++k) {
-    place[static_cast<std::size_t>(model.freedoms[k])] = static_cast<int>(k);
-    const std::string& name = m.velocity_names()[static_cast<std::size_t>(model.freedoms[k])];
+    place[index(model.freedoms[k])] = static_cast<int>(k);
+    const std::string& name = m.velocity_names()[index(model.freedoms[k])];
     model.states.push_back("q." + name);
   }
-  for (const int i : model.freedoms)
-    model.states.push_back("v." + m.velocity_names()[static_cast<std::size_t>(i)]);
+  for (const int i : model.freedoms) model.states.push_back("v." + m.velocity_names()[index(i)]);
   model.residual = p.acceleration.size() > 0 ? p.acceleration.lpNorm<Eigen::Infinity>() : 0.0;
   model.speed = point.state.v.size() > 0 ? point.state.v.lpNorm<Eigen::Infinity>() : 0.0;
 
@@ -251,14 +250,13 @@ LinearModel linearize(const Mechanism& m, const OperatingPoint& point,
   MatrixXd generalized = MatrixXd::Zero(n, input_count);  // P3
   MatrixXd effort_by_input = MatrixXd::Zero(n, input_count);
   for (Index j = 0; j < input_count; ++j) {
-    const std::string& name = inputs[static_cast<std::size_t>(j)];
+    const std::string& name = inputs[index(j)];
     const int freedom = freedom_or_none(m, name);
     if (freedom >= 0) {
       by_input.col(j) = p.state_dinput.col(freedom);
       if (p.effort_dinput.size() > 0) effort_by_input.col(j) = p.effort_dinput.col(freedom);
-      generalized.col(j) =
-          driven(freedom) ? VectorXd(-w.inverse.da.col(place[static_cast<std::size_t>(freedom)]))
-                          : VectorXd(p.map.row(freedom).transpose());
+      generalized.col(j) = driven(freedom) ? VectorXd(-w.inverse.da.col(place[index(freedom)]))
+                                           : VectorXd(p.map.row(freedom).transpose());
       model.inputs.push_back((driven(freedom) ? "a." : "effort.") + name);
       continue;
     }
@@ -270,11 +268,11 @@ LinearModel linearize(const Mechanism& m, const OperatingPoint& point,
       throw_unknown(m, "input", name, candidates);
     }
     // The generalized effort of a unit load is the (angular or linear) Jacobian's row.
-    const BodyPlace& body = m.bodies()[static_cast<std::size_t>(m.body_index(d.name))];
+    const BodyPlace& body = m.bodies()[index(m.body_index(d.name))];
     VectorXd effort = VectorXd::Zero(m.freedoms());
     const DerivativeTable<double>& c = w.columns();
-    for (int i = body.node; i >= 0; i = m.nodes()[static_cast<std::size_t>(i)].parent) {
-      const Node& node = m.nodes()[static_cast<std::size_t>(i)];
+    for (int i = body.node; i >= 0; i = m.nodes()[index(i)].parent) {
+      const Node& node = m.nodes()[index(i)];
       const Vec3d at = c.nodes[body.node].pose * body.X_node_body.translation;
       for (int l = node.v_index; l < node.v_index + node.freedoms; ++l) {
         const Twistd s = get_twist(c.twist, c.stride, l);
@@ -284,13 +282,13 @@ LinearModel linearize(const Mechanism& m, const OperatingPoint& point,
     for (int l = 0; l < m.freedoms(); ++l) {
       if (effort[l] == 0.0) continue;
       if (driven(l)) {  // it loads the drive, not the motion
-        effort_by_input(place[static_cast<std::size_t>(l)], j) -= effort[l];
+        effort_by_input(place[index(l)], j) -= effort[l];
         continue;
       }
       by_input.col(j) += effort[l] * p.state_dinput.col(l);
       if (p.effort_dinput.size() > 0)
         for (Index k = 0; k < n; ++k)
-          if (driven(model.freedoms[static_cast<std::size_t>(k)]))
+          if (driven(model.freedoms[index(k)]))
             effort_by_input(k, j) += effort[l] * p.effort_dinput(k, l);
     }
     generalized.col(j) = p.map.transpose() * effort;
@@ -299,8 +297,7 @@ LinearModel linearize(const Mechanism& m, const OperatingPoint& point,
 
   model.A = MatrixXd::Zero(2 * n, 2 * n);
   const MatrixXd drift = kinematic_block(m, point.state.v) * p.map;
-  for (Index k = 0; k < n; ++k)
-    model.A.row(k).head(n) = drift.row(model.freedoms[static_cast<std::size_t>(k)]);
+  for (Index k = 0; k < n; ++k) model.A.row(k).head(n) = drift.row(model.freedoms[index(k)]);
   model.A.topRightCorner(n, n).setIdentity();
   model.A.bottomLeftCorner(n, n) = p.state_dq;
   model.A.bottomRightCorner(n, n) = p.state_dv;
@@ -329,7 +326,7 @@ LinearModel linearize(const Mechanism& m, const OperatingPoint& point,
   model.C = MatrixXd::Zero(rows, 2 * n);
   model.D = MatrixXd::Zero(rows, input_count);
   for (Index r = 0; r < rows; ++r) {
-    std::string& name = model.outputs[static_cast<std::size_t>(r)];
+    std::string& name = model.outputs[index(r)];
     int freedom = freedom_or_none(m, name);
     Dotted d = split(name);
     if (freedom >= 0) {
@@ -349,7 +346,7 @@ LinearModel linearize(const Mechanism& m, const OperatingPoint& point,
       model.C.row(r).tail(n) = p.acceleration_dv.row(freedom);
       model.D.row(r) = p.map.row(freedom) * by_input;
     } else if (freedom >= 0 && d.kind == "effort" && driven(freedom)) {
-      const Index k = place[static_cast<std::size_t>(freedom)];
+      const Index k = place[index(freedom)];
       model.C.row(r).head(n) = p.effort_dq.row(k);
       model.C.row(r).tail(n) = p.effort_dv.row(k);
       model.D.row(r) = effort_by_input.row(k);
@@ -424,7 +421,7 @@ Perturbation linearize_by_perturbation(const Mechanism& m, const LinearModel& mo
   out.B = MatrixXd::Zero(2 * n, inputs);
   for (Index j = 0; j < inputs; ++j) {
     OperatingPoint up = p, down = p;
-    const std::string& word = model.inputs[static_cast<std::size_t>(j)];
+    const std::string& word = model.inputs[index(j)];
     const Dotted d = split(word);
     // Linear in the input: a step of one loses nothing.
     if (d.kind == "effort" || d.kind == "a") {

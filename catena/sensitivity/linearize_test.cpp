@@ -6,6 +6,7 @@
 #include <Eigen/LU>
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/testing/closed_cases.h"
 #include "catena/model/configuration.h"
 #include "catena/sensitivity/equilibrium.h"
@@ -22,7 +23,7 @@ OperatingPoint at_rest(const Mechanism& m) {
   return {m.default_state(), none, none, {}};
 }
 
-// The parameters that the digest of the text found behind its printed matrices: two equal links
+// The parameters that the reference of the text found behind its printed matrices: two equal links
 // that hang straight down, in relative angles.
 Mechanism lin_and_yae() {
   MechanismBuilder b("two links");
@@ -56,7 +57,7 @@ TEST(Linearize, TwoLinksOfLinAndYae) {
   EXPECT_NEAR(a.modes[0].frequency, 1.59217, 5e-6);
   EXPECT_NEAR(a.modes[1].frequency, 2.58743, 5e-6);
   EXPECT_EQ(a.stability, Stability::marginal);
-  // Gains for 4 rad/s and a damping of 0.7, from the digest.
+  // Gains for 4 rad/s and a damping of 0.7, from the reference.
   const DecouplingGains g =
       decoupling_gains(p, VectorXd::Constant(2, 4.0), VectorXd::Constant(2, 0.7));
   EXPECT_LT(
@@ -100,7 +101,7 @@ TEST(Linearize, IndependentFreedomsAreChosen) {
   for (int i = 0; i < 3; ++i) {
     LinearizeSettings settings;
     settings.independent.assign(3, 0);
-    settings.independent[static_cast<std::size_t>(i)] = 1;
+    settings.independent[index(i)] = 1;
     SensitivityWorkspace w(m);
     const LinearModel model = linearize(m, point, settings, w);
     EXPECT_EQ(model.freedoms, std::vector<int>{i});

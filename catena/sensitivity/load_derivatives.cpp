@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/base/index.h"
 #include "catena/sensitivity/kernels/columns.h"
 
 namespace catena {
@@ -112,7 +113,7 @@ template <class QEntry>
 void wrench_entries(const SensitivityWorkspace& w, const ExternalWrench& e, QEntry q_entry) {
   if (e.body < 0 || e.axes != ExternalWrench::Axes::ground) return;
   const Mechanism& m = w.mechanism();
-  const BodyPlace& body = m.bodies()[static_cast<std::size_t>(e.body)];
+  const BodyPlace& body = m.bodies()[index(e.body)];
   if (body.node < 0) return;
   const DerivativeTable<double>& c = w.columns();
   const Vec3d r = c.nodes[body.node].pose * (body.X_node_body * e.point);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/model/builder.h"
 
@@ -54,7 +55,7 @@ std::vector<std::string> ParameterSet::all_names(const Mechanism& m) {
     for (const std::string word : {"damping", "stiffness", "rest", "friction"})
       for (int k = 0; k < freedoms; ++k) {
         const bool has_coordinate =
-            m.coordinate_of_freedom()[static_cast<std::size_t>(m.hinges()[h].v_index + k)] >= 0;
+            m.coordinate_of_freedom()[index(m.hinges()[h].v_index + k)] >= 0;
         if (!has_coordinate && (word == "stiffness" || word == "rest")) continue;
         names.push_back(own + word + (freedoms > 1 ? "." + std::to_string(k + 1) : ""));
       }
@@ -111,15 +112,15 @@ ParameterSet::Parameter ParameterSet::find(const Mechanism& m, const std::string
   };
   if (const int axis = place(after("gravity."), kAxes); axis >= 0) return {Kind::gravity, 0, axis};
   for (int i = 0; i < static_cast<int>(d.bodies.size()); ++i) {
-    const std::string own = "body." + d.bodies[static_cast<std::size_t>(i)].name + ".";
+    const std::string own = "body." + d.bodies[index(i)].name + ".";
     if (name == own + "mass") return {Kind::mass, i, 0};
     if (const int axis = place(after(own + "com."), kAxes); axis >= 0) return {Kind::com, i, axis};
     if (const int entry = place(after(own + "inertia."), kEntries); entry >= 0)
       return {Kind::inertia, i, entry};
   }
   for (int i = 0; i < static_cast<int>(d.hinges.size()); ++i) {
-    const Hinge& hinge = d.hinges[static_cast<std::size_t>(i)];
-    const HingePlace& where = m.hinges()[static_cast<std::size_t>(i)];
+    const Hinge& hinge = d.hinges[index(i)];
+    const HingePlace& where = m.hinges()[index(i)];
     const std::string own = "hinge." + hinge.name + ".";
     const std::string rest = after(own);
     if (rest.empty()) continue;
@@ -151,7 +152,7 @@ ParameterSet::Parameter ParameterSet::find(const Mechanism& m, const std::string
     if (rest == "pitch" && hinge.type == HingeType::screw) return {Kind::pitch, i, 0};
   }
   for (int i = 0; i < static_cast<int>(d.springs.size()); ++i) {
-    const std::string own = "spring." + d.springs[static_cast<std::size_t>(i)].name + ".";
+    const std::string own = "spring." + d.springs[index(i)].name + ".";
     if (name == own + "stiffness") return {Kind::spring_stiffness, i, 0};
     if (name == own + "rest_length") return {Kind::spring_rest, i, 0};
     if (name == own + "damping") return {Kind::spring_damping, i, 0};
@@ -161,10 +162,9 @@ ParameterSet::Parameter ParameterSet::find(const Mechanism& m, const std::string
       return {Kind::spring_point_b, i, axis};
   }
   for (int i = 0; i < static_cast<int>(d.rods.size()); ++i)
-    if (name == "rod." + d.rods[static_cast<std::size_t>(i)].name + ".length")
-      return {Kind::rod_length, i, 0};
+    if (name == "rod." + d.rods[index(i)].name + ".length") return {Kind::rod_length, i, 0};
   for (int i = 0; i < static_cast<int>(d.couplings.size()); ++i) {
-    const Coupling& coupling = d.couplings[static_cast<std::size_t>(i)];
+    const Coupling& coupling = d.couplings[index(i)];
     const std::string rest = after("coupling." + coupling.name + ".");
     if (rest.empty() || coupling.function) continue;
     if (is_gear(coupling)) {
@@ -183,15 +183,14 @@ ParameterSet::Parameter ParameterSet::find(const Mechanism& m, const std::string
 namespace {
 
 FreedomSettings& freedom_of(Hinge& hinge, int entry) {
-  if (hinge.freedoms.size() <= static_cast<std::size_t>(entry))
-    hinge.freedoms.resize(static_cast<std::size_t>(entry) + 1);
-  return hinge.freedoms[static_cast<std::size_t>(entry)];
+  if (hinge.freedoms.size() <= to_size(entry)) hinge.freedoms.resize(to_size(entry) + 1);
+  return hinge.freedoms[index(entry)];
 }
 
 }  // namespace
 
 void ParameterSet::change(const Parameter& p, double by, Description& d) const {
-  const std::size_t i = static_cast<std::size_t>(p.index);
+  const std::size_t i = to_size(p.index);
   Vec3d along = Vec3d::zero();
   if (p.entry < 3) along[p.entry] = by;
   switch (p.kind) {
@@ -203,8 +202,7 @@ void ParameterSet::change(const Parameter& p, double by, Description& d) const {
       break;
     case Kind::inertia: {
       SymMat3d& s = d.bodies[i].inertia;
-      *std::array{&s.xx, &s.xy, &s.xz, &s.yy, &s.yz, &s.zz}[static_cast<std::size_t>(p.entry)] +=
-          by;
+      *std::array{&s.xx, &s.xy, &s.xz, &s.yy, &s.yz, &s.zz}[index(p.entry)] += by;
       break;
     }
     case Kind::gravity:
@@ -262,8 +260,8 @@ void ParameterSet::change(const Parameter& p, double by, Description& d) const {
     case Kind::further_axis: {
       Hinge& hinge = d.hinges[i];
       if (hinge.axes.empty()) hinge.axes = {Vec3d::unit_x(), Vec3d::unit_y(), Vec3d::unit_z()};
-      hinge.axes.resize(static_cast<std::size_t>(further_axes(hinge)));
-      Vec3d& axis = hinge.axes[static_cast<std::size_t>(p.entry / 3)];
+      hinge.axes.resize(to_size(further_axes(hinge)));
+      Vec3d& axis = hinge.axes[index(p.entry / 3)];
       axis = normalized(axis);
       axis[p.entry % 3] += by;
       break;
@@ -275,10 +273,10 @@ void ParameterSet::change(const Parameter& p, double by, Description& d) const {
       d.rods[i].length += by;
       break;
     case Kind::coefficient:
-      d.couplings[i].terms[static_cast<std::size_t>(p.entry)].coefficient += by;
+      d.couplings[i].terms[index(p.entry)].coefficient += by;
       break;
     case Kind::ratio:
-      d.couplings[i].terms[static_cast<std::size_t>(p.entry)].coefficient -= by;
+      d.couplings[i].terms[index(p.entry)].coefficient -= by;
       break;
     case Kind::constant:
       d.couplings[i].constant += by;
@@ -290,13 +288,11 @@ VectorXd ParameterSet::values() const {
   VectorXd x = VectorXd::Zero(size());
   const Description& d = m_.description();
   for (Index k = 0; k < x.size(); ++k) {
-    const Parameter& p = parameters_[static_cast<std::size_t>(k)];
-    const std::size_t i = static_cast<std::size_t>(p.index);
+    const Parameter& p = parameters_[index(k)];
+    const std::size_t i = to_size(p.index);
     const auto freedom = [&] {
       const Hinge& h = d.hinges[i];
-      return static_cast<std::size_t>(p.entry) < h.freedoms.size()
-                 ? h.freedoms[static_cast<std::size_t>(p.entry)]
-                 : FreedomSettings{};
+      return to_size(p.entry) < h.freedoms.size() ? h.freedoms[index(p.entry)] : FreedomSettings{};
     };
     switch (p.kind) {
       case Kind::mass:
@@ -307,7 +303,7 @@ VectorXd ParameterSet::values() const {
         break;
       case Kind::inertia: {
         const SymMat3d& s = d.bodies[i].inertia;
-        x[k] = std::array{s.xx, s.xy, s.xz, s.yy, s.yz, s.zz}[static_cast<std::size_t>(p.entry)];
+        x[k] = std::array{s.xx, s.xy, s.xz, s.yy, s.yz, s.zz}[index(p.entry)];
         break;
       }
       case Kind::gravity:
@@ -359,10 +355,10 @@ VectorXd ParameterSet::values() const {
         x[k] = d.rods[i].length;
         break;
       case Kind::coefficient:
-        x[k] = d.couplings[i].terms[static_cast<std::size_t>(p.entry)].coefficient;
+        x[k] = d.couplings[i].terms[index(p.entry)].coefficient;
         break;
       case Kind::ratio:
-        x[k] = -d.couplings[i].terms[static_cast<std::size_t>(p.entry)].coefficient;
+        x[k] = -d.couplings[i].terms[index(p.entry)].coefficient;
         break;
       case Kind::constant:
         x[k] = d.couplings[i].constant;
@@ -382,8 +378,7 @@ Mechanism ParameterSet::with(const VectorXd& wanted) const {
                          std::to_string(wanted.size()));
   const VectorXd now = values();
   Description d = m_.description();
-  for (Index k = 0; k < now.size(); ++k)
-    change(parameters_[static_cast<std::size_t>(k)], wanted[k] - now[k], d);
+  for (Index k = 0; k < now.size(); ++k) change(parameters_[index(k)], wanted[k] - now[k], d);
   return MechanismBuilder(std::move(d)).finish({.strict = false});
 }
 

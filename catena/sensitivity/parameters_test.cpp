@@ -1,8 +1,9 @@
 // Derivatives by parameters against differences of the reference with other parameters (trees), the
-// numbers of the digest of Sohl & Bobrow (case T1), and mechanisms made anew (loops); the regressor
-// against inverse dynamics.
+// numbers of the reference solutions for [Sohl & Bobrow 2001] (case T1), and mechanisms made anew
+// (loops); the regressor against inverse dynamics.
 #include "catena/sensitivity/parameters.h"
 
+#include "catena/base/index.h"
 #include "catena/dynamics/testing/closed_cases.h"
 #include "catena/sensitivity/products.h"
 #include "catena/sensitivity/testing/test_support.h"
@@ -55,10 +56,9 @@ TEST(Parameters, OfTreesAgreeWithTheReference) {
       };
       const Numbers expected = slope(at, 2e-3L);
       VectorXd wanted(m.freedoms());
-      for (int j = 0; j < m.freedoms(); ++j)
-        wanted[j] = static_cast<double>(expected[static_cast<std::size_t>(j)]);
+      for (int j = 0; j < m.freedoms(); ++j) wanted[j] = static_cast<double>(expected[index(j)]);
       const double e = off(found.col(k), wanted);
-      EXPECT_LT(e, 1e-9) << names[static_cast<std::size_t>(k)];
+      EXPECT_LT(e, 1e-9) << names[index(k)];
       worst.take(e);
       ++compared;
     }
@@ -97,8 +97,8 @@ TEST(Parameters, OfAnAdjointAreTheColumnsTimesTheMultiplier) {
     const VectorXd expected = columns.transpose() * x;
     for (int k = 0; k < set.size(); ++k) {
       const double e = std::abs(found[k] - expected[k]) / (1.0 + columns.col(k).norm());
-      EXPECT_LT(e, 1e-11) << set.names()[static_cast<std::size_t>(k)] << ": " << found[k]
-                          << " against " << expected[k];
+      EXPECT_LT(e, 1e-11) << set.names()[index(k)] << ": " << found[k] << " against "
+                          << expected[k];
       worst.take(e);
       ++compared;
     }
@@ -172,12 +172,12 @@ void expect_parameters(const Mechanism& m, const State& s, const VectorXd& effor
   SensitivityWorkspace w(m);
   const MatrixXd found = set.acceleration_derivatives(s, effort, w);
   const std::vector<int> own = w.dynamics().independent();
-  std::vector<std::uint8_t> fixed(static_cast<std::size_t>(m.freedoms()), 0);
-  for (const int i : own) fixed[static_cast<std::size_t>(i)] = 1;
+  std::vector<std::uint8_t> fixed(to_size(m.freedoms()), 0);
+  for (const int i : own) fixed[index(i)] = 1;
   const VectorXd acceleration = forward_dynamics(m, s, effort, w.dynamics());
   const MatrixXd needed = set.effort_derivatives(s, acceleration, w);
   HybridInput hybrid{std::vector<std::uint8_t>(fixed.size(), 0), effort, acceleration};
-  hybrid.motion_driven[static_cast<std::size_t>(own[0])] = 1;
+  hybrid.motion_driven[index(own[0])] = 1;
   const HybridParameterDerivatives mixed = set.hybrid_derivatives(s, hybrid, w);
   const VectorXd values = set.values();
   const auto size = static_cast<Eigen::Index>(own.size());
@@ -200,7 +200,7 @@ void expect_parameters(const Mechanism& m, const State& s, const VectorXd& effor
     const VectorXd expected = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h);
     VectorXd all(4 * size);
     all << found.col(k), needed.col(k), mixed.acceleration.col(k), mixed.effort.col(k);
-    EXPECT_LT(off(all, expected), 1e-8) << set.names()[static_cast<std::size_t>(k)] << "\n"
+    EXPECT_LT(off(all, expected), 1e-8) << set.names()[index(k)] << "\n"
                                         << all.transpose() << "\n"
                                         << expected.transpose();
   }

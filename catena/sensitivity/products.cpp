@@ -1,6 +1,7 @@
 #include "catena/sensitivity/products.h"
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/dynamics/embedding.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/operators/operators.h"
@@ -17,15 +18,14 @@ bool has_own_block(const Node& node) { return node.freedoms > 1 || varies(node);
 template <class F>
 void each_change(SensitivityWorkspace& w, F f) {
   const SweepModel& model = w.dynamics().model();
-  for (int index = 0; index < model.aggregate_count; ++index) {
-    const Aggregate& a = model.aggregates[index];
-    const LoopVariation& loop = w.closure_duals().loops()[static_cast<std::size_t>(index)];
+  for (int loop_index = 0; loop_index < model.aggregate_count; ++loop_index) {
+    const Aggregate& a = model.aggregates[loop_index];
+    const LoopVariation& loop = w.closure_duals().loops()[index(loop_index)];
     const int* order = model.order + a.first_order;
     const int* freedom = model.freedom_of_column + a.first_order;
     for (int k = 0; k < a.independents; ++k)
       for (int i = 0; i < a.freedoms; ++i)
-        f(loop, a, freedom[i], freedom[order[a.rank + k]],
-          static_cast<std::size_t>(k * a.freedoms + i));
+        f(loop, a, freedom[i], freedom[order[a.rank + k]], to_size(k * a.freedoms + i));
   }
 }
 // f(row freedom, freedom k, freedom l, ∂_k X at (row, l)).
@@ -35,7 +35,7 @@ void each_map_change(SensitivityWorkspace& w, F f) {
   each_change(w, [&](const LoopVariation& loop, const Aggregate& a, int row, int k,
                      std::size_t at) {
     const int* order = model.order + a.first_order + a.rank;
-    const std::size_t width = static_cast<std::size_t>(a.independents);
+    const std::size_t width = to_size(a.independents);
     for (std::size_t l = 0; l < width; ++l)
       f(row, k, model.freedom_of_column[a.first_order + order[l]], loop.map_by_q[at * width + l]);
   });
@@ -135,12 +135,11 @@ LoopChange DynamicsProducts::along(int loop, const Eigen::VectorXd& motion) {
   const auto each = [&](auto f) {
     for (int i = 0; i < a.freedoms; ++i)
       for (int l = 0; l < a.independents; ++l)
-        f(freedom[i], freedom[order[a.rank + l]],
-          found.map_by_q[static_cast<std::size_t>(i * a.independents + l)]);
+        f(freedom[i], freedom[order[a.rank + l]], found.map_by_q[index(i * a.independents + l)]);
   };
   for (int i = 0; i < a.freedoms; ++i) {
     out.q[freedom[i]] = motion[i];
-    out.acceleration[freedom[i]] = found.bias_by_q[static_cast<std::size_t>(i)];
+    out.acceleration[freedom[i]] = found.bias_by_q[index(i)];
   }
   each([&](int row, int l, double change) {
     out.v[row] += change * state_.v[l];
@@ -161,21 +160,19 @@ void DynamicsProducts::tree_product(const Eigen::VectorXd& q, const Eigen::Vecto
   // Outward: sums over the freedoms inboard of the node's own, and its own after them.
   for (int n = 0; n < model.node_count; ++n) {
     const Node& node = model.nodes[n];
-    NodeSums& s = sums_[static_cast<std::size_t>(n)];
+    NodeSums& s = sums_[index(n)];
     if (node.parent >= 0) {
-      s = sums_[static_cast<std::size_t>(node.parent)];
+      s = sums_[index(node.parent)];
     } else {
       s.second = Twistd::zero();
       s.rate = Vec3d::zero();
     }
     s.force = Wrenchd::zero();
     for (int k = node.v_index; k < node.v_index + node.freedoms; ++k) {
-      y[k] = dot(
-          get_wrench(c.momentum, stride, k),
-          node.parent >= 0 ? sums_[static_cast<std::size_t>(node.parent)].second : Twistd::zero());
+      y[k] = dot(get_wrench(c.momentum, stride, k),
+                 node.parent >= 0 ? sums_[index(node.parent)].second : Twistd::zero());
       if (node.parent >= 0)
-        y[k] +=
-            dot(get_vec3(c.turning, stride, k), sums_[static_cast<std::size_t>(node.parent)].rate);
+        y[k] += dot(get_vec3(c.turning, stride, k), sums_[index(node.parent)].rate);
       const Twistd twist = get_twist(c.twist, stride, k);
       s.second += q[k] * get_twist(c.second, stride, k) + v[k] * get_twist(c.drift, stride, k) +
                   a[k] * twist;
@@ -188,14 +185,14 @@ void DynamicsProducts::tree_product(const Eigen::VectorXd& q, const Eigen::Vecto
     const DriveTerm& drive = c.drives[d];
     y[drive.freedom] += drive.reflected * a[drive.freedom];
     if (drive.carrier < 0) continue;
-    NodeSums& s = sums_[static_cast<std::size_t>(drive.carrier)];
+    NodeSums& s = sums_[index(drive.carrier)];
     y[drive.freedom] += dot(c.rotors[d].axis, s.second.angular) + dot(c.rotors[d].turned, s.rate);
     s.force.moment += v[drive.freedom] * c.rotors[d].turned + a[drive.freedom] * c.rotors[d].axis;
   }
   // Inward.
   for (int n = model.node_count; n-- > 0;) {
     const Node& node = model.nodes[n];
-    const NodeSums& s = sums_[static_cast<std::size_t>(n)];
+    const NodeSums& s = sums_[index(n)];
     for (int k = node.v_index; k < node.v_index + node.freedoms; ++k)
       y[k] += dot(s.force, get_twist(c.twist, stride, k));
     if (has_own_block(node)) {
@@ -204,7 +201,7 @@ void DynamicsProducts::tree_product(const Eigen::VectorXd& q, const Eigen::Vecto
         for (int k = 0; k < node.freedoms; ++k)
           y[node.v_index + k] += g.own[l][k] * q[node.v_index + l];
     }
-    if (node.parent >= 0) sums_[static_cast<std::size_t>(node.parent)].force += s.force;
+    if (node.parent >= 0) sums_[index(node.parent)].force += s.force;
   }
   if (w_.dynamics().has_passive_elements() || !external_.empty())
     add_load_product(state_, external_, q, v, w_, y);
@@ -218,9 +215,8 @@ void DynamicsProducts::tree_adjoint(const Eigen::VectorXd& x, Eigen::VectorXd& b
   // Outward: Λ = Σ x S over the freedoms inboard, the node's own included.
   for (int n = 0; n < model.node_count; ++n) {
     const Node& node = model.nodes[n];
-    NodeSums& s = sums_[static_cast<std::size_t>(n)];
-    s.second =
-        node.parent >= 0 ? sums_[static_cast<std::size_t>(node.parent)].second : Twistd::zero();
+    NodeSums& s = sums_[index(n)];
+    s.second = node.parent >= 0 ? sums_[index(node.parent)].second : Twistd::zero();
     s.force = Wrenchd::zero();
     s.turning = Vec3d::zero();
     for (int k = node.v_index; k < node.v_index + node.freedoms; ++k)
@@ -236,7 +232,7 @@ void DynamicsProducts::tree_adjoint(const Eigen::VectorXd& x, Eigen::VectorXd& b
     const double own = x[drive.freedom];
     by_a[drive.freedom] += drive.reflected * own;
     if (drive.carrier < 0) continue;
-    NodeSums& s = sums_[static_cast<std::size_t>(drive.carrier)];
+    NodeSums& s = sums_[index(drive.carrier)];
     by_v[drive.freedom] += dot(c.rotors[d].turned, s.second.angular);
     by_a[drive.freedom] += dot(c.rotors[d].axis, s.second.angular);
     s.force.moment += own * c.rotors[d].axis;
@@ -245,7 +241,7 @@ void DynamicsProducts::tree_adjoint(const Eigen::VectorXd& x, Eigen::VectorXd& b
   // Inward: sums of momentum and turning over the freedoms outboard.
   for (int n = model.node_count; n-- > 0;) {
     const Node& node = model.nodes[n];
-    NodeSums& s = sums_[static_cast<std::size_t>(n)];
+    NodeSums& s = sums_[index(n)];
     for (int k = node.v_index; k < node.v_index + node.freedoms; ++k) {
       const Twistd twist = get_twist(c.twist, stride, k);
       by_q[k] += dot(s.force, get_twist(c.second, stride, k)) +
@@ -264,7 +260,7 @@ void DynamicsProducts::tree_adjoint(const Eigen::VectorXd& x, Eigen::VectorXd& b
       s.force += x[k] * get_wrench(c.momentum, stride, k);
       s.turning += x[k] * get_vec3(c.turning, stride, k);
     }
-    NodeSums& parent = sums_[static_cast<std::size_t>(node.parent)];
+    NodeSums& parent = sums_[index(node.parent)];
     parent.force += s.force;
     parent.turning += s.turning;
   }
@@ -338,7 +334,7 @@ void DynamicsProducts::apply_inverse_mass(const Eigen::VectorXd& x, Eigen::Vecto
       Eigen::MatrixXd map = Eigen::MatrixXd::Zero(x.size(), size());
       for (Eigen::Index k = 0; k < map.cols(); ++k) {
         Eigen::VectorXd unit = Eigen::VectorXd::Zero(x.size());
-        unit[d.independent()[static_cast<std::size_t>(k)]] = 1.0;
+        unit[d.independent()[index(k)]] = 1.0;
         d.expand(unit);
         map.col(k) = unit;
       }
@@ -439,7 +435,7 @@ const DynamicsGradient& DynamicsProducts::hybrid_adjoint(const Eigen::VectorXd& 
   kernel_table().hybrid(model, in, &scratch, multiplier_.data(), full_v_.data());
   tree_adjoint(multiplier_, gradient_.q, gradient_.v, gradient_.effort);
   for (Eigen::Index i = 0; i < multiplier_.size(); ++i)
-    if (driven_[static_cast<std::size_t>(i)] == 0) gradient_.effort[i] = -multiplier_[i];
+    if (driven_[index(i)] == 0) gradient_.effort[i] = -multiplier_[i];
   return gradient_;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "catena/base/index.h"
 #include "catena/model/configuration.h"
 #include "catena/sensitivity/kernels/columns.h"
 #include "catena/sensitivity/linearize.h"
@@ -23,7 +24,7 @@ struct DualColumns {
     const Mechanism& m = w.mechanism();
     const DerivativeTable<double>& plain = w.columns();
     table.stride = plain.stride;
-    const std::size_t length = static_cast<std::size_t>(plain.stride);
+    const std::size_t length = to_size(plain.stride);
     numbers.resize(45 * length);
     SecondNumber* next = numbers.data();
     const auto take = [&](std::size_t rows) {
@@ -44,7 +45,7 @@ struct DualColumns {
       generals += w.dynamics().is_general(i) ? 1 : 0;
     nodes.resize(m.nodes().size());
     general.resize(generals);
-    rotors.resize(static_cast<std::size_t>(plain.drive_count));
+    rotors.resize(to_size(plain.drive_count));
     scratch_nodes.resize(m.nodes().size());
     scratch_general.resize(generals);
     table.nodes = nodes.data();
@@ -52,10 +53,10 @@ struct DualColumns {
     table.drives = plain.drives;
     table.drive_count = plain.drive_count;
     table.rotors = rotors.data();
-    sine.resize(static_cast<std::size_t>(m.coordinates()));
+    sine.resize(to_size(m.coordinates()));
     cosine.resize(sine.size());
     q.resize(sine.size());
-    v.resize(static_cast<std::size_t>(m.freedoms()));
+    v.resize(to_size(m.freedoms()));
     a.resize(v.size());
     external.resize(6 * m.nodes().size());
   }
@@ -195,7 +196,7 @@ InverseSecondDerivatives inverse_second_derivatives(const Mechanism& m, const St
   InverseSecondDerivatives out;
   const std::vector<int> own = w.dynamics().independent();
   const Index n = static_cast<Index>(own.size());
-  const auto size = static_cast<std::size_t>(n);
+  const auto size = to_size(n);
   out.qq.resize(size);
   out.vq.resize(size);
   out.vv.resize(size);
@@ -231,7 +232,7 @@ InverseSecondDerivatives inverse_second_derivatives(const Mechanism& m, const St
     for (Index d = 0; d < count; ++d) {
       const Index k = first + d;
       if (k >= n) {
-        dual.v[static_cast<std::size_t>(k - n)].derivative[d] = 1.0;
+        dual.v[index(k - n)].derivative[d] = 1.0;
         continue;
       }
       VectorXd unit = VectorXd::Zero(n);
@@ -241,7 +242,7 @@ InverseSecondDerivatives inverse_second_derivatives(const Mechanism& m, const St
         double rate[kMaxCoordinates];
         node_position_rate(node, in.q + node.q_index, unit.data() + node.v_index, rate);
         for (int c = 0; c < node.coordinates; ++c)
-          dual.q[static_cast<std::size_t>(node.q_index + c)].derivative[d] = rate[c];
+          dual.q[index(node.q_index + c)].derivative[d] = rate[c];
       }
     }
     for (std::size_t i = 0; i < dual.q.size(); ++i) {
@@ -255,23 +256,22 @@ InverseSecondDerivatives inverse_second_derivatives(const Mechanism& m, const St
       if (node.hinge == NodeHinge::revolute)
         place_revolute(node, scratch, scratch.nodes[i].to_parent);
       else if (node.hinge == NodeHinge::prismatic)
-        place_prismatic(node, dual.q[static_cast<std::size_t>(node.q_index)],
-                        scratch.nodes[i].to_parent);
+        place_prismatic(node, dual.q[index(node.q_index)], scratch.nodes[i].to_parent);
     }
     column_sweeps<SecondNumber>(model, dual.q.data(), dual.v.data(), dual.a.data(),
                                 in.external != nullptr ? dual.external.data() : nullptr, true,
                                 scratch, dual.table);
-    found.resize(static_cast<std::size_t>(count));
+    found.resize(to_size(count));
     read_matrices(model, w.tree_pattern(), dual.table, found);
     for (Index d = 0; d < count; ++d) {
       const Index k = first + d;
-      Three& t = found[static_cast<std::size_t>(d)];
+      Three& t = found[index(d)];
       if (k < n) {
-        out.qq[static_cast<std::size_t>(k)] = std::move(t.by_q);
-        out.vq[static_cast<std::size_t>(k)] = std::move(t.by_v);
-        out.aq[static_cast<std::size_t>(k)] = std::move(t.mass);
+        out.qq[index(k)] = std::move(t.by_q);
+        out.vq[index(k)] = std::move(t.by_v);
+        out.aq[index(k)] = std::move(t.mass);
       } else {
-        out.vv[static_cast<std::size_t>(k - n)] = std::move(t.by_v);
+        out.vv[index(k - n)] = std::move(t.by_v);
       }
     }
   }
@@ -284,7 +284,7 @@ ForwardSecondDerivatives forward_second_derivatives(const Mechanism& m, const St
   const ForwardDerivatives f = forward_dynamics_derivatives(m, state, effort, w, external);
   const std::vector<int> own = w.dynamics().independent();
   const Index n = static_cast<Index>(own.size());
-  const auto size = static_cast<std::size_t>(n);
+  const auto size = to_size(n);
   ForwardSecondDerivatives out;
   out.qq.resize(size);
   out.qv.resize(size);
@@ -311,10 +311,10 @@ ForwardSecondDerivatives forward_second_derivatives(const Mechanism& m, const St
       inverse_second_derivatives(m, state, f.acceleration, w, external);
   const MatrixXd back = -f.deffort;
   for (Index k = 0; k < n; ++k) {
-    const std::size_t i = static_cast<std::size_t>(k);
+    const std::size_t i = to_size(k);
     MatrixXd through_q(n, n), through_v(n, n), mixed(n, n);
     for (Index l = 0; l < n; ++l) {
-      const std::size_t j = static_cast<std::size_t>(l);
+      const std::size_t j = to_size(l);
       through_q.col(l) = s.aq[j] * f.dq.col(k);
       through_v.col(l) = s.aq[j] * f.dv.col(k);
       mixed.col(l) = s.vq[j].col(k);

@@ -1,6 +1,7 @@
 // Second derivatives against differences of order eight of the first ones, and of the reference.
 #include "catena/sensitivity/second_derivatives.h"
 
+#include "catena/base/index.h"
 #include "catena/dynamics/testing/closed_cases.h"
 #include "catena/sensitivity/linearize.h"
 #include "catena/sensitivity/testing/test_support.h"
@@ -49,7 +50,7 @@ TEST(SecondDerivatives, OfTreesAgreeWithDifferencesOfTheFirst) {
     const InverseSecondDerivatives s = inverse_second_derivatives(m, c.state, c.acceleration, w);
     const ForwardSecondDerivatives f = forward_second_derivatives(m, c.state, c.effort, w);
     for (int k = 0; k < m.freedoms(); ++k) {
-      const std::size_t j = static_cast<std::size_t>(k);
+      const std::size_t j = to_size(k);
       const auto along = [&](double q, double v) {
         State there = c.state;
         VectorXd step = VectorXd::Zero(m.freedoms());
@@ -91,10 +92,7 @@ TEST(SecondDerivatives, OfVelocitiesAreSymmetric) {
   const InverseSecondDerivatives s = inverse_second_derivatives(m, c.state, c.acceleration, w);
   for (int k = 0; k < m.freedoms(); ++k)
     for (int l = 0; l < m.freedoms(); ++l)
-      EXPECT_LT(
-          (s.vv[static_cast<std::size_t>(k)].col(l) - s.vv[static_cast<std::size_t>(l)].col(k))
-              .norm(),
-          1e-11);
+      EXPECT_LT((s.vv[index(k)].col(l) - s.vv[index(l)].col(k)).norm(), 1e-11);
 }
 
 TEST(SecondDerivatives, OfALoop) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/kernels/aggregate_closure.h"
 #include "catena/model/configuration.h"
 
@@ -21,7 +22,7 @@ inline namespace CATENA_ISA {
 // the sweeps through argument-dependent lookup.
 void evaluate_user_coupling(const Coupling& coupling, int terms, const Number* x, Number& value,
                             Number* gradient, Number* hessian) {
-  const std::size_t n = static_cast<std::size_t>(terms);
+  const std::size_t n = to_size(terms);
   std::vector<double> at(n), along(n), g(n), h(n * n), change(n * n);
   for (std::size_t i = 0; i < n; ++i) at[i] = x[i].value;
   double plain = 0.0;
@@ -82,18 +83,17 @@ ClosureDuals::ClosureDuals(const Workspace& w) : store_(std::make_unique<Store>(
   std::size_t generals = 0, members = 0, freedoms = 0, terms = 0;
   for (int i = 0; i < static_cast<int>(m.nodes().size()); ++i) generals += w.is_general(i) ? 1 : 0;
   for (const Aggregate& a : t.aggregates) {
-    members = std::max(members, static_cast<std::size_t>(a.member_count));
-    freedoms = std::max(freedoms, static_cast<std::size_t>(a.freedoms));
+    members = std::max(members, to_size(a.member_count));
+    freedoms = std::max(freedoms, to_size(a.freedoms));
   }
-  for (const Closure& c : t.closures)
-    terms = std::max(terms, static_cast<std::size_t>(c.term_count));
+  for (const Closure& c : t.closures) terms = std::max(terms, to_size(c.term_count));
   Store& s = *store_;
   s.nodes.resize(m.nodes().size());
   s.general.resize(generals);
-  s.q.resize(static_cast<std::size_t>(m.coordinates()));
+  s.q.resize(to_size(m.coordinates()));
   s.sine.resize(s.q.size());
   s.cosine.resize(s.q.size());
-  s.v.resize(static_cast<std::size_t>(m.freedoms()));
+  s.v.resize(to_size(m.freedoms()));
   s.members.resize(members);
   s.columns.resize(freedoms);
   s.bias.resize(freedoms);
@@ -106,10 +106,10 @@ ClosureDuals::ClosureDuals(const Workspace& w) : store_(std::make_unique<Store>(
 
 // The motion of the members along direction `slot`; `speed`: of a column.
 template <class Speed>
-void ClosureDuals::set_position(const Workspace& w, int index, const double* q, int slot,
+void ClosureDuals::set_position(const Workspace& w, int loop_index, const double* q, int slot,
                                 Speed speed) {
   const SweepModel& model = w.model();
-  const Aggregate& a = model.aggregates[index];
+  const Aggregate& a = model.aggregates[loop_index];
   for (int i = 0; i < a.member_count; ++i) {
     const AggregateMember& member = model.members[a.first_member + i];
     const Node& node = model.nodes[member.node];
@@ -117,7 +117,7 @@ void ClosureDuals::set_position(const Workspace& w, int index, const double* q, 
     for (int f = 0; f < node.freedoms; ++f) speeds[f] = speed(member.column + f);
     node_position_rate(node, q + node.q_index, speeds, rate);
     for (int c = 0; c < node.coordinates; ++c) {
-      Number& x = store_->q[static_cast<std::size_t>(node.q_index + c)];
+      Number& x = store_->q[index(node.q_index + c)];
       if (slot == 0) x = constant(q[node.q_index + c]);
       x.derivative[slot] = rate[c];
     }
@@ -125,18 +125,18 @@ void ClosureDuals::set_position(const Workspace& w, int index, const double* q, 
 }
 
 // X and γ with their changes, at the position, and the velocities, that the store holds.
-void ClosureDuals::evaluate(const Workspace& w, int index, bool with_v) {
+void ClosureDuals::evaluate(const Workspace& w, int loop_index, bool with_v) {
   const SweepModel& model = w.model();
-  const Aggregate& a = model.aggregates[index];
+  const Aggregate& a = model.aggregates[loop_index];
   Store& store = *store_;
   const Scratch<Number> s = store.scratch();
   AggregateScratch<Number> g = store.aggregate();
   for (int i = 0; i < a.member_count; ++i) {
     const Node& node = model.nodes[model.members[a.first_member + i].node];
     for (int c = node.q_index; c < node.q_index + node.coordinates; ++c) {
-      const SinCos<Number> sc = sincos(store.q[static_cast<std::size_t>(c)]);
-      store.sine[static_cast<std::size_t>(c)] = sc.sin;
-      store.cosine[static_cast<std::size_t>(c)] = sc.cos;
+      const SinCos<Number> sc = sincos(store.q[index(c)]);
+      store.sine[index(c)] = sc.sin;
+      store.cosine[index(c)] = sc.cos;
     }
   }
   SweepInputs<Number> in;
@@ -147,10 +147,10 @@ void ClosureDuals::evaluate(const Workspace& w, int index, bool with_v) {
   solve_closure<0>(sweep, a, g);
 }
 
-LoopVariation ClosureDuals::along(int index, const double* q, const double* v, const double* motion,
-                                  const Workspace& w) {
+LoopVariation ClosureDuals::along(int loop_index, const double* q, const double* v,
+                                  const double* motion, const Workspace& w) {
   const SweepModel& model = w.model();
-  const Aggregate& a = model.aggregates[index];
+  const Aggregate& a = model.aggregates[loop_index];
   Store& store = *store_;
   const int size = a.freedoms, independents = a.independents;
   const int* order = model.order + a.first_order;
@@ -159,35 +159,33 @@ LoopVariation ClosureDuals::along(int index, const double* q, const double* v, c
   loop.size = size;
   loop.independents = independents;
   for (int d = 0; d < kDirections; ++d)
-    set_position(w, index, q, d, [&](int column) { return d == 0 ? motion[column] : 0.0; });
-  evaluate(w, index, false);
+    set_position(w, loop_index, q, d, [&](int column) { return d == 0 ? motion[column] : 0.0; });
+  evaluate(w, loop_index, false);
   for (int e = 0; e < size * independents; ++e)
-    loop.map_by_q.push_back(store.map[static_cast<std::size_t>(e)].derivative[0]);
+    loop.map_by_q.push_back(store.map[index(e)].derivative[0]);
   for (int i = 0; i < size; ++i) {
-    Number& x = store.v[static_cast<std::size_t>(freedom[i])];
+    Number& x = store.v[index(freedom[i])];
     x = constant(v[freedom[i]]);
     for (int l = 0; l < independents; ++l)
-      x.derivative[0] += loop.map_by_q[static_cast<std::size_t>(i * independents + l)] *
-                         v[freedom[order[a.rank + l]]];
+      x.derivative[0] += loop.map_by_q[index(i * independents + l)] * v[freedom[order[a.rank + l]]];
   }
-  evaluate(w, index, true);
-  for (int i = 0; i < size; ++i)
-    loop.bias_by_q.push_back(store.bias[static_cast<std::size_t>(i)].derivative[0]);
+  evaluate(w, loop_index, true);
+  for (int i = 0; i < size; ++i) loop.bias_by_q.push_back(store.bias[index(i)].derivative[0]);
   return loop;
 }
 
 void ClosureDuals::differentiate(const double* q, const double* v, const Workspace& w) {
   const SweepModel& model = w.model();
   Store& store = *store_;
-  for (int index = 0; index < model.aggregate_count; ++index) {
-    const Aggregate& a = model.aggregates[index];
-    const AggregateScratch<double>& value = w.aggregate(index);
-    LoopVariation& loop = loops_[static_cast<std::size_t>(index)];
+  for (int loop_index = 0; loop_index < model.aggregate_count; ++loop_index) {
+    const Aggregate& a = model.aggregates[loop_index];
+    const AggregateScratch<double>& value = w.aggregate(loop_index);
+    LoopVariation& loop = loops_[index(loop_index)];
     const int size = a.freedoms, independents = a.independents;
-    const std::size_t entries = static_cast<std::size_t>(size * independents);
+    const std::size_t entries = to_size(size * independents);
     loop.size = size;
     loop.independents = independents;
-    loop.map_by_q.assign(entries * static_cast<std::size_t>(independents), 0.0);
+    loop.map_by_q.assign(entries * to_size(independents), 0.0);
     loop.bias_by_q.assign(entries, 0.0);
     loop.bias_by_v.assign(entries, 0.0);
     if (a.constant) continue;
@@ -195,17 +193,16 @@ void ClosureDuals::differentiate(const double* q, const double* v, const Workspa
     const int* freedom = model.freedom_of_column + a.first_order;
     // Along column k of the map X, or nothing.
     const auto set = [&](int slot, int k) {
-      set_position(w, index, q, slot,
+      set_position(w, loop_index, q, slot,
                    [&](int column) { return k >= 0 ? value.map[column * independents + k] : 0.0; });
     };
     for (int first = 0; first < independents; first += kDirections) {
       const int count = std::min(kDirections, independents - first);
       for (int d = 0; d < kDirections; ++d) set(d, d < count ? first + d : -1);
-      evaluate(w, index, false);
+      evaluate(w, loop_index, false);
       for (int d = 0; d < count; ++d)
         for (std::size_t e = 0; e < entries; ++e)
-          loop.map_by_q[static_cast<std::size_t>(first + d) * entries + e] =
-              store.map[e].derivative[d];
+          loop.map_by_q[to_size(first + d) * entries + e] = store.map[e].derivative[d];
     }
     if (v == nullptr) continue;
     // Directions: k along q with what v does then, and after those k along v alone.
@@ -215,26 +212,25 @@ void ClosureDuals::differentiate(const double* q, const double* v, const Workspa
         const int k = first + d;
         set(d, d < count && k < independents ? k : -1);
         for (int i = 0; i < size; ++i) {
-          Number& x = store.v[static_cast<std::size_t>(freedom[i])];
+          Number& x = store.v[index(freedom[i])];
           if (d == 0) x = constant(v[freedom[i]]);
           double change = 0.0;
           if (d < count && k < independents)
             for (int l = 0; l < independents; ++l)
-              change += loop.map_by_q[static_cast<std::size_t>(k) * entries +
-                                      static_cast<std::size_t>(i * independents + l)] *
+              change += loop.map_by_q[to_size(k) * entries + to_size(i * independents + l)] *
                         v[freedom[order[a.rank + l]]];
           else if (d < count)
             change = value.map[i * independents + k - independents];
           x.derivative[d] = change;
         }
       }
-      evaluate(w, index, true);
+      evaluate(w, loop_index, true);
       for (int d = 0; d < count; ++d)
         for (int i = 0; i < size; ++i) {
           const int k = first + d;
           std::vector<double>& to = k < independents ? loop.bias_by_q : loop.bias_by_v;
-          to[static_cast<std::size_t>((k < independents ? k : k - independents) * size + i)] =
-              store.bias[static_cast<std::size_t>(i)].derivative[d];
+          to[index((k < independents ? k : k - independents) * size + i)] =
+              store.bias[index(i)].derivative[d];
         }
     }
   }

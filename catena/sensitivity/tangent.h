@@ -38,16 +38,17 @@ class ClosureDuals {
   // Of every loop at q and v, with the chart and the map X that the workspace holds.
   void differentiate(const double* q, const double* v, const Workspace& workspace);
   const std::vector<LoopVariation>& loops() const { return loops_; }
-  // Of loop `index` along any motion of its columns, which need not keep it closed (as one does
-  // that follows a rod's length), the independent velocities held: one direction k.
-  LoopVariation along(int index, const double* q, const double* v, const double* motion,
+  // Of loop `loop_index` along any motion of its columns, which need not keep it closed (as one
+  // does that follows a rod's length), the independent velocities held: one direction k.
+  LoopVariation along(int loop_index, const double* q, const double* v, const double* motion,
                       const Workspace& workspace);
 
  private:
   struct Store;
   template <class Speed>
-  void set_position(const Workspace& workspace, int index, const double* q, int slot, Speed speed);
-  void evaluate(const Workspace& workspace, int index, bool with_v);
+  void set_position(const Workspace& workspace, int loop_index, const double* q, int slot,
+                    Speed speed);
+  void evaluate(const Workspace& workspace, int loop_index, bool with_v);
   std::unique_ptr<Store> store_;
   std::vector<LoopVariation> loops_;
 };

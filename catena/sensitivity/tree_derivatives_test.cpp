@@ -1,5 +1,6 @@
 // Derivatives of inverse, forward and hybrid dynamics of random trees of all hinges against
 // differences of the reference in long double.
+#include "catena/base/index.h"
 #include "catena/sensitivity/testing/test_support.h"
 
 namespace catena::test {
@@ -51,8 +52,7 @@ void compare(const Mechanism& m, const Case& c, const HybridInput& hybrid, bool 
     // Linear in the input: two values will do.
     HybridInput in = hybrid;
     const Numbers before = mixed(q, v, in);
-    (hybrid.motion_driven[static_cast<std::size_t>(k)] != 0 ? in.acceleration : in.effort)[k] +=
-        1.0;
+    (hybrid.motion_driven[index(k)] != 0 ? in.acceleration : in.effort)[k] += 1.0;
     Numbers after = mixed(q, v, in);
     for (std::size_t i = 0; i < after.size(); ++i) after[i] -= before[i];
     hybrid_input.push_back(after);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "catena/base/index.h"
+
 namespace catena {
 
 std::vector<DriveTerm> drive_terms(const Mechanism& mechanism) {
@@ -25,13 +27,13 @@ SensitivityWorkspace::SensitivityWorkspace(const Mechanism& mechanism) : dynamic
   const int n = mechanism.freedoms();
   // A multiple of eight with four to spare (matrices.h).
   const int stride = (n + kLanes + 7) / 8 * 8;
-  const std::size_t length = static_cast<std::size_t>(stride);
+  const std::size_t length = to_size(stride);
   numbers_.assign(45 * length, 0.0);
   table_.stride = stride;
   double* next = numbers_.data();
   const auto take = [&](int rows) {
     double* start = next;
-    next += static_cast<std::size_t>(rows) * length;
+    next += to_size(rows) * length;
     return start;
   };
   table_.twist = take(6);
@@ -74,34 +76,33 @@ MatrixPattern SensitivityWorkspace::PatternStore::pattern(int size, int stride) 
 void SensitivityWorkspace::make_patterns() {
   const Mechanism& m = mechanism();
   const int n = m.freedoms();
-  std::vector<int> node_of(static_cast<std::size_t>(n));
+  std::vector<int> node_of(to_size(n));
   std::vector<std::vector<int>> path(m.nodes().size());  // freedoms from the ground, own included
   for (std::size_t i = 0; i < m.nodes().size(); ++i) {
     const Node& node = m.nodes()[i];
-    if (node.parent >= 0) path[i] = path[static_cast<std::size_t>(node.parent)];
+    if (node.parent >= 0) path[i] = path[index(node.parent)];
     for (int k = 0; k < node.freedoms; ++k) {
       path[i].push_back(node.v_index + k);
-      node_of[static_cast<std::size_t>(node.v_index + k)] = static_cast<int>(i);
+      node_of[index(node.v_index + k)] = static_cast<int>(i);
     }
   }
   using Kind = RowSegment::Kind;
   // By row and column: is the row's freedom inboard of (or at) the column's, outboard, or neither?
-  std::vector<std::vector<Kind>> kind(static_cast<std::size_t>(n),
-                                      std::vector<Kind>(static_cast<std::size_t>(n), Kind::none));
+  std::vector<std::vector<Kind>> kind(to_size(n), std::vector<Kind>(to_size(n), Kind::none));
   for (int i = 0; i < n; ++i) {
-    const std::size_t own = static_cast<std::size_t>(i);
-    for (const int k : path[static_cast<std::size_t>(node_of[own])]) {
-      const std::size_t inner = static_cast<std::size_t>(k);
+    const std::size_t own = to_size(i);
+    for (const int k : path[index(node_of[own])]) {
+      const std::size_t inner = to_size(k);
       kind[inner][own] = Kind::inboard;
       if (node_of[inner] != node_of[own]) kind[own][inner] = Kind::outboard;
     }
   }
   const auto fill = [&](PatternStore& store, bool dense) {
     for (int k = 0; k < n; ++k) {
-      const std::size_t column = static_cast<std::size_t>(k);
+      const std::size_t column = to_size(k);
       store.first_segment.push_back(static_cast<int>(store.segments.size()));
       for (int r = 0; r < n; ++r) {
-        const Kind here = kind[static_cast<std::size_t>(r)][column];
+        const Kind here = kind[index(r)][column];
         if (r > 0 && store.segments.back().kind == here)
           ++store.segments.back().count;
         else
@@ -109,8 +110,7 @@ void SensitivityWorkspace::make_patterns() {
       }
       store.first_inboard.push_back(static_cast<int>(store.inboard.size()));
       for (int r = 0; r < k; ++r)
-        if (dense || kind[static_cast<std::size_t>(r)][column] == Kind::inboard)
-          store.inboard.push_back(r);
+        if (dense || kind[index(r)][column] == Kind::inboard) store.inboard.push_back(r);
     }
     store.first_segment.push_back(static_cast<int>(store.segments.size()));
     store.first_inboard.push_back(static_cast<int>(store.inboard.size()));
@@ -119,8 +119,7 @@ void SensitivityWorkspace::make_patterns() {
       for (int r = 0; r < n; ++r) {
         bool some = dense;
         for (int c = k; c < std::min(k + kLanes, n); ++c)
-          some =
-              some || kind[static_cast<std::size_t>(r)][static_cast<std::size_t>(c)] != Kind::none;
+          some = some || kind[index(r)][index(c)] != Kind::none;
         if (some) store.group_rows.push_back(r);
       }
     }
@@ -137,7 +136,7 @@ void SensitivityWorkspace::need_matrices() {
   if (has_patterns_) return;
   make_patterns();
   matrix_size_ = static_cast<std::ptrdiff_t>(mechanism().freedoms()) * tree_.stride;
-  matrices_.assign(7 * static_cast<std::size_t>(matrix_size_), 0.0);
+  matrices_.assign(7 * to_size(matrix_size_), 0.0);
 }
 
 ClosureDuals& SensitivityWorkspace::closure_duals() {

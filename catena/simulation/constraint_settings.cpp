@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "catena/base/index.h"
 #include "catena/simulation/freedom_index.h"
 
 namespace catena {
@@ -71,7 +72,7 @@ class Reader {
 };
 
 std::string body_name(const Mechanism& m, int body) {
-  return body < 0 ? kWorld : m.bodies()[static_cast<std::size_t>(body)].name;
+  return body < 0 ? kWorld : m.bodies()[index(body)].name;
 }
 
 Json pose_json(const Transformd& x) {
@@ -225,7 +226,7 @@ Json constraint_json(const AttachmentSettings& s, const Mechanism& m) {
           {"as_it_is", s.as_it_is}};
 }
 Json constraint_json(const LockSettings& s, const Mechanism& m) {
-  return {{"freedom", m.velocity_names()[static_cast<std::size_t>(s.freedom)]}};
+  return {{"freedom", m.velocity_names()[index(s.freedom)]}};
 }
 Json constraint_json(const ContactSettings& s, const Mechanism& m) {
   return {{"body", body_name(m, s.body)},
@@ -246,8 +247,7 @@ Json constraint_json(const ServoMotion& c, const Mechanism& m) {
         motion[kServoRows[i + (s.rows[r].angular ? 3 : 0)]] = signal_json(c.motions[r]);
   Json one{{"body", body_name(m, s.body)}, {"point", vector_json(s.point)}, {"motion", motion}};
   Json actuators = Json::array();
-  for (const int f : s.actuators)
-    actuators.push_back(m.velocity_names()[static_cast<std::size_t>(f)]);
+  for (const int f : s.actuators) actuators.push_back(m.velocity_names()[index(f)]);
   if (!actuators.empty()) one["actuators"] = actuators;
   one["least_condition"] = s.least_condition;
   return one;
@@ -273,7 +273,7 @@ Json switches_json(const ActionSettings& actions) {
     Json one = Json::object();
     if (s.time) one["at"] = *s.time;
     if (s.when) one["when"] = signal_json(*s.when);
-    one["direction"] = direction_names()[static_cast<std::size_t>(s.direction + 1)];
+    one["direction"] = direction_names()[index(s.direction + 1)];
     if (!s.activate.empty()) one["activate"] = s.activate;
     if (!s.release.empty()) one["release"] = s.release;
     result[s.name] = std::move(one);

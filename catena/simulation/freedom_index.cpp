@@ -1,13 +1,13 @@
 #include "catena/simulation/freedom_index.h"
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 
 namespace catena {
 
 int freedom_index(const Mechanism& mechanism, const std::string& name) {
   if (mechanism.has_hinge(name)) {
-    const HingePlace& hinge =
-        mechanism.hinges()[static_cast<std::size_t>(mechanism.hinge_index(name))];
+    const HingePlace& hinge = mechanism.hinges()[index(mechanism.hinge_index(name))];
     if (hinge.role == HingePlace::Role::weld)
       throw NameError("hinge '" + name + "' is rigid and has no freedom");
     if (hinge.node < 0)

@@ -23,9 +23,9 @@ constexpr int kMostFreedomsToAnalyse = 300;
 // By freedom.
 std::vector<std::uint8_t> prescribed_freedoms(const Mechanism& mechanism,
                                               const ActionSettings& actions) {
-  std::vector<std::uint8_t> mask(static_cast<std::size_t>(mechanism.freedoms()), 0);
+  std::vector<std::uint8_t> mask(to_size(mechanism.freedoms()), 0);
   for (const MotionSettings& motion : actions.motions)
-    mask[static_cast<std::size_t>(freedom_index(mechanism, motion.freedom))] = 1;
+    mask[index(freedom_index(mechanism, motion.freedom))] = 1;
   return mask;
 }
 

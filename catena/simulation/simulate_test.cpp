@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/base/testing/temporary_folder.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/simulation/settings_file.h"
@@ -327,7 +328,7 @@ TEST(Resume, GivesTheSameBits) {
       MemoryRecorder rest;
       rest.begin(whole.columns());
       const SimulationResult again = resume_simulation(m, from, settings, rest);
-      const std::size_t first = static_cast<std::size_t>(from.rows) * whole.columns().size();
+      const std::size_t first = to_size(from.rows) * whole.columns().size();
       ASSERT_EQ(rest.values().size(), whole.values().size() - first);
       EXPECT_TRUE(std::equal(rest.values().begin(), rest.values().end(),
                              whole.values().begin() + static_cast<std::ptrdiff_t>(first)));

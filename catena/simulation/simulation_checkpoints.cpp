@@ -1,4 +1,6 @@
 // What a checkpoint of a run holds, and how a run goes on from one (simulation.h).
+#include <cmath>
+
 #include "catena/base/index.h"
 #include "catena/simulation/simulation.h"
 
@@ -21,11 +23,11 @@ constexpr std::size_t kCheckpointHeader = 7;
 // Behind the header and y.
 State state_at(const Mechanism& mechanism, const RunCheckpoint& from) {
   const std::vector<double>& s = from.state;
-  const auto n = static_cast<std::size_t>(mechanism.coordinates() + mechanism.freedoms());
+  const auto n = to_size(mechanism.coordinates() + mechanism.freedoms());
   if (s.size() < kCheckpointHeader || s[0] != kCheckpointFormat || !(s[1] >= 0.0) ||
       s[1] > static_cast<double>(s.size()))
     throw_foreign_checkpoint();
-  const std::size_t first = kCheckpointHeader + static_cast<std::size_t>(s[1]);
+  const std::size_t first = kCheckpointHeader + to_size(std::lround(s[1]));
   if (s.size() < first + n) throw_foreign_checkpoint();
   const double* q = s.data() + first;
   return {Eigen::Map<const Eigen::VectorXd>(q, mechanism.coordinates()),

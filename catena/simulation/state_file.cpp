@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/io/text_file.h"
 #include "catena/model/validation.h"
@@ -27,7 +28,7 @@ struct Slot {
 Slot slot_of(Values& values, int line, const Mechanism& m, const std::string& name,
              bool positions) {
   if (m.has_hinge(name)) {
-    const HingePlace& hinge = m.hinges()[static_cast<std::size_t>(m.hinge_index(name))];
+    const HingePlace& hinge = m.hinges()[index(m.hinge_index(name))];
     if (hinge.node >= 0)
       return positions ? Slot{hinge.q_index, hinge.coordinates}
                        : Slot{hinge.v_index, hinge.freedoms};
@@ -99,7 +100,7 @@ StateInput default_input(const Mechanism& mechanism) {
   input.given = given_by_description(mechanism);
   input.effort = Eigen::VectorXd::Zero(mechanism.freedoms());
   input.acceleration = input.effort;
-  input.motion_driven.assign(static_cast<std::size_t>(mechanism.freedoms()), 0);
+  input.motion_driven.assign(to_size(mechanism.freedoms()), 0);
   return input;
 }
 
@@ -110,14 +111,14 @@ void close_loops(const Mechanism& mechanism, StateInput& input) {
 
 void read_named_vector(Values& values, const yaml::Node& node, const Mechanism& m, bool positions,
                        Eigen::VectorXd& result, std::vector<std::uint8_t>* named) {
-  if (named != nullptr) named->assign(static_cast<std::size_t>(result.size()), 0);
+  if (named != nullptr) named->assign(to_size(result.size()), 0);
   if (node.is_list()) {
     if (static_cast<Eigen::Index>(node.entries.size()) != result.size()) {
       values.error(node.line, wrong_count(node.entries.size(), result.size()));
       return;
     }
     for (Eigen::Index i = 0; i < result.size(); ++i)
-      values.number(*node.entries[static_cast<std::size_t>(i)].value, result[i]);
+      values.number(*node.entries[index(i)].value, result[i]);
     if (named != nullptr) named->assign(named->size(), 1);
     return;
   }
@@ -133,8 +134,8 @@ void read_named_vector(Values& values, const yaml::Node& node, const Mechanism& 
       continue;
     }
     for (int k = 0; k < slot.count; ++k) {
-      result[slot.first + k] = numbers[static_cast<std::size_t>(k)];
-      if (named != nullptr) (*named)[static_cast<std::size_t>(slot.first + k)] = 1;
+      result[slot.first + k] = numbers[index(k)];
+      if (named != nullptr) (*named)[index(slot.first + k)] = 1;
     }
   }
 }
@@ -169,9 +170,9 @@ void read_state(Values& values, const yaml::Node& node, const Mechanism& m, Stat
   if (!named.empty())
     for (const Node& moved : m.nodes())
       for (int k = 0; k < moved.freedoms; ++k) {
-        const int own = m.coordinate_of_freedom()[static_cast<std::size_t>(moved.v_index + k)];
-        input.given.position[static_cast<std::size_t>(moved.v_index + k)] =
-            named[static_cast<std::size_t>(own >= 0 ? own : moved.q_index)];
+        const int own = m.coordinate_of_freedom()[index(moved.v_index + k)];
+        input.given.position[index(moved.v_index + k)] =
+            named[index(own >= 0 ? own : moved.q_index)];
       }
   named.clear();
   vector("v", false, input.state.v, &named);
@@ -186,8 +187,7 @@ void read_state(Values& values, const yaml::Node& node, const Mechanism& m, Stat
   if (const Entry* entry = node.find("motion_driven")) {
     const Values::Within within(values, "motion_driven");
     input.motion_driven.assign(input.motion_driven.size(), 0);
-    for (const int i : read_freedoms(values, *entry->value, m))
-      input.motion_driven[static_cast<std::size_t>(i)] = 1;
+    for (const int i : read_freedoms(values, *entry->value, m)) input.motion_driven[index(i)] = 1;
   }
 }
 

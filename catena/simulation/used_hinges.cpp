@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "catena/base/index.h"
 #include "catena/io/text_file.h"
 #include "catena/model/with_coordinates.h"
 #include "catena/simulation/settings_values.h"
@@ -52,7 +53,7 @@ void UsedHinges::add(const std::string& name) {
     if (hinges[h].role != HingePlace::Role::weld) used_[h] = 1;
   };
   if (mechanism_.has_hinge(name)) {
-    use(static_cast<std::size_t>(mechanism_.hinge_index(name)));
+    use(to_size(mechanism_.hinge_index(name)));
     return;
   }
   for (std::size_t h = 0; h < used_.size(); ++h)  // ball.x
@@ -143,7 +144,7 @@ std::vector<std::string> UsedHinges::names() const {
 Mechanism UsedHinges::with_coordinates() const {
   std::vector<std::string> found;
   for (const std::string& name : without_coordinates_)
-    if (used_[static_cast<std::size_t>(mechanism_.hinge_index(name))] != 0) found.push_back(name);
+    if (used_[index(mechanism_.hinge_index(name))] != 0) found.push_back(name);
   return found.empty() ? mechanism_ : catena::with_coordinates(mechanism_, found);
 }
 

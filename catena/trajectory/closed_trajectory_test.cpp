@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/closure/assembly.h"
 #include "catena/closure/chart.h"
 #include "catena/dynamics/testing/closed_cases.h"
@@ -49,8 +50,8 @@ Mechanism spatial_four_bar(HingeType at_rocker) {
 State closed_again(const Mechanism& m, const State& guess, const std::vector<int>& held) {
   AssemblySettings settings;
   settings.keep_limits = false;
-  settings.fixed.assign(static_cast<std::size_t>(m.freedoms()), 0);
-  for (const int i : held) settings.fixed[static_cast<std::size_t>(i)] = 1;
+  settings.fixed.assign(to_size(m.freedoms()), 0);
+  for (const int i : held) settings.fixed[index(i)] = 1;
   return assemble(m, guess, settings);
 }
 
@@ -61,7 +62,7 @@ std::vector<int> independent_at(const Mechanism& m, const VectorXd& q) {
 State moving(const Mechanism& m, double crank, double speed) {
   State guess = m.default_state();
   const int i = m.velocity_index("crank");
-  guess.q[m.coordinate_of_freedom()[static_cast<std::size_t>(i)]] = crank;
+  guess.q[m.coordinate_of_freedom()[index(i)]] = crank;
   State start = closed_again(m, guess, {i});
   start.v = 0.4 * VectorXd::Ones(m.freedoms());
   start.v[i] = speed;
@@ -70,7 +71,7 @@ State moving(const Mechanism& m, double crank, double speed) {
 
 SplineInput effort_splines(const Mechanism& m, double duration, int coefficients) {
   std::vector<SplineInput::Spline> splines;
-  splines.reserve(static_cast<std::size_t>(m.freedoms()));
+  splines.reserve(to_size(m.freedoms()));
   for (int i = 0; i < m.freedoms(); ++i)
     splines.push_back({.freedom = i, .degree = 2, .coefficients = coefficients});
   return SplineInput(m, duration, splines);
@@ -99,7 +100,7 @@ class EverythingCost final : public TrajectoryCost {
         sum += w * weight * (v - 0.2) * (v - 0.2);
         if (g != nullptr) (g->*part)[i] += 2.0 * w * weight * (v - 0.2);
       };
-      const int c = m_.coordinate_of_freedom()[static_cast<std::size_t>(i)];
+      const int c = m_.coordinate_of_freedom()[index(i)];
       if (c >= 0) add(of_state, x.state.q[c], &CostGradient::q);
       add(of_state, x.state.v[i], &CostGradient::v);
       add(of_rate, x.acceleration[i], &CostGradient::acceleration);
@@ -237,7 +238,7 @@ void expect_parameters(const Mechanism& m, const State& start, std::vector<std::
   const VectorXd values = set.values();
   const std::vector<int> own = g.independent;
   for (int k = 0; k < set.size(); ++k) {
-    const std::string& name = set.names()[static_cast<std::size_t>(k)];
+    const std::string& name = set.names()[index(k)];
     double e = name.find(".inertia") != std::string::npos ? 1e-4 : 5e-4;
     for (const char* word : {".damping", ".stiffness", ".friction", ".rotor_inertia"})
       if (name.find(word) != std::string::npos) e = 0.01 * values[k];

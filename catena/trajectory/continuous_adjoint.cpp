@@ -1,5 +1,6 @@
 // The continuous adjoint: with the state that the forward run accepted at the end of each step the
 // way back over it starts.
+#include "catena/base/index.h"
 #include "catena/trajectory/sensitivity_run.h"
 
 namespace catena {
@@ -100,7 +101,7 @@ TrajectoryGradient TrajectorySensitivity::Run::continuous(const State& initial, 
     from.place.chart = points[i].place.chart;
     go_to(from, at);
     if (local != nullptr) {
-      local->pack(from.place.state, {at.data(), static_cast<std::size_t>(at.size())});
+      local->pack(from.place.state, {at.data(), to_size(at.size())});
       leave(times[i + 1], at, p, independent[i + 1], lambda, sums, unread);
     }
     x.head(n) = at;

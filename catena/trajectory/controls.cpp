@@ -1,6 +1,7 @@
 #include "catena/trajectory/controls.h"
 
 #include "catena/base/error.h"
+#include "catena/base/index.h"
 
 namespace catena {
 
@@ -16,12 +17,12 @@ SplineControls::End SplineControls::end(std::optional<double> position,
 
 SplineControls::SplineControls(const Mechanism& m, std::vector<SplineControl> controls)
     : controls_(std::move(controls)) {
-  std::vector<std::uint8_t> seen(static_cast<std::size_t>(m.freedoms()), 0);
+  std::vector<std::uint8_t> seen(to_size(m.freedoms()), 0);
   for (const SplineControl& c : controls_) {
     if (c.freedom < 0 || c.freedom >= m.freedoms())
       throw NumericalError("a control is for freedom " + std::to_string(c.freedom) +
                            ", which does not exist");
-    const auto f = static_cast<std::size_t>(c.freedom);
+    const auto f = to_size(c.freedom);
     const std::string& name = m.velocity_names()[f];
     if (seen[f] != 0) throw NumericalError("'" + name + "' has two controls; give it one");
     seen[f] = 1;
@@ -46,13 +47,13 @@ SplineControls::SplineControls(const Mechanism& m, std::vector<SplineControl> co
     first_.push_back(parameters_);
     parameters_ += c.coefficients - held;
     if (!c.motion) continue;
-    driven_.resize(static_cast<std::size_t>(m.freedoms()), 0);
+    driven_.resize(to_size(m.freedoms()), 0);
     driven_[f] = 1;
   }
 }
 
 int SplineControls::free_coefficients(int control) const {
-  const auto c = static_cast<std::size_t>(control);
+  const auto c = to_size(control);
   return controls_[c].coefficients - start_[c].held - finish_[c].held;
 }
 
@@ -92,7 +93,7 @@ SplineControls::Coefficient SplineControls::coefficient(std::size_t c, int k) co
 
 Eigen::VectorXd SplineControls::coefficients(int control, double duration,
                                              const Eigen::VectorXd& parameters) const {
-  const auto c = static_cast<std::size_t>(control);
+  const auto c = to_size(control);
   Eigen::VectorXd all(controls_[c].coefficients);
   for (int k = 0; k < all.size(); ++k) {
     const Coefficient x = coefficient(c, k);
@@ -103,7 +104,7 @@ Eigen::VectorXd SplineControls::coefficients(int control, double duration,
 
 Eigen::VectorXd SplineControls::places(int control) const {
   const int n = free_coefficients(control);
-  const auto c = static_cast<std::size_t>(control);
+  const auto c = to_size(control);
   Eigen::VectorXd at(n);
   const bool from = start_[c].held > 0 && !start_[c].follows;
   const bool to = finish_[c].held > 0 && !finish_[c].follows;
@@ -115,7 +116,7 @@ Eigen::VectorXd SplineControls::places(int control) const {
 
 void SplineControls::evaluate(int control, double u, double inside, double duration,
                               const Eigen::VectorXd& parameters, ControlValue& value) const {
-  const auto c = static_cast<std::size_t>(control);
+  const auto c = to_size(control);
   const SplineControl& s = controls_[c];
   const SplineBasis b =
       spline_basis(s.degree, s.coefficients, spline_span(s.degree, s.coefficients, inside), u);

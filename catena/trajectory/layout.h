@@ -9,6 +9,7 @@
 #include <Eigen/Core>
 
 #include "catena/base/error.h"
+#include "catena/base/index.h"
 #include "catena/model/hinge_kinematics.h"
 #include "catena/model/mechanism.h"
 #include "catena/simulation/coordinates/coordinates.h"
@@ -23,16 +24,16 @@ class StateLayout {
   StateLayout(const Mechanism& m, const Coordinates& coordinates,
               const std::vector<int>& independent)
       : m_(m), independent_(independent), size_(coordinates.size()) {
-    place_.assign(static_cast<std::size_t>(m.coordinates()), -1);
+    place_.assign(to_size(m.coordinates()), -1);
     speed_ = size_ - static_cast<int>(independent.size());
     for (int i = 0; i < speed_; ++i)
-      place_[static_cast<std::size_t>(m.position_index(coordinates.name(i).substr(2)))] = i;
-    of_freedom_.assign(static_cast<std::size_t>(m.freedoms()), -1);
+      place_[index(m.position_index(coordinates.name(i).substr(2)))] = i;
+    of_freedom_.assign(to_size(m.freedoms()), -1);
     for (std::size_t k = 0; k < independent.size(); ++k)
-      of_freedom_[static_cast<std::size_t>(independent[k])] = static_cast<int>(k);
+      of_freedom_[index(independent[k])] = static_cast<int>(k);
     for (const LoopPlace& loop : m.loops())
       for (const int n : loop.nodes)
-        if (by_quaternion(m.nodes()[static_cast<std::size_t>(n)]))
+        if (by_quaternion(m.nodes()[index(n)]))
           throw NumericalError("'" + m.name() +
                                "': a closed loop with a spherical or free hinge inside has no "
                                "adjoint along a motion; use a gimbal hinge");
@@ -42,12 +43,10 @@ class StateLayout {
   int states() const { return static_cast<int>(independent_.size()); }
   // The entry of y that is a freedom's coordinate, −1: none.
   int coordinate(int freedom) const {
-    const int c = m_.coordinate_of_freedom()[static_cast<std::size_t>(freedom)];
-    return c < 0 ? -1 : place_[static_cast<std::size_t>(c)];
+    const int c = m_.coordinate_of_freedom()[index(freedom)];
+    return c < 0 ? -1 : place_[index(c)];
   }
-  int independent_place(int freedom) const {
-    return of_freedom_[static_cast<std::size_t>(freedom)];
-  }
+  int independent_place(int freedom) const { return of_freedom_[index(freedom)]; }
 
   // y_bar += what the gradient g by tangent directions (independent) is by the positions in y. The
   // quaternion of a state is that of y scaled to length one; `length` divides.
@@ -56,14 +55,12 @@ class StateLayout {
     for (const Node& node : m_.nodes()) {
       if (!by_quaternion(node)) {
         for (int k = node.v_index; k < node.v_index + node.freedoms; ++k)
-          if (of_freedom_[static_cast<std::size_t>(k)] >= 0)
-            y_bar[place_[static_cast<std::size_t>(
-                m_.coordinate_of_freedom()[static_cast<std::size_t>(k)])]] +=
-                g[of_freedom_[static_cast<std::size_t>(k)]];
+          if (of_freedom_[index(k)] >= 0)
+            y_bar[place_[index(m_.coordinate_of_freedom()[index(k)])]] += g[of_freedom_[index(k)]];
         continue;
       }
-      const int at = place_[static_cast<std::size_t>(node.q_index)];
-      const int own = of_freedom_[static_cast<std::size_t>(node.v_index)];
+      const int at = place_[index(node.q_index)];
+      const int own = of_freedom_[index(node.v_index)];
       const double* q = state.q.data() + node.q_index;
       const double length = y.segment(at, 4).norm();
       // δξ = 2 vec(q* δq) for a unit quaternion: the gradient is 2 q (0, g).
@@ -87,14 +84,13 @@ class StateLayout {
     for (const Node& node : m_.nodes()) {
       if (!by_quaternion(node)) {
         for (int k = node.v_index; k < node.v_index + node.freedoms; ++k)
-          if (of_freedom_[static_cast<std::size_t>(k)] >= 0)
-            v_bar[of_freedom_[static_cast<std::size_t>(k)]] +=
-                lambda[place_[static_cast<std::size_t>(
-                    m_.coordinate_of_freedom()[static_cast<std::size_t>(k)])]];
+          if (of_freedom_[index(k)] >= 0)
+            v_bar[of_freedom_[index(k)]] +=
+                lambda[place_[index(m_.coordinate_of_freedom()[index(k)])]];
         continue;
       }
-      const int at = place_[static_cast<std::size_t>(node.q_index)];
-      const int own = of_freedom_[static_cast<std::size_t>(node.v_index)];
+      const int at = place_[index(node.q_index)];
+      const int own = of_freedom_[index(node.v_index)];
       const double* q = state.q.data() + node.q_index;
       const double l[4] = {lambda[at], lambda[at + 1], lambda[at + 2], lambda[at + 3]};
       // q̇ = ½ q (0, ω):  ω̄ = ½ vec(q* λ).
@@ -123,7 +119,7 @@ class StateLayout {
   void unscale(const Eigen::VectorXd& y, Eigen::VectorXd& lambda) const {
     for (const Node& node : m_.nodes()) {
       if (!by_quaternion(node)) continue;
-      const int at = place_[static_cast<std::size_t>(node.q_index)];
+      const int at = place_[index(node.q_index)];
       const double length = y.segment(at, 4).norm();
       const Eigen::Vector4d unit = y.segment(at, 4) / length;
       const Eigen::Vector4d own = lambda.segment(at, 4);
@@ -133,7 +129,7 @@ class StateLayout {
   void scale(Eigen::VectorXd& y) const {
     for (const Node& node : m_.nodes())
       if (by_quaternion(node)) {
-        const int at = place_[static_cast<std::size_t>(node.q_index)];
+        const int at = place_[index(node.q_index)];
         y.segment(at, 4).normalize();
       }
   }
@@ -143,12 +139,11 @@ class StateLayout {
     for (const Node& node : m_.nodes()) {
       if (!by_quaternion(node)) {
         for (int k = node.v_index; k < node.v_index + node.freedoms; ++k)
-          if (of_freedom_[static_cast<std::size_t>(k)] >= 0)
-            g[of_freedom_[static_cast<std::size_t>(k)]] = lambda[coordinate(k)];
+          if (of_freedom_[index(k)] >= 0) g[of_freedom_[index(k)]] = lambda[coordinate(k)];
         continue;
       }
-      const int at = place_[static_cast<std::size_t>(node.q_index)];
-      const int own = of_freedom_[static_cast<std::size_t>(node.v_index)];
+      const int at = place_[index(node.q_index)];
+      const int own = of_freedom_[index(node.v_index)];
       const double* q = state.q.data() + node.q_index;
       const double l[4] = {lambda[at], lambda[at + 1], lambda[at + 2], lambda[at + 3]};
       g[own] = 0.5 * (q[0] * l[1] - q[1] * l[0] - q[2] * l[3] + q[3] * l[2]);

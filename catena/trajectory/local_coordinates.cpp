@@ -160,10 +160,10 @@ void LocalCoordinates::close(Loop& loop, VectorXd& x, VectorXd& q) const {
   const Index independents = static_cast<Index>(loop.freedoms.size()) - rank;
   if (rank == 0) return;
   for (Index d = 0; d < rank; ++d) {
-    double& to = x[loop.freedoms[static_cast<std::size_t>(d)]];
-    to = last_local_[loop.freedoms[static_cast<std::size_t>(d)]];
+    double& to = x[loop.freedoms[index(d)]];
+    to = last_local_[loop.freedoms[index(d)]];
     for (Index f = 0; f < independents; ++f) {
-      const int freedom = loop.freedoms[static_cast<std::size_t>(rank + f)];
+      const int freedom = loop.freedoms[index(rank + f)];
       to += loop.map(d, f) * (x[freedom] - last_local_[freedom]);
     }
   }
@@ -176,7 +176,7 @@ void LocalCoordinates::close(Loop& loop, VectorXd& x, VectorXd& q) const {
     split(loop, e.jacobian, block, unused);
     const VectorXd step = Lu(block).solve(e.residual(loop.rows));
     if (!step.allFinite()) break;
-    for (Index d = 0; d < rank; ++d) x[loop.freedoms[static_cast<std::size_t>(d)]] -= step[d];
+    for (Index d = 0; d < rank; ++d) x[loop.freedoms[index(d)]] -= step[d];
     const double size = step.lpNorm<Eigen::Infinity>() / std::max(1.0, loop.closure.length());
     if (size <= kSettled || (size < 1e-9 && size >= 0.5 * last)) {
       place_at(x, q);
@@ -196,10 +196,9 @@ void LocalCoordinates::set_velocities(State& state) const {
     split(loop, loop.closure.velocity_rows(state.q), dependent, independent);
     VectorXd speeds(independent.cols());
     for (Index f = 0; f < speeds.size(); ++f)
-      speeds[f] = state.v[loop.freedoms[static_cast<std::size_t>(dependent.cols() + f)]];
+      speeds[f] = state.v[loop.freedoms[index(dependent.cols() + f)]];
     const VectorXd found = -Lu(dependent).solve(independent * speeds);
-    for (Index d = 0; d < found.size(); ++d)
-      state.v[loop.freedoms[static_cast<std::size_t>(d)]] = found[d];
+    for (Index d = 0; d < found.size(); ++d) state.v[loop.freedoms[index(d)]] = found[d];
   }
 }
 
@@ -273,7 +272,7 @@ void LocalCoordinates::prescribe(int freedom, double position, double velocity,
   if (at == independent_.end())
     throw NumericalError("the motion of '" + m_.velocity_names()[index(freedom)] +
                          "' is prescribed, but it depends on other freedoms of its loop");
-  const std::size_t k = static_cast<std::size_t>(at - independent_.begin());
+  const std::size_t k = to_size(at - independent_.begin());
   if (m_.coordinate_of_freedom()[index(freedom)] >= 0) y[k] = position;
   y[independent_.size() + k] = velocity;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/sensitivity/forward_derivatives.h"
 #include "catena/trajectory/variational.h"
@@ -28,11 +29,9 @@ LyapunovExponents lyapunov_exponents(const Mechanism& m, const State& initial,
   coordinates->begin(initial);
   if (coordinates->chart() != nullptr) w.dynamics().set_chart(*coordinates->chart(), true);
   VectorXd y(coordinates->size());
-  coordinates->pack(initial, {y.data(), static_cast<std::size_t>(y.size())});
+  coordinates->pack(initial, {y.data(), to_size(y.size())});
   Instant here;
-  const auto span_of = [](VectorXd& x) {
-    return std::span<double>(x.data(), static_cast<std::size_t>(x.size()));
-  };
+  const auto span_of = [](VectorXd& x) { return std::span<double>(x.data(), to_size(x.size())); };
   MatrixXd a;
   const auto evaluate = [&](VectorXd at) {  // the rates at a state, and `a` there
     coordinates->at(span_of(at), here);
@@ -84,7 +83,7 @@ LyapunovExponents lyapunov_exponents(const Mechanism& m, const State& initial,
   }
   // The directions are in order once they have settled; over a finite time neighbours may not be.
   const VectorXd found = sum / counted;
-  std::vector<Index> order(static_cast<std::size_t>(count));
+  std::vector<Index> order(to_size(count));
   std::iota(order.begin(), order.end(), Index{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](Index i, Index k) { return found[i] > found[k]; });

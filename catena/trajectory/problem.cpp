@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "catena/base/error.h"
+#include "catena/base/index.h"
 
 namespace catena {
 
@@ -22,21 +23,21 @@ SplineInput::SplineInput(const Mechanism& m, double duration, std::vector<Spline
     if (s.freedom < 0 || s.freedom >= m.freedoms())
       throw NumericalError("a spline moves freedom " + std::to_string(s.freedom) +
                            ", which does not exist");
-    const std::string& name = m.velocity_names()[static_cast<std::size_t>(s.freedom)];
+    const std::string& name = m.velocity_names()[index(s.freedom)];
     if (s.degree < (s.motion ? 3 : 0) || s.degree > kMaxDegree || s.coefficients <= s.degree ||
         s.held_first + s.held_last > s.coefficients)
       throw NumericalError("the spline of '" + name + "' has degree " + std::to_string(s.degree) +
                            " and " + std::to_string(s.coefficients) +
                            " coefficients; degrees go from 0 (a motion: 3) to 7, and "
                            "every spline needs more coefficients than its degree");
-    if (s.motion && m.coordinate_of_freedom()[static_cast<std::size_t>(s.freedom)] < 0)
+    if (s.motion && m.coordinate_of_freedom()[index(s.freedom)] < 0)
       throw NumericalError("freedom '" + name +
                            "' has no coordinate that a spline could prescribe");
     first_.push_back(parameters_);
     parameters_ += s.coefficients - s.held_first - s.held_last;
     if (!s.motion) continue;
-    driven_.resize(static_cast<std::size_t>(m.freedoms()), 0);
-    driven_[static_cast<std::size_t>(s.freedom)] = 1;
+    driven_.resize(to_size(m.freedoms()), 0);
+    driven_[index(s.freedom)] = 1;
   }
 }
 
@@ -104,7 +105,7 @@ double QuadraticCost::running(const CostPoint& p, CostGradient* g) const {
 double QuadraticCost::terminal(const CostPoint& p, CostGradient* g) const {
   double sum = 0.0;
   for (Eigen::Index i = 0; i < position_weight.size(); ++i) {
-    const int c = m_.coordinate_of_freedom()[static_cast<std::size_t>(i)];
+    const int c = m_.coordinate_of_freedom()[index(i)];
     if (position_weight[i] == 0.0 || c < 0) continue;
     const double off = p.state.q[c] - (position_target.size() > 0 ? position_target[i] : 0.0);
     sum += position_weight[i] * off * off;

@@ -35,7 +35,7 @@ class TrajectoryInput {
 };
 
 // Clamped uniform B-splines for efforts or motions of freedoms; the parameters are their free
-// coefficients, spline after spline. (Text 001, section 5.)
+// coefficients, spline after spline. ([Sohl & Bobrow 2001], section 5.)
 class SplineInput final : public TrajectoryInput {
  public:
   static constexpr int kMaxDegree = kMaxSplineDegree;

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "catena/base/error.h"
+#include "catena/base/index.h"
 #include "catena/dynamics/forward.h"
 #include "catena/sensitivity/forward_derivatives.h"
 #include "catena/trajectory/layout.h"
@@ -113,19 +114,18 @@ void Rollout::Run::begin() {
     work = std::make_unique<SensitivityWorkspace>(m);
     if (chart != nullptr) work->dynamics().set_chart(*chart, true);
     driven = true;
-    for (const int f : independent)
-      driven = driven && driven_mask[static_cast<std::size_t>(f)] != 0;
+    for (const int f : independent) driven = driven && driven_mask[index(f)] != 0;
   }
   coordinates->begin(initial);
   here.state = initial;
   y.setZero(coordinates->size());
-  coordinates->pack(initial, {y.data(), static_cast<std::size_t>(y.size())});
+  coordinates->pack(initial, {y.data(), to_size(y.size())});
   s.setZero(2 * size(), parameter_count());
 }
 
 void Rollout::Run::add_input_columns(int control, int order, double factor,
                                      Eigen::Ref<MatrixXd> rows, Index row) const {
-  const ControlValue& v = values[static_cast<std::size_t>(control)];
+  const ControlValue& v = values[index(control)];
   for (int i = 0; i < v.count; ++i) rows(row, v.first + i) += factor * v.by_parameter[order][i];
   rows(row, parameter_count() - 1) += factor * v.by_duration[order];
 }
@@ -136,18 +136,18 @@ void Rollout::Run::evaluate(double u, double inside, const VectorXd& at, const M
   input.acceleration.setZero(n);
   y_point = at;
   for (int c = 0; c < controls.size(); ++c) {
-    ControlValue& v = values[static_cast<std::size_t>(c)];
+    ControlValue& v = values[index(c)];
     controls.evaluate(c, u, inside, duration, *parameters, v);
-    const SplineControl& control = controls.controls()[static_cast<std::size_t>(c)];
+    const SplineControl& control = controls.controls()[index(c)];
     if (!control.motion) {
       input.effort[control.freedom] = v.value[0];
       continue;
     }
     input.acceleration[control.freedom] = v.value[2];
     coordinates->prescribe(control.freedom, v.value[0], v.value[1],
-                           {y_point.data(), static_cast<std::size_t>(y_point.size())});
+                           {y_point.data(), to_size(y_point.size())});
   }
-  coordinates->at({y_point.data(), static_cast<std::size_t>(y_point.size())}, here);
+  coordinates->at({y_point.data(), to_size(y_point.size())}, here);
   if (!with_columns) {
     hybrid_dynamics(m, here.state, input, work->dynamics(), plain);
     acceleration = plain.acceleration;
@@ -162,7 +162,7 @@ void Rollout::Run::evaluate(double u, double inside, const VectorXd& at, const M
   s_point = s_at;
   by_input.setZero(n, parameter_count());
   for (int c = 0; c < controls.size(); ++c) {
-    const SplineControl& control = controls.controls()[static_cast<std::size_t>(c)];
+    const SplineControl& control = controls.controls()[index(c)];
     add_input_columns(c, control.motion ? 2 : 0, 1.0, by_input, control.freedom);
     if (!control.motion) continue;
     const Index place = layout->independent_place(control.freedom);
@@ -179,7 +179,7 @@ void Rollout::Run::evaluate(double u, double inside, const VectorXd& at, const M
 
 void Rollout::Run::rates(VectorXd& dy, MatrixXd& ds) {
   dy.resize(y_point.size());
-  coordinates->rate(here.state, acceleration, {dy.data(), static_cast<std::size_t>(dy.size())});
+  coordinates->rate(here.state, acceleration, {dy.data(), to_size(dy.size())});
   dy *= duration;
   if (!with_columns) return;
   // d/du = T d/dt, and its own derivative by T.
@@ -187,8 +187,8 @@ void Rollout::Run::rates(VectorXd& dy, MatrixXd& ds) {
   const std::vector<int>& own = work->dynamics().independent();
   const Index n = size(), last = parameter_count() - 1;
   for (Index i = 0; i < n; ++i) {
-    ds(i, last) += here.state.v[own[static_cast<std::size_t>(i)]];
-    ds(n + i, last) += acceleration[own[static_cast<std::size_t>(i)]];
+    ds(i, last) += here.state.v[own[index(i)]];
+    ds(n + i, last) += acceleration[own[index(i)]];
   }
 }
 
@@ -213,8 +213,8 @@ void Rollout::Run::fill_columns() {
   }
   columns.effort.setZero(m.freedoms(), parameter_count());
   for (int c = 0; c < controls.size(); ++c) {
-    const int f = controls.controls()[static_cast<std::size_t>(c)].freedom;
-    if (!controls.controls()[static_cast<std::size_t>(c)].motion) {
+    const int f = controls.controls()[index(c)].freedom;
+    if (!controls.controls()[index(c)].motion) {
       columns.effort.row(f) = by_input.row(f);
       continue;
     }
@@ -293,9 +293,9 @@ Rollout::Rollout(const Mechanism& mechanism, const SplineControls& controls, con
   Run& run = *run_;
   run.knots = controls.knots();
   run.driven_mask = controls.motion_driven();
-  run.driven_mask.resize(static_cast<std::size_t>(mechanism.freedoms()), 0);
+  run.driven_mask.resize(to_size(mechanism.freedoms()), 0);
   run.input.motion_driven = run.driven_mask;
-  run.values.resize(static_cast<std::size_t>(controls.size()));
+  run.values.resize(to_size(controls.size()));
   run.rule = gauss_legendre(grid.points);
   run.begin();
 }

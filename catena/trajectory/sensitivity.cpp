@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/base/index.h"
 #include "catena/sensitivity/forward_derivatives.h"
 #include "catena/trajectory/sensitivity_run.h"
 #include "catena/trajectory/variational.h"
@@ -103,7 +104,7 @@ TrajectoryGradient TrajectorySensitivity::gradient(const State& initial, const V
   for (std::int64_t first = (static_cast<std::int64_t>(kept.size()) - 1) * stride; first >= 0;
        first -= stride) {
     segment.clear();
-    run.go_to(kept[static_cast<std::size_t>(first / stride)], at);
+    run.go_to(kept[index(first / stride)], at);
     double unused = 0.0;
     const std::int64_t end = std::min(first + stride, run.steps);
     run.plain = true;
@@ -113,7 +114,7 @@ TrajectoryGradient TrajectorySensitivity::gradient(const State& initial, const V
     }
     run.plain = false;
     for (std::int64_t i = end; i-- > first;) {
-      run.go_to(segment[static_cast<std::size_t>(i - first)], at);
+      run.go_to(segment[index(i - first)], at);
       const VectorXd start = at;
       run.step(i, p, at, unused, &y_end);  // the stages, ready to be transposed
       const double h = run.h;
@@ -140,10 +141,10 @@ TrajectoryGradient TrajectorySensitivity::gradient(const State& initial, const V
         bar[m] = weight[m] * lambda;
         if (m < 3) bar[m] += reach[m + 1] * passed;
         const VectorXd stage_y =
-            m == 0 ? start : VectorXd(start + reach[m] * run.k[static_cast<std::size_t>(m) - 1]);
+            m == 0 ? start : VectorXd(start + reach[m] * run.k[to_size(m) - 1]);
         y_bar = VectorXd::Zero(start.size());
-        run.stages[static_cast<std::size_t>(m)]->adjoint(run, stage_y, p, bar[m], weight[m], y_bar,
-                                                         out.input, out.mechanism, reference_bar);
+        run.stages[index(m)]->adjoint(run, stage_y, p, bar[m], weight[m], y_bar, out.input,
+                                      out.mechanism, reference_bar);
         passed = y_bar;
         sum += y_bar;
       }
@@ -176,8 +177,7 @@ ForwardSensitivity TrajectorySensitivity::forward(const State& initial, const Ve
   MatrixXd s = MatrixXd::Zero(2 * n, parameters + own + 2 * n);
   s.rightCols(2 * n).setIdentity();
   HybridInput given{run.input.motion_driven(), {}, {}};
-  if (given.motion_driven.empty())
-    given.motion_driven.assign(static_cast<std::size_t>(m.freedoms()), 0);
+  if (given.motion_driven.empty()) given.motion_driven.assign(to_size(m.freedoms()), 0);
   InputValues values;
   const auto set_inputs = [&](double t) {
     values.set_zero(m.freedoms());
@@ -212,8 +212,8 @@ ForwardSensitivity TrajectorySensitivity::forward(const State& initial, const Ve
     }
     const std::vector<int>& rows = w.dynamics().independent();
     for (Index k = 0; k < n && run.hybrid; ++k) {
-      const int i = rows[static_cast<std::size_t>(k)];
-      if (driven[static_cast<std::size_t>(i)] == 0) continue;
+      const int i = rows[index(k)];
+      if (driven[index(i)] == 0) continue;
       at.row(k).setZero();
       at.row(n + k).setZero();
       at.row(k).head(parameters) = column_of(&InputValues::position, i);
@@ -221,7 +221,7 @@ ForwardSensitivity TrajectorySensitivity::forward(const State& initial, const Ve
     }
     MatrixXd ds = a * at;
     for (int i = 0; i < m.freedoms(); ++i) {
-      const bool is_driven = driven[static_cast<std::size_t>(i)] != 0;
+      const bool is_driven = driven[index(i)] != 0;
       const VectorXd by_p =
           column_of(is_driven ? &InputValues::acceleration : &InputValues::effort, i);
       if (by_p.isZero(0.0)) continue;

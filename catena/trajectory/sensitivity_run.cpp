@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "catena/base/index.h"
+
 namespace catena {
 using Eigen::Index;
 using Eigen::VectorXd;
@@ -16,10 +18,10 @@ void TrajectorySensitivity::Stage::unpack(const Run& run, double t, const Vector
   run.input.evaluate(t, p, values_);
   if (run.hybrid)
     for (int i = 0; i < run.m.freedoms(); ++i)
-      if (run.input.motion_driven()[static_cast<std::size_t>(i)] != 0)
+      if (run.input.motion_driven()[index(i)] != 0)
         run.coordinates->prescribe(i, values_.position[i], values_.velocity[i],
-                                   {y_.data(), static_cast<std::size_t>(y_.size())});
-  run.coordinates->at({y_.data(), static_cast<std::size_t>(y_.size())}, here_);
+                                   {y_.data(), to_size(y_.size())});
+  run.coordinates->at({y_.data(), to_size(y_.size())}, here_);
 }
 
 double TrajectorySensitivity::Stage::evaluate(const Run& run, double t, const VectorXd& y,
@@ -46,8 +48,7 @@ double TrajectorySensitivity::Stage::evaluate(const Run& run, double t, const Ve
     effort_ = values_.effort;
   }
   dy.resize(y.size());
-  run.coordinates->rate(here_.state, acceleration_,
-                        {dy.data(), static_cast<std::size_t>(dy.size())});
+  run.coordinates->rate(here_.state, acceleration_, {dy.data(), to_size(dy.size())});
   return run.cost.running({t, here_.state, acceleration_, effort_}, nullptr);
 }
 
@@ -76,7 +77,7 @@ void TrajectorySensitivity::Stage::adjoint(const Run& run, const VectorXd& y, co
     q_bar_ += g.q;
     v_bar_ += g.v;
     for (int i = 0; i < n; ++i) {
-      const bool driven = run.input.motion_driven()[static_cast<std::size_t>(i)] != 0;
+      const bool driven = run.input.motion_driven()[index(i)] != 0;
       (driven ? bar_.acceleration : bar_.effort)[i] += g.effort[i];
       if (driven)
         bar_.acceleration[i] += a_bar_[i];  // v̇ of a driven freedom is the input itself
@@ -108,7 +109,7 @@ void TrajectorySensitivity::Stage::adjoint(const Run& run, const VectorXd& y, co
     // What is prescribed is not a state.
     if (run.hybrid)
       for (int i = 0; i < n; ++i)
-        if (run.input.motion_driven()[static_cast<std::size_t>(i)] != 0) {
+        if (run.input.motion_driven()[index(i)] != 0) {
           bar_.position[i] += q_bar_[i];
           bar_.velocity[i] += v_bar_[i];
           q_bar_[i] = v_bar_[i] = 0.0;
@@ -144,7 +145,7 @@ void TrajectorySensitivity::Run::begin(const State& initial, VectorXd& y) {
   local = nullptr;
   if (m.loops().empty()) {
     coordinates = make_coordinates(m, initial, input.motion_driven());
-    std::vector<int> all(static_cast<std::size_t>(m.freedoms()));
+    std::vector<int> all(to_size(m.freedoms()));
     std::iota(all.begin(), all.end(), 0);
     layout = std::make_unique<StateLayout>(m, *coordinates, all);
   } else {
@@ -157,7 +158,7 @@ void TrajectorySensitivity::Run::begin(const State& initial, VectorXd& y) {
   for (int i = 0; i < (local == nullptr ? 4 : 5); ++i) stages.push_back(std::make_unique<Stage>(m));
   use_chart();
   y.setZero(coordinates->size());
-  coordinates->pack(initial, {y.data(), static_cast<std::size_t>(y.size())});
+  coordinates->pack(initial, {y.data(), to_size(y.size())});
   steps = std::max<std::int64_t>(
       1, std::llround(std::ceil(settings.duration / settings.integrator.step - 1e-9)));
   h = settings.duration / static_cast<double>(steps);
@@ -192,7 +193,7 @@ bool TrajectorySensitivity::Run::accept(double t, const VectorXd& p, bool always
     local->refer_to(stage.state());
     anew = true;
   }
-  if (anew) local->pack(stage.state(), {y.data(), static_cast<std::size_t>(y.size())});
+  if (anew) local->pack(stage.state(), {y.data(), to_size(y.size())});
   return anew;
 }
 

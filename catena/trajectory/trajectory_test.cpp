@@ -1,6 +1,6 @@
-// Gradients along motions: the numbers of the digest of Sohl & Bobrow (TS1, TS2), differences of
-// the computed cost, forward against adjoint, discrete against continuous; what a gradient costs;
-// Lyapunov exponents of motions whose exponents are known.
+// Gradients along motions: the numbers of the reference solutions for [Sohl & Bobrow 2001] (TS1,
+// TS2), differences of the computed cost, forward against adjoint, discrete against continuous;
+// what a gradient costs; Lyapunov exponents of motions whose exponents are known.
 #include <cmath>
 #include <ctime>
 #include <numbers>
@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/dynamics/mass_matrix.h"
 #include "catena/dynamics/testing/closed_cases.h"
 #include "catena/model/configuration.h"
@@ -19,7 +20,7 @@ namespace {
 
 using Eigen::VectorXd;
 
-// Unit rods in the plane; `parents` as in the digest.
+// Unit rods in the plane; `parents` as in the reference.
 Mechanism rods(const std::vector<int>& parents) {
   MechanismBuilder b("rods");
   b.set_gravity({0.0, -9.81, 0.0});
@@ -77,8 +78,8 @@ TEST(Trajectory, AcrobotOfTheDigest) {
   start.q[0] = -1.0;
   const VectorXd p = vector({0.5, -1, 1.5, -0.5, 1, -1.5, 0.8, -0.3});
   const TrajectoryGradient g = along.gradient(start, p);
-  // The digest integrates ∫ τ² by Simpson's rule on the nodes, we with the weights of the method:
-  // both of fourth order, and its numbers move by 4e-9 from N = 360 to N = 1800.
+  // The reference integrates ∫ τ² by Simpson's rule on the nodes, we with the weights of the
+  // method: both of fourth order, and its numbers move by 4e-9 from N = 360 to N = 1800.
   EXPECT_NEAR(g.cost, 13088.3344632841, 1e-8 * 13088.0);
   EXPECT_NEAR(g.final_state.q[0], -1.694568743163, 1e-11);
   EXPECT_NEAR(g.final_state.v[0], -1.556696922474, 1e-11);
@@ -145,7 +146,7 @@ void expect_gradient(const Mechanism& m, const State& start, const TrajectoryInp
 
 SplineInput tree_effort_splines(const Mechanism& m, double duration, int coefficients) {
   std::vector<SplineInput::Spline> splines;
-  splines.reserve(static_cast<std::size_t>(m.freedoms()));
+  splines.reserve(to_size(m.freedoms()));
   for (int i = 0; i < m.freedoms(); ++i)
     splines.push_back({.freedom = i, .degree = 2, .coefficients = coefficients});
   return SplineInput(m, duration, splines);
@@ -302,7 +303,7 @@ TEST(Trajectory, ParametersOfTheMechanism) {
       TrajectorySensitivity(m, input, full_cost(m), settings, &set).gradient(start, p).mechanism;
   const VectorXd values = set.values();
   for (int k = 0; k < set.size(); ++k) {
-    const std::string& name = set.names()[static_cast<std::size_t>(k)];
+    const std::string& name = set.names()[index(k)];
     const auto cost_at = [&](double e) {
       VectorXd x = values;
       x[k] += e;

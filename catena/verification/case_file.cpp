@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/io/load.h"
 #include "catena/io/text_file.h"
@@ -113,7 +114,7 @@ class CaseReader {
       double stage = 0.0;
       if (!values_.number(*map.find("of")->value, stage)) return;
       if (!(stage >= 0.0)) values_.error(map.find("of")->line, "must be the number of a stage");
-      check.stage = static_cast<std::size_t>(stage);
+      check.stage = to_size(stage);
     }
     const Entry* reference = map.find("reference");
     if (reference == nullptr) {
@@ -297,8 +298,7 @@ class CaseReader {
           read_by_name(node, check);
         else
           read_list(node, check);
-        for (const int row : check.rows)
-          check.entries.push_back(m.velocity_names()[static_cast<std::size_t>(row)]);
+        for (const int row : check.rows) check.entries.push_back(m.velocity_names()[index(row)]);
         return;
       }
       case Shape::body_groups:
@@ -361,7 +361,7 @@ class CaseReader {
         numbers.insert(numbers.end(), given.begin(), given.end());
       }
     }
-    for (const int row : check.rows) check.entries.push_back(parts[static_cast<std::size_t>(row)]);
+    for (const int row : check.rows) check.entries.push_back(parts[index(row)]);
     check.reference = Eigen::Map<const Eigen::VectorXd>(numbers.data(),
                                                         static_cast<Eigen::Index>(numbers.size()));
   }

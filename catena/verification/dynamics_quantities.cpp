@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
 #include "catena/closure/loop_closure.h"
@@ -217,7 +218,7 @@ Matrix hinge_inertia(Request r) {
                    Route::recursive);
   Matrix result(r.mechanism.freedoms(), 1);
   for (int n = 0; n < static_cast<int>(r.mechanism.nodes().size()); ++n) {
-    const Node& node = r.mechanism.nodes()[static_cast<std::size_t>(n)];
+    const Node& node = r.mechanism.nodes()[index(n)];
     if (node.hinge != NodeHinge::revolute && node.hinge != NodeHinge::prismatic)
       throw NumericalError("hinge_inertia is for revolute and prismatic hinges");
     const ArticulatedInertiad& p = w.node(n).articulated;
@@ -503,7 +504,7 @@ const std::vector<Quantity>& table() {
 
 void pin_reference(const QuantityRequest& r, Workspace& w) {
   std::vector<std::uint8_t> pinned = r.input.motion_driven;
-  for (const int i : r.freedoms) pinned[static_cast<std::size_t>(i)] = 1;
+  for (const int i : r.freedoms) pinned[index(i)] = 1;
   pin(r, pinned, w);
 }
 
@@ -512,10 +513,9 @@ Eigen::MatrixXd coordinates_of_freedoms(const QuantityRequest& r, const Eigen::V
   Matrix result =
       Matrix::Constant(r.mechanism.freedoms(), 1, std::numeric_limits<double>::quiet_NaN());
   for (const int i : r.freedoms) {
-    const int coordinate = coordinates[static_cast<std::size_t>(i)];
+    const int coordinate = coordinates[index(i)];
     if (coordinate < 0)
-      throw NumericalError("position: freedom '" +
-                           r.mechanism.velocity_names()[static_cast<std::size_t>(i)] +
+      throw NumericalError("position: freedom '" + r.mechanism.velocity_names()[index(i)] +
                            "' has no coordinate of its own");
     result(i, 0) = q[coordinate];
   }

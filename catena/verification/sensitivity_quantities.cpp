@@ -1,5 +1,6 @@
 #include "catena/verification/sensitivity_quantities.h"
 
+#include "catena/base/index.h"
 #include "catena/dynamics/forward.h"
 #include "catena/sensitivity/forward_derivatives.h"
 #include "catena/sensitivity/parameters.h"
@@ -45,7 +46,7 @@ Matrix found_rows(Request r, const Matrix& acceleration, const Matrix& effort) {
     throw NumericalError("derivatives of hybrid dynamics are compared for trees only");
   Matrix found = acceleration;
   for (Eigen::Index i = 0; i < found.rows(); ++i)
-    if (r.input.motion_driven[static_cast<std::size_t>(i)] != 0) found.row(i) = effort.row(i);
+    if (r.input.motion_driven[index(i)] != 0) found.row(i) = effort.row(i);
   return found;
 }
 

@@ -5,6 +5,7 @@
 
 #include "support/batch_arguments.h"
 
+#include "catena/base/index.h"
 #include "catena/closure/chart.h"
 #include "catena/dynamics/given_acceleration.h"
 
@@ -128,9 +129,8 @@ void make_given_independent(const Mechanism& mechanism, const BatchVector& given
   }
   for (const LoopChart& loop : workspace.chart().loops)
     for (const int i : loop.dependent)
-      if (mask[static_cast<std::size_t>(i)] != 0)
-        throw NumericalError("the acceleration of '" +
-                             mechanism.velocity_names()[static_cast<std::size_t>(i)] +
+      if (mask[index(i)] != 0)
+        throw NumericalError("the acceleration of '" + mechanism.velocity_names()[index(i)] +
                              "' is given, but follows from others in the chart of this "
                              "BatchWorkspace; take another, or set_chart(choose_chart(mechanism, "
                              "q, pinned=[...]))");
@@ -152,7 +152,7 @@ void check_given(const Mechanism& mechanism, const BatchVector& given, const Row
     if (!found.row(i).allFinite() || !effort.row(i).allFinite()) continue;  // failed before
     try {
       check_given(mechanism, acceleration.row(i).transpose(), mask,
-                  {found.row(i).data(), static_cast<std::size_t>(found.cols())});
+                  {found.row(i).data(), to_size(found.cols())});
     } catch (const NumericalError& e) {
       throw NumericalError("state " + std::to_string(i) + ": " + e.what());
     }
@@ -261,7 +261,7 @@ void bind_batch(py::module_& m) {
             efforts(effort, states, *mechanism, "effort"),
             accelerations(acceleration, states, *mechanism, "acceleration");
         std::vector<std::uint8_t> mask = read_mask(motion_driven, *mechanism);
-        mask.resize(static_cast<std::size_t>(n), 0);
+        mask.resize(to_size(n), 0);
         const BatchLoads loads(external, *mechanism, states);
         py::array_t<double> found_a({states, static_cast<py::ssize_t>(n)});
         py::array_t<double> found_e({states, static_cast<py::ssize_t>(n)});

@@ -4,6 +4,7 @@
 #include "support/arguments.h"
 #include "support/break_off.h"
 
+#include "catena/base/index.h"
 #include "catena/model/with_coordinates.h"
 
 namespace catena::python {
@@ -95,9 +96,9 @@ void bind_builder(py::module_& m) {
             if (index < 0 || index >= count)
               throw NameError("hinge '" + hinge + "' has " + std::to_string(count) +
                               " freedoms, no freedom " + std::to_string(index));
-            if (settings.freedoms.size() <= static_cast<std::size_t>(index))
-              settings.freedoms.resize(static_cast<std::size_t>(index) + 1);
-            FreedomSettings& freedom = settings.freedoms[static_cast<std::size_t>(index)];
+            if (settings.freedoms.size() <= to_size(index))
+              settings.freedoms.resize(to_size(index) + 1);
+            FreedomSettings& freedom = settings.freedoms[index(index)];
             Struct<FreedomSettings>::apply(freedom, changes);
             return freedom;
           },

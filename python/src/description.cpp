@@ -5,6 +5,8 @@
 #include "support/break_off.h"
 #include <pybind11/functional.h>
 
+#include "catena/base/index.h"
+
 namespace catena::python {
 namespace {
 
@@ -60,7 +62,7 @@ class PythonHinge final : public CustomHinge {
       throw NumericalError(std::string(what) + " of a custom hinge must return an array of shape " +
                            "(6, " + std::to_string(n) + "), not " + shape_text(a));
     for (py::ssize_t j = 0; j < n; ++j)
-      for (int i = 0; i < 6; ++i) columns[static_cast<std::size_t>(j)][i] = a.at(i, j);
+      for (int i = 0; i < 6; ++i) columns[index(j)][i] = a.at(i, j);
   }
   py::object object_;
   int freedoms_ = 1;

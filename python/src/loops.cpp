@@ -1,6 +1,7 @@
 // What needs both closures and dynamics: inverse kinematics, multipliers, the absolute form.
 #include "support/interrupts.h"
 
+#include "catena/base/index.h"
 #include "catena/constraints/absolute_form.h"
 #include "catena/constraints/inverse_kinematics.h"
 #include "catena/constraints/multipliers.h"
@@ -26,8 +27,7 @@ Place place_of(const Mechanism& x, const py::object& name) {
   } else {
     place.body = named->body;
     if (place.body >= 0)
-      place.frame = x.bodies()[static_cast<std::size_t>(place.body)].X_node_body.inverse() *
-                    named->X_node_frame;
+      place.frame = x.bodies()[index(place.body)].X_node_body.inverse() * named->X_node_frame;
   }
   if (place.body < 0)
     throw Error(py::cast<std::string>(py::repr(name)) +

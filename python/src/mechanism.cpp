@@ -3,6 +3,7 @@
 
 #include "support/arguments.h"
 
+#include "catena/base/index.h"
 #include "catena/io/models/yaml.h"
 #include "catena/model/builder.h"
 #include "catena/model/configuration.h"
@@ -32,7 +33,7 @@ Place find_place(NamedState& s, const std::string& name) {
   const bool v_prefix = name.starts_with("v.");
   const std::string rest = q_prefix || v_prefix ? name.substr(2) : name;
   if (m.has_hinge(rest)) {
-    const HingePlace& h = m.hinges()[static_cast<std::size_t>(m.hinge_index(rest))];
+    const HingePlace& h = m.hinges()[index(m.hinge_index(rest))];
     if (h.node < 0)
       throw NameError("hinge '" + rest + "' has no coordinates: it " +
                       (h.role == HingePlace::Role::weld ? "is rigid"
@@ -94,8 +95,8 @@ std::string state_text(const NamedState& s) {
   const auto add = [&](const char* prefix, std::span<const std::string> names,
                        const Eigen::VectorXd& x) {
     for (Eigen::Index i = 0; i < x.size(); ++i)
-      text += (text.size() > 6 ? ", " : "") + std::string(prefix) +
-              names[static_cast<std::size_t>(i)] + "=" + number(x[i]);
+      text += (text.size() > 6 ? ", " : "") + std::string(prefix) + names[index(i)] + "=" +
+              number(x[i]);
   };
   add("q.", s.mechanism->position_names(), s.state.q);
   add("v.", s.mechanism->velocity_names(), s.state.v);

@@ -3,6 +3,7 @@
 
 #include "support/arguments.h"
 
+#include "catena/base/index.h"
 #include "catena/dynamics/operators/influence.h"
 
 namespace catena::python {
@@ -16,7 +17,7 @@ Eigen::VectorXd read_independent(const FreedomVector& from, const PythonWorkspac
     return read_freedoms(from, *w.mechanism, "x")(w.workspace.independent());
   const Eigen::VectorXd x = to_vector(from.value);
   const std::size_t n = w.workspace.independent().size();
-  if (static_cast<std::size_t>(x.size()) != n)
+  if (to_size(x.size()) != n)
     throw NumericalError("x has " + std::to_string(x.size()) + " entries, but there are " +
                          std::to_string(n) + " independent freedoms");
   return x;

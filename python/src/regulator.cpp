@@ -8,6 +8,7 @@
 #include "support/pickles.h"
 #include "support/runs.h"
 
+#include "catena/base/index.h"
 #include "catena/io/models/yaml.h"
 #include "catena/optimal/regulated_run.h"
 #include "catena/simulation/settings_file.h"
@@ -74,7 +75,7 @@ std::size_t row_of(const NamedRecord& n, py::ssize_t row) {
   const auto rows = static_cast<py::ssize_t>(n.motion.rows());
   if (row < -rows || row >= rows)
     throw py::index_error("there is no row " + std::to_string(row) + " of " + std::to_string(rows));
-  return static_cast<std::size_t>(row < 0 ? row + rows : row);
+  return to_size(row < 0 ? row + rows : row);
 }
 
 void bind_record(py::module_& m) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "apps/catena/report/report_data.h"
+#include "catena/base/index.h"
 #include "catena/io/models/yaml.h"
 #include "catena/io/runs/csv.h"
 #include "catena/io/runs/run_compare.h"
@@ -78,7 +79,7 @@ void bind_records(py::module_& m) {
             RunWriter writer(path, header, overwrite);
             const std::size_t columns = r.columns().size();
             for (std::int64_t i = 0; i < r.rows(); ++i)
-              writer.append({r.values().data() + static_cast<std::size_t>(i) * columns, columns});
+              writer.append({r.values().data() + to_size(i) * columns, columns});
             for (const RunEvent& e : r.events()) writer.add_event(e);
             writer.finish(r.audit_json(), r.complete());
           },
@@ -103,8 +104,7 @@ void bind_records(py::module_& m) {
             r->begin(columns);
             const Array values = numbers(t[2]);
             if (!columns.empty())
-              for (std::size_t i = 0; i < static_cast<std::size_t>(values.size());
-                   i += columns.size())
+              for (std::size_t i = 0; i < to_size(values.size()); i += columns.size())
                 r->append({values.data() + i, columns.size()});
             for (const RunEvent& e : py::cast<std::vector<RunEvent>>(t[3])) r->add_event(e);
             r->finish(py::cast<std::string>(t[4]), py::cast<bool>(t[5]));

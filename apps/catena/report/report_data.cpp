@@ -8,6 +8,7 @@
 #include "apps/catena/report/report_model.h"
 #include "apps/catena/report/report_template.h"
 #include "catena/base/error.h"
+#include "catena/base/index.h"
 #include "catena/dynamics/kinematics.h"
 #include "catena/io/models/yaml.h"
 #include "catena/model/validation.h"
@@ -106,8 +107,7 @@ class Frames {
     const double spacing = (last_ - first_) / static_cast<double>(most_ - 1);
     const double next = first_ + spacing * static_cast<double>(times_.size());
     if (!all_ && !last_row && row[0] < next) return;
-    for (Eigen::Index i = 0; i < q_.size(); ++i)
-      q_[i] = row[q_columns_[static_cast<std::size_t>(i)]];
+    for (Eigen::Index i = 0; i < q_.size(); ++i) q_[i] = row[q_columns_[index(i)]];
     if (!q_.allFinite()) return;
     update_kinematics(mechanism_, q_, workspace_);
     times_.push_back(row[0]);
@@ -247,7 +247,7 @@ Json model_document(const Mechanism& mechanism, const std::string& path, bool mo
     for (std::size_t v = 0; v < mechanism.coordinate_of_freedom().size(); ++v) {
       const int index = mechanism.coordinate_of_freedom()[v];
       if (index < 0) continue;
-      const auto q = static_cast<std::size_t>(index);
+      const auto q = to_size(index);
       const FreedomSettings& freedom = mechanism.freedom_settings()[v];
       const double reach = units[q] == "rad" ? std::numbers::pi : 1.0, now = state.q[index];
       coordinates.push_back(

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "apps/catena/report/report_data.h"
+#include "catena/base/index.h"
 #include "catena/io/models/uri.h"
 
 namespace catena::app {
@@ -120,7 +121,7 @@ void add_model(Json& document, const Mechanism& mechanism, const std::string& mo
   Json ground_points = Json::array(), hinges = Json::array(), links = Json::array();
   std::vector<Json> points(description.bodies.size(), Json::array());
   const auto add_point = [&](int body, const Vec3d& point) {
-    (body < 0 ? ground_points : points[static_cast<std::size_t>(body)]).push_back(to_json(point));
+    (body < 0 ? ground_points : points[index(body)]).push_back(to_json(point));
   };
   for (const Hinge& hinge : description.hinges) {
     const int parent = mechanism.body_index(hinge.parent),
@@ -170,7 +171,7 @@ void add_model(Json& document, const Mechanism& mechanism, const std::string& mo
 }
 
 std::vector<std::string> coordinate_units(const Mechanism& mechanism) {
-  std::vector<std::string> units(static_cast<std::size_t>(mechanism.coordinates()));
+  std::vector<std::string> units(to_size(mechanism.coordinates()));
   for (const HingePlace& hinge : mechanism.hinges()) {
     if (hinge.role != HingePlace::Role::tree) continue;
     for (int i = 0; i < hinge.coordinates; ++i) {
@@ -198,7 +199,7 @@ std::vector<std::string> coordinate_units(const Mechanism& mechanism) {
         case HingeType::custom:
           break;
       }
-      units[static_cast<std::size_t>(hinge.q_index + i)] = unit;
+      units[index(hinge.q_index + i)] = unit;
     }
   }
   return units;

@@ -1,5 +1,5 @@
 // Two arms and a free body for the tests of this room (case VC-SOA-2 of the spatial operator
-// algebra digest): ground-fixed 6R arms whose tips hold the body.
+// algebra reference): ground-fixed 6R arms whose tips hold the body.
 #pragma once
 
 #include <array>

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/testing/batch_test_support.h"
 #include "catena/dynamics/testing/closed_cases.h"
 
@@ -11,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The four-bar of the constraint-embedding digest, driver at angles all around.
+// The four-bar of the reference solutions for [Jain 2009], driver at angles all around.
 Batch four_bar_batch(Random& random, const Mechanism& m, int states) {
   Batch b = random_batch(random, m, states, 2);
   for (int i = 0; i < states; ++i) {
@@ -19,7 +20,7 @@ Batch four_bar_batch(Random& random, const Mechanism& m, int states) {
     b.q.row(i) = s.q.transpose();
     b.v.row(i) = s.v.transpose();
   }
-  b.driven.assign(static_cast<std::size_t>(m.freedoms()), 0);
+  b.driven.assign(to_size(m.freedoms()), 0);
   return b;
 }
 
@@ -29,12 +30,12 @@ TEST(BatchLoops, FourBarLikeOneStateAndLikeTheDigest) {
   for (const int pinned : {0, 1, 2}) {
     BatchWorkspace w(m, {.threads = 1});
     Batch b = four_bar_batch(random, m, 2 * w.lanes() + 1);
-    std::vector<std::uint8_t> independent(static_cast<std::size_t>(m.freedoms()), 0);
-    independent[static_cast<std::size_t>(pinned)] = 1;
+    std::vector<std::uint8_t> independent(to_size(m.freedoms()), 0);
+    independent[index(pinned)] = 1;
     w.set_chart(choose_chart(m, b.q.row(0).transpose(), {.pinned = independent}), true);
     for (const bool driven : {false, true}) {
       b.driven = independent;
-      if (!driven) b.driven[static_cast<std::size_t>(pinned)] = 0;
+      if (!driven) b.driven[index(pinned)] = 0;
       BatchFound f;
       compute(m, b, w, f);
       EXPECT_EQ(w.failures(), 0);
@@ -68,7 +69,7 @@ TEST(BatchLoops, TwoFourBarsInSpace) {
     b.v.row(i) = guess.v.transpose();
   }
   b.driven.assign(10, 0);
-  b.driven[static_cast<std::size_t>(two.m.velocity_index("0"))] = 1;
+  b.driven[index(two.m.velocity_index("0"))] = 1;
   BatchFound f;
   compute(two.m, b, w, f);
   EXPECT_EQ(w.failures(), 0);
@@ -109,7 +110,7 @@ TEST(BatchLoops, Couplings) {
     b.v(i, ib) = b.q(i, ia) * b.v(i, ia);
   }
   std::vector<std::uint8_t> independent(3, 0);
-  independent[static_cast<std::size_t>(ia)] = 1;
+  independent[index(ia)] = 1;
   w.set_chart(choose_chart(m, b.q.row(0).transpose(), {.pinned = independent}), true);
   b.driven.assign(3, 0);
   BatchFound f;

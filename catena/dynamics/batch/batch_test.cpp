@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/testing/batch_test_support.h"
 
 namespace catena::test {
@@ -101,7 +102,7 @@ TEST(Batch, AnySizeAndAnyNumberOfThreadsGiveTheSameBits) {
     BatchFound f;
     compute(m, part, one_thread, f);
     EXPECT_EQ(one_thread.failures(), 0);
-    EXPECT_EQ(one_thread.reports().size(), static_cast<std::size_t>(states));
+    EXPECT_EQ(one_thread.reports().size(), to_size(states));
     EXPECT_TRUE(same_bits(RowMatrix(whole.forward.topRows(states)), f.forward)) << states;
     EXPECT_TRUE(same_bits(RowMatrix(whole.mass.topRows(states)), f.mass)) << states;
     EXPECT_TRUE(same_bits(RowMatrix(whole.poses.topRows(states)), f.poses)) << states;
@@ -118,7 +119,7 @@ TEST(Batch, ReadsAndWritesRowsWhereTheyLie) {
   RowMatrix expected(9, n);
   batch_forward_dynamics(m, b.q, b.v, b.effort, w, expected);
   const Eigen::Index width = nq + 3 * n + 5;
-  std::vector<double> memory(static_cast<std::size_t>(9 * width), -7.0);
+  std::vector<double> memory(to_size(9 * width), -7.0);
   Eigen::Map<RowMatrix, 0, Eigen::OuterStride<>> rows(memory.data(), 9, width,
                                                       Eigen::OuterStride<>(width));
   rows.leftCols(nq) = b.q;
@@ -195,7 +196,7 @@ TEST(Batch, LargeNumbersAndUnreadEntries) {
   // What hybrid dynamics does not read may be anything.
   Batch unread = b;
   for (int i = 0; i < m.freedoms(); ++i)
-    (b.driven[static_cast<std::size_t>(i)] != 0 ? unread.effort : unread.acceleration)
+    (b.driven[index(i)] != 0 ? unread.effort : unread.acceleration)
         .col(i)
         .setConstant(std::numeric_limits<double>::quiet_NaN());
   RowMatrix a(5, m.freedoms()), e(5, m.freedoms());

@@ -9,6 +9,7 @@
 #include <new>
 #include <thread>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/loop_closure.h"
 #include "catena/dynamics/embedding.h"
@@ -107,9 +108,9 @@ void LaneArray::resize(Eigen::Index states, Eigen::Index count, int lanes) {
   const Eigen::Index needed = (states + lanes - 1) / lanes * lanes * count;
   if (states > states_ || count != count_ || lanes != lanes_) zeros_of_ = 0;
   if (needed > capacity_) {
-    data_.reset(static_cast<double*>(::operator new[](
-        static_cast<std::size_t>(needed) * sizeof(double), std::align_val_t{kAlignment})));
-    ask_for_large_pages(data_.get(), static_cast<std::size_t>(needed) * sizeof(double));
+    data_.reset(static_cast<double*>(
+        ::operator new[](to_size(needed) * sizeof(double), std::align_val_t{kAlignment})));
+    ask_for_large_pages(data_.get(), to_size(needed) * sizeof(double));
     capacity_ = needed;
   }
   states_ = states;
@@ -176,7 +177,7 @@ BatchWorkspace::Implementation::Implementation(const Mechanism& m, const BatchSe
     model.most_terms = std::max(model.most_terms, c.term_count);
 
   const std::size_t bytes = kernels->scratch_bytes(model);
-  slots.resize(static_cast<std::size_t>(thread_count(settings)));
+  slots.resize(to_size(thread_count(settings)));
   for (Slot& slot : slots) {
     slot.memory.resize(1, static_cast<Eigen::Index>(bytes / sizeof(double) + 1), 1);
     std::memset(static_cast<void*>(slot.memory.data()), 0, bytes);
@@ -211,13 +212,11 @@ void BatchWorkspace::Implementation::for_all(Eigen::Index count,
 #ifdef CATENA_HAS_TBB
   if (slots.size() > 1 && count > kGrain) {
     arena->threads.execute([&] {
-      tbb::parallel_for(
-          tbb::blocked_range<Eigen::Index>(0, count, kGrain),
-          [&](const tbb::blocked_range<Eigen::Index>& range) {
-            Slot& slot =
-                slots[static_cast<std::size_t>(tbb::this_task_arena::current_thread_index())];
-            for (Eigen::Index i = range.begin(); i != range.end(); ++i) work(slot, i);
-          });
+      tbb::parallel_for(tbb::blocked_range<Eigen::Index>(0, count, kGrain),
+                        [&](const tbb::blocked_range<Eigen::Index>& range) {
+                          Slot& slot = slots[index(tbb::this_task_arena::current_thread_index())];
+                          for (Eigen::Index i = range.begin(); i != range.end(); ++i) work(slot, i);
+                        });
     });
     return;
   }
@@ -226,7 +225,7 @@ void BatchWorkspace::Implementation::for_all(Eigen::Index count,
 }
 
 void BatchWorkspace::Implementation::begin(Eigen::Index states) {
-  reports.assign(static_cast<std::size_t>(states), {});
+  reports.assign(to_size(states), {});
   words.clear();
   failures = 0;
   model.independent = base.independent().data();
@@ -307,7 +306,7 @@ void BatchWorkspace::Implementation::run_singly(Eigen::Index states,
     try {
       call(*slot.single, i);
     } catch (const Error& e) {
-      reports[static_cast<std::size_t>(i)].status = BatchStatus::refused;
+      reports[index(i)].status = BatchStatus::refused;
       const std::lock_guard lock(words_mutex);
       words.emplace_back(i, e.what());
       spoil(i);
@@ -318,7 +317,7 @@ void BatchWorkspace::Implementation::run_singly(Eigen::Index states,
 // What is worst about a state, and where.
 void BatchWorkspace::Implementation::note(Eigen::Index state, const BatchInput& in,
                                           const PackReport& report) {
-  StateReport& r = reports[static_cast<std::size_t>(state)];
+  StateReport& r = reports[index(state)];
   const auto first_infinite = [&](const RowsIn& rows, int count, StateReport::Quantity quantity,
                                   int unread) {
     if (rows.first == nullptr || r.place >= 0) return;
@@ -370,7 +369,7 @@ void BatchWorkspace::Implementation::note(Eigen::Index state, const BatchInput& 
     r.place = report.sweep.place;
   } else if (report.sweep.is_no_inertia()) {
     r.status = BatchStatus::singular_hinge;
-    r.place = mechanism->nodes()[static_cast<std::size_t>(report.sweep.place)].hinge_index;
+    r.place = mechanism->nodes()[index(report.sweep.place)].hinge_index;
   } else {
     r.status = BatchStatus::not_closed;
     r.quantity = report.open_position != 0 ? StateReport::Quantity::position
@@ -382,17 +381,15 @@ std::string BatchWorkspace::Implementation::message(Eigen::Index state) const {
   if (state < 0 || state >= static_cast<Eigen::Index>(reports.size()))
     throw NumericalError("state " + std::to_string(state) + " does not exist; the last batch had " +
                          std::to_string(reports.size()) + ", counted from 0");
-  const StateReport& r = reports[static_cast<std::size_t>(state)];
+  const StateReport& r = reports[index(state)];
   const std::string which = "state " + std::to_string(state) + ": ";
-  const auto hinge = [&] {
-    return "hinge '" + mechanism->hinges()[static_cast<std::size_t>(r.place)].name + "': ";
-  };
+  const auto hinge = [&] { return "hinge '" + mechanism->hinges()[index(r.place)].name + "': "; };
   switch (r.status) {
     case BatchStatus::ok:
       return "";
     case BatchStatus::not_finite: {
       const auto name = [&](std::span<const std::string> names) {
-        return "'" + names[static_cast<std::size_t>(r.place)] + "'";
+        return "'" + names[index(r.place)] + "'";
       };
       switch (r.quantity) {
         case StateReport::Quantity::position:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "catena/base/index.h"
 #include "catena/spatial/quad.h"
 
 namespace catena {
@@ -19,7 +20,7 @@ CompositeStore::CompositeStore(const Mechanism& mechanism) {
     mass[n] += nodes[n].mass;
     if (last[n] - static_cast<int>(n) + 1 != size[n]) return;
     if (nodes[n].parent < 0) continue;
-    const auto parent = static_cast<std::size_t>(nodes[n].parent);
+    const auto parent = to_size(nodes[n].parent);
     is_last_child[n] = size[parent] == 1;
     size[parent] += size[n];
     last[parent] = std::max(last[parent], last[n]);
@@ -30,7 +31,7 @@ CompositeStore::CompositeStore(const Mechanism& mechanism) {
   const int stride = (freedoms + 2 * kQuad - 2) / kQuad * kQuad;
   placements_ = lines_of(12 * count);
   inertias_ = lines_of(10 * stride);
-  branch_ends_.resize(static_cast<std::size_t>(freedoms));
+  branch_ends_.resize(to_size(freedoms));
   tree_ends_.resize(branch_ends_.size());
   levels_.resize(nodes.size());
   int level_count = 1;
@@ -38,7 +39,7 @@ CompositeStore::CompositeStore(const Mechanism& mechanism) {
   double* const inertias = inertias_.empty() ? nullptr : inertias_.front().numbers;
   int covered = 0;
   for (int n = 0; n < count; ++n) {
-    const auto k = static_cast<std::size_t>(n);
+    const auto k = to_size(n);
     const Node& node = nodes[k];
     const int v = node.v_index;
     for (int i = 0; i < 3; ++i) {
@@ -48,13 +49,13 @@ CompositeStore::CompositeStore(const Mechanism& mechanism) {
     }
     for (int i = 0; i < 6; ++i) inertias[i * stride + v] = node.inertia[i];
     inertias[9 * stride + v] = mass[k];
-    const Node& end = nodes[static_cast<std::size_t>(last[k])];
+    const Node& end = nodes[index(last[k])];
     const int branch_end = end.v_index + end.freedoms;
     std::fill_n(branch_ends_.begin() + v, node.freedoms, branch_end);
-    const auto parent = static_cast<std::size_t>(node.parent);
+    const auto parent = to_size(node.parent);
     const bool is_root = node.parent < 0;
     std::fill_n(tree_ends_.begin() + v, node.freedoms,
-                is_root ? branch_end : tree_ends_[static_cast<std::size_t>(nodes[parent].v_index)]);
+                is_root ? branch_end : tree_ends_[index(nodes[parent].v_index)]);
     levels_[k] = is_root ? 0 : levels_[parent] + (is_last_child[k] ? 0 : 1);
     level_count = std::max(level_count, levels_[k] + 1);
     if (v < covered) continue;

@@ -68,7 +68,7 @@ MultiplierDynamics::MultiplierDynamics(const Mechanism& mechanism)
       place.length = a.length;
       if (place.closure.kind == ClosureKind::coupling) {
         std::vector<int> freedoms;
-        freedoms.reserve(static_cast<std::size_t>(place.closure.term_count));
+        freedoms.reserve(to_size(place.closure.term_count));
         for (int k = 0; k < place.closure.term_count; ++k)
           freedoms.push_back(tables_.freedom_of_column[index(
               a.first_order + tables_.terms[index(place.closure.first_term + k)].column)]);
@@ -83,7 +83,7 @@ MultiplierDynamics::MultiplierDynamics(const Mechanism& mechanism)
       places_.push_back(place);
     }
   }
-  const auto n = static_cast<std::size_t>(most_terms);
+  const auto n = to_size(most_terms);
   terms_.resize(n);
   gradient_.resize(n);
   hessian_.resize(n * n);

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/closure/loop_closure.h"
 #include "catena/dynamics/testing/closed_cases.h"
 #include "catena/dynamics/testing/test_support.h"
@@ -43,7 +44,7 @@ Mechanism closed_chain(int links, Eigen::VectorXd& q, bool closed, double inerti
   const PreparedInput in = prepare_position(open, q, w);
   Scratch<double> scratch = w.scratch();
   kernel_table().kinematics(w.model(), in, &scratch);
-  const BodyPlace& last = open.bodies()[static_cast<std::size_t>(links - 1)];
+  const BodyPlace& last = open.bodies()[index(links - 1)];
   const Vec3d tip = w.node(last.node).pose * (last.X_node_body * Vec3d{0.1, 0.0, 0.0});
   return build(tip, closed);
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/dynamics/kinematics.h"
 #include "catena/dynamics/multipliers/multiplier_dynamics.h"
 #include "catena/model/configuration.h"
@@ -66,7 +67,7 @@ double MultiplierDynamics::gap_across(State state, Workspace& w, double weak) {
     const Eigen::MatrixXd matrix = constraints_.matrix()(kept, kept);
     Eigen::VectorXd scale(matrix.rows());
     for (Eigen::Index k = 0; k < scale.size(); ++k)
-      scale[k] = 1.0 / std::sqrt(constraints_.size(kept[static_cast<std::size_t>(k)]));
+      scale[k] = 1.0 / std::sqrt(constraints_.size(kept[index(k)]));
     // Rows of about length one, so that eigenvalues are squared sines.
     const SymmetricEigen parts = symmetric_eigen(scale.asDiagonal() * matrix * scale.asDiagonal());
     const Eigen::MatrixXd directions = scale.asDiagonal() * parts.vectors;

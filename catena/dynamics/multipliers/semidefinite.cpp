@@ -4,10 +4,12 @@
 #include <cmath>
 #include <numeric>
 
+#include "catena/base/index.h"
+
 namespace catena {
 
 void SemidefiniteSolver::resize(int size) {
-  order_.resize(static_cast<std::size_t>(size));
+  order_.resize(to_size(size));
   scale_.resize(size);
   factor_.resize(size, size);
   null_.resize(size, size);
@@ -38,16 +40,14 @@ void SemidefiniteSolver::compute(const Eigen::MatrixXd& a, double tolerance,
   for (; k < n; ++k) {
     int best = -1;
     for (int i = k; i < n; ++i) {
-      if (!left_out.empty() &&
-          left_out[static_cast<std::size_t>(order_[static_cast<std::size_t>(i)])])
-        continue;
+      if (!left_out.empty() && left_out[index(order_[index(i)])]) continue;
       if (best < 0 || factor_(i, i) > factor_(best, best)) best = i;
     }
     const double pivot = best < 0 ? 0.0 : factor_(best, best);
     if (!(pivot > tolerance)) break;
     smallest_pivot_ = std::min(smallest_pivot_, pivot);
     if (best != k) {  // symmetric exchange in the lower triangle
-      std::swap(order_[static_cast<std::size_t>(k)], order_[static_cast<std::size_t>(best)]);
+      std::swap(order_[index(k)], order_[index(best)]);
       for (int j = 0; j < k; ++j) std::swap(factor_(k, j), factor_(best, j));
       for (int j = k + 1; j < best; ++j) std::swap(factor_(j, k), factor_(best, j));
       for (int i = best + 1; i < n; ++i) std::swap(factor_(i, k), factor_(i, best));
@@ -65,7 +65,7 @@ void SemidefiniteSolver::compute(const Eigen::MatrixXd& a, double tolerance,
   rank_ = k;
   leftover_ = 0.0;
   for (int i = k; i < n; ++i) {
-    const double scale = scale_[order_[static_cast<std::size_t>(i)]];
+    const double scale = scale_[order_[index(i)]];
     leftover_ = std::max(leftover_, factor_(i, i) * scale * scale);
   }
   if (largest > 0.0) leftover_ = std::sqrt(leftover_ / largest);
@@ -84,10 +84,10 @@ void SemidefiniteSolver::find_null_space() {
   null_.leftCols(free).setZero();
   for (int k = 0; k < free; ++k) {
     auto column = null_.col(k);
-    const int own = order_[static_cast<std::size_t>(r + k)];
+    const int own = order_[index(r + k)];
     column[own] = 1.0 / scale_[own];
     for (int i = 0; i < r; ++i) {
-      const int row = order_[static_cast<std::size_t>(i)];
+      const int row = order_[index(i)];
       column[row] = -factor_(r + k, i) / scale_[row];
     }
     for (int pass = 0; pass < 2; ++pass)  // Gram-Schmidt, twice so that it holds to rounding
@@ -102,7 +102,7 @@ void SemidefiniteSolver::find_null_space() {
 void SemidefiniteSolver::solve(Eigen::VectorXd& x) {
   const int r = rank_;
   for (int i = 0; i < r; ++i) {
-    const int row = order_[static_cast<std::size_t>(i)];
+    const int row = order_[index(i)];
     double sum = x[row] / scale_[row];
     for (int j = 0; j < i; ++j) sum -= factor_(i, j) * work_[j];
     work_[i] = sum / factor_(i, i);
@@ -114,7 +114,7 @@ void SemidefiniteSolver::solve(Eigen::VectorXd& x) {
   }
   x.setZero();
   for (int i = 0; i < r; ++i) {
-    const int row = order_[static_cast<std::size_t>(i)];
+    const int row = order_[index(i)];
     x[row] = work_[i] / scale_[row];
   }
 }
@@ -127,8 +127,8 @@ void SemidefiniteSolver::take_least_norm(Eigen::VectorXd& x) const {
 }
 
 double SemidefiniteSolver::mismatch(const Eigen::VectorXd& b, int k) const {
-  double sum = b[order_[static_cast<std::size_t>(rank_ + k)]];
-  for (int i = 0; i < rank_; ++i) sum -= dependence(k, i) * b[order_[static_cast<std::size_t>(i)]];
+  double sum = b[order_[index(rank_ + k)]];
+  for (int i = 0; i < rank_; ++i) sum -= dependence(k, i) * b[order_[index(i)]];
   return sum;
 }
 

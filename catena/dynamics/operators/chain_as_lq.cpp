@@ -1,5 +1,6 @@
 #include "catena/dynamics/operators/chain_as_lq.h"
 
+#include "catena/base/index.h"
 #include "catena/dynamics/kernels/hinge_block.h"
 #include "catena/spatial/eigen.h"
 
@@ -16,7 +17,7 @@ void check_chain(const Mechanism& mechanism, const Workspace& w) {
   for (int n = 0; n < w.model().node_count; ++n) {
     const Node& node = w.model().nodes[n];
     if (node.parent == n - 1) continue;
-    fail("hinge '" + mechanism.hinges()[static_cast<std::size_t>(node.hinge_index)].name +
+    fail("hinge '" + mechanism.hinges()[index(node.hinge_index)].name +
          "' does not hang on the body before it");
   }
 }

@@ -2,6 +2,7 @@
 // accelerations, interbody forces, articulated inertias and Gibbs' function.
 #include "catena/dynamics/operators/chain_as_lq.h"
 
+#include "catena/base/index.h"
 #include "catena/dynamics/operators/gibbs.h"
 #include "catena/dynamics/testing/operator_test_support.h"
 #include "catena/spatial/eigen.h"
@@ -23,7 +24,7 @@ void expect_same_motion(const Mechanism& m, const State& s, const VectorXd& effo
   const VectorXd a = forward_dynamics(m, s, effort, w, external);
   EXPECT_LT(error(stacked(lq.u, m), a), tolerance);
   for (int n = 0; n < static_cast<int>(m.nodes().size()); ++n) {
-    const MatrixXd& p = lq.policy.value[static_cast<std::size_t>(n + 1)];
+    const MatrixXd& p = lq.policy.value[index(n + 1)];
     EXPECT_LT(distance(p, to_eigen(w.node(n).articulated)), tolerance);
   }
   const GibbsFunction g = gibbs_function(m, s, effort, a, external);
@@ -32,8 +33,7 @@ void expect_same_motion(const Mechanism& m, const State& s, const VectorXd& effo
   inverse_dynamics(m, s, a, w, external);
   for (int n = 0; n < static_cast<int>(m.nodes().size()); ++n) {
     const VectorXd force = to_eigen(w.node(n).force);
-    EXPECT_LT((lq.costate[static_cast<std::size_t>(n + 1)] - force).norm(),
-              tolerance * (1.0 + force.norm()));
+    EXPECT_LT((lq.costate[index(n + 1)] - force).norm(), tolerance * (1.0 + force.norm()));
   }
 }
 

@@ -134,7 +134,7 @@ void add_loop(const Workspace& w, int n, const std::vector<int>& place, DenseOpe
   const AggregateBlock loop(w, n);
   const Aggregate& a = w.model().aggregates[w.model().aggregate_of_node[n]];
   const int f = loop.freedoms();
-  std::vector<double> all(place.size()), own(static_cast<std::size_t>(f));
+  std::vector<double> all(place.size()), own(to_size(f));
   std::vector<Eigen::Index> column;
   for (int k = 0; k < f; ++k) {
     std::fill(own.begin(), own.end(), 0.0);
@@ -170,7 +170,7 @@ DenseOperators dense_operators(const Workspace& w) {
   const Mechanism& mechanism = w.mechanism();
   const int count = w.model().node_count;
   const Eigen::Index n6 = 6 * count, freedoms = static_cast<Eigen::Index>(w.independent().size());
-  std::vector<int> place(static_cast<std::size_t>(mechanism.freedoms()), -1);
+  std::vector<int> place(to_size(mechanism.freedoms()), -1);
   for (int i = 0; i < freedoms; ++i) at(place, at(w.independent(), i)) = i;
   DenseOperators d;
   d.hinge_map = Eigen::MatrixXd::Zero(n6, freedoms);

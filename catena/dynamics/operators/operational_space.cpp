@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/kernels/hinge_block.h"
 #include "catena/dynamics/operators/influence.h"
 
@@ -47,7 +48,7 @@ OperationalSpace::OperationalSpace(const Mechanism& mechanism, std::vector<TaskF
   for (const TaskFrame& frame : frames) {
     if (frame.body < 0 || frame.body >= static_cast<int>(mechanism.bodies().size()))
       throw NumericalError("operational space: there is no body " + std::to_string(frame.body));
-    const BodyPlace& body = mechanism.bodies()[static_cast<std::size_t>(frame.body)];
+    const BodyPlace& body = mechanism.bodies()[index(frame.body)];
     if (body.node < 0)
       throw NumericalError("operational space: body '" + body.name + "' is fixed to the ground");
     Task task;
@@ -56,7 +57,7 @@ OperationalSpace::OperationalSpace(const Mechanism& mechanism, std::vector<TaskF
     task.first_row = rows_;
     task.row_count = bit_count(frame.rows);
     task.path = path_to_ground(parents, body.node);
-    task.arrived.resize(task.path.size() * static_cast<std::size_t>(task.row_count));
+    task.arrived.resize(task.path.size() * to_size(task.row_count));
     task.frame = frame;
     rows_ += task.row_count;
     active_.insert(active_.end(), task.path.begin(), task.path.end());
@@ -65,13 +66,13 @@ OperationalSpace::OperationalSpace(const Mechanism& mechanism, std::vector<TaskF
   std::sort(active_.begin(), active_.end());
   active_.erase(std::unique(active_.begin(), active_.end()), active_.end());
   for (const int n : active_) {
-    const int parent = parents[static_cast<std::size_t>(n)];
+    const int parent = parents[index(n)];
     parent_.push_back(parent < 0 ? -1 : index_of(active_, parent));
   }
   for (int a = 0; a < static_cast<int>(tasks_.size()); ++a)
     for (int b = a; b < static_cast<int>(tasks_.size()); ++b) {
-      const Task& ta = tasks_[static_cast<std::size_t>(a)];
-      const Task& tb = tasks_[static_cast<std::size_t>(b)];
+      const Task& ta = tasks_[index(a)];
+      const Task& tb = tasks_[index(b)];
       const int c = common_ancestor(parents, ta.node, tb.node);
       if (c < 0) continue;
       pairs_.push_back({a, b, index_of(ta.path, c), index_of(tb.path, c), index_of(active_, c)});
@@ -98,7 +99,7 @@ void OperationalSpace::place_units(Task& task) {
     if (((task.frame.rows >> i) & 1) == 0) continue;
     Wrenchd unit = Wrenchd::zero();
     unit[i] = 1.0;
-    task.arrived[static_cast<std::size_t>(row++)] = Ad_star_inverse(x, unit);
+    task.arrived[index(row++)] = Ad_star_inverse(x, unit);
   }
 }
 
@@ -106,7 +107,7 @@ void OperationalSpace::place_units(Task& task) {
 void OperationalSpace::update_closed() {
   NodeScratch<double>* nodes = workspace_->scratch().nodes;
   for (const int n : active_) {
-    const int parent = mechanism_->nodes()[static_cast<std::size_t>(n)].parent;
+    const int parent = mechanism_->nodes()[index(n)].parent;
     nodes[n].pose = parent < 0 ? nodes[n].to_parent : nodes[parent].pose * nodes[n].to_parent;
   }
   for (Task& task : tasks_) place_units(task);
@@ -137,7 +138,7 @@ void OperationalSpace::update(Workspace& w) {
     if (hinge.parent() >= 0) {
       nodes[n].pose = nodes[hinge.parent()].pose * hinge.to_parent();
       const Matrix6d beta = articulated_step(hinge);
-      const Matrix6d& inner = compliance_[static_cast<std::size_t>(parent_[i])];
+      const Matrix6d& inner = compliance_[index(parent_[i])];
       compliance.noalias() = beta * (inner * beta.transpose()).eval();
     }
     for (int k = 0; k < hinge.freedoms(); ++k) {
@@ -158,17 +159,16 @@ void OperationalSpace::update(Workspace& w) {
         hinge.project(z, own);
         hinge.solve(own);
         for (int k = 0; k < hinge.freedoms(); ++k) own[k] = -own[k];
-        task.arrived[(place + 1) * static_cast<std::size_t>(task.row_count) +
-                     static_cast<std::size_t>(r)] = hinge.passed(z, own);
+        task.arrived[(place + 1) * to_size(task.row_count) + to_size(r)] = hinge.passed(z, own);
       }
     }
   }
   // They meet at the common ancestors.
   inverse_inertia_.setZero();
   for (const Pair& pair : pairs_) {
-    const Task& a = tasks_[static_cast<std::size_t>(pair.a)];
-    const Task& b = tasks_[static_cast<std::size_t>(pair.b)];
-    const Matrix6d& compliance = compliance_[static_cast<std::size_t>(pair.compliance)];
+    const Task& a = tasks_[index(pair.a)];
+    const Task& b = tasks_[index(pair.b)];
+    const Matrix6d& compliance = compliance_[index(pair.compliance)];
     for (int j = 0; j < b.row_count; ++j) {
       const Vector6d moved = compliance * to_eigen(b.unit(pair.place_b, j));
       for (int i = 0; i < a.row_count; ++i) {
@@ -195,7 +195,7 @@ void OperationalSpace::factor() {
       if (left > rounding && i + 1 < rows_) continue;  // the failing pivot is a later one
       throw NumericalError(
           "operational space: a row of the frame on body '" +
-          mechanism_->bodies()[static_cast<std::size_t>(task.frame.body)].name +
+          mechanism_->bodies()[index(task.frame.body)].name +
           "' depends on those before it in this position, so its inertia is not defined");
     }
   factored_ = true;
@@ -223,8 +223,7 @@ void OperationalSpace::apply_jacobian(const Eigen::VectorXd& v, Eigen::VectorXd&
   NodeScratch<double>* nodes = workspace_->scratch().nodes;
   Eigen::VectorXd& all = workspace_->vector;
   all.setZero();
-  for (int i = 0; i < freedoms(); ++i)
-    all[workspace_->independent()[static_cast<std::size_t>(i)]] = v[i];
+  for (int i = 0; i < freedoms(); ++i) all[workspace_->independent()[index(i)]] = v[i];
   workspace_->expand(all);
   for (const int n : active_) {
     const HingeBlock hinge(*workspace_, n);
@@ -257,8 +256,7 @@ void OperationalSpace::apply_jacobian_transposed(const Eigen::VectorXd& f,
   }
   workspace_->reduce(all);
   if (effort.size() != freedoms()) effort.resize(freedoms());
-  for (int i = 0; i < freedoms(); ++i)
-    effort[i] = all[workspace_->independent()[static_cast<std::size_t>(i)]];
+  for (int i = 0; i < freedoms(); ++i) effort[i] = all[workspace_->independent()[index(i)]];
 }
 
 void OperationalSpace::apply_consistent_inverse(const Eigen::VectorXd& x, Eigen::VectorXd& v) {

@@ -3,6 +3,7 @@
 #include "catena/dynamics/operators/operational_space.h"
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/closure/loop_closure.h"
 #include "catena/dynamics/operators/influence.h"
 #include "catena/dynamics/testing/closed_cases.h"
@@ -14,8 +15,7 @@ namespace {
 constexpr std::uint8_t kZ = 0b100000;
 
 Matrix4d frame_pose(const Mechanism& m, const VectorXd& q, const TaskFrame& frame) {
-  return body_pose(m, node_poses(m, q), m.bodies()[static_cast<std::size_t>(frame.body)].name) *
-         matrix(frame.pose);
+  return body_pose(m, node_poses(m, q), m.bodies()[index(frame.body)].name) * matrix(frame.pose);
 }
 
 // Central differences of the frames' poses.
@@ -78,7 +78,7 @@ TEST(OperationalSpace, AgreesWithDenseMatricesOnRandomTrees) {
       f.pose = random.pose();
       f.axes = t == 1 ? TaskFrame::Axes::frame : TaskFrame::Axes::ground;
       f.rows = t == 0 ? kAllRows : (t == 1 ? kLinearRows : std::uint8_t{0b100101});
-      if (m.bodies()[static_cast<std::size_t>(f.body)].node >= 0) frames.push_back(f);
+      if (m.bodies()[index(f.body)].node >= 0) frames.push_back(f);
     }
     if (frames.empty()) continue;
     Workspace w(m);
@@ -119,7 +119,7 @@ TEST(OperationalSpace, ClosedMechanisms) {
     MatrixXd x(m.freedoms(), mass.rows());
     for (Eigen::Index k = 0; k < mass.rows(); ++k) {
       VectorXd v = VectorXd::Zero(m.freedoms());
-      v[w.independent()[static_cast<std::size_t>(k)]] = 1.0;
+      v[w.independent()[index(k)]] = 1.0;
       w.expand(v);
       for (int i = 0; i < static_cast<int>(m.loops().size()); ++i) {
         const LoopClosure loop(m, i);
@@ -228,9 +228,9 @@ VectorXd bias_of(const Mechanism& m, const State& state, const std::vector<TaskF
   VectorXd bias(6 * static_cast<Eigen::Index>(frames.size()));
   Eigen::Index row = 0;
   for (const TaskFrame& frame : frames) {
-    const BodyPlace& body = m.bodies()[static_cast<std::size_t>(frame.body)];
+    const BodyPlace& body = m.bodies()[index(frame.body)];
     const Transformd x = body.X_node_body * frame.pose;
-    const Rotationd r = poses[static_cast<std::size_t>(body.node)].rotation;
+    const Rotationd r = poses[index(body.node)].rotation;
     Twistd a = w.node(body.node).acceleration;
     a.linear += r.inverse_times(m.gravity());
     const Twistd rate = Ad_inverse(x, a), v = Ad_inverse(x, w.node(body.node).twist);
@@ -302,8 +302,7 @@ Grasp two_arms(const Vec3d& gravity) {
   g.state.v.segment<6>(v) << .1, -.2, .3, .05, .1, -.1;
   g.frames = {frame_on(m, "a6", {.1, 0, 0}), frame_on(m, "c6", {.1, 0, 0})};
   for (int arm = 0; arm < 2; ++arm) {
-    const Vector3d tip =
-        frame_pose(m, g.state.q, g.frames[static_cast<std::size_t>(arm)]).topRightCorner<3, 1>();
+    const Vector3d tip = frame_pose(m, g.state.q, g.frames[index(arm)]).topRightCorner<3, 1>();
     g.frames.push_back(frame_on(m, "object", from_eigen(Vector3d(tip - Vector3d(.75, .2, .3)))));
   }
   return g;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/embedding.h"
 #include "catena/dynamics/kernels/aggregate_block.h"
 #include "catena/dynamics/kernels/hinge_block.h"
@@ -29,12 +30,10 @@ void in_place(Workspace& w, const Eigen::VectorXd& x, Eigen::VectorXd& y, F f) {
     return;
   }
   w.vector.setZero();
-  for (Eigen::Index i = 0; i < size; ++i)
-    w.vector[w.independent()[static_cast<std::size_t>(i)]] = x[i];
+  for (Eigen::Index i = 0; i < size; ++i) w.vector[w.independent()[index(i)]] = x[i];
   f(w.vector);
   if (y.size() != size) y.resize(size);
-  for (Eigen::Index i = 0; i < size; ++i)
-    y[i] = w.vector[w.independent()[static_cast<std::size_t>(i)]];
+  for (Eigen::Index i = 0; i < size; ++i) y[i] = w.vector[w.independent()[index(i)]];
 }
 
 }  // namespace
@@ -42,8 +41,7 @@ void in_place(Workspace& w, const Eigen::VectorXd& x, Eigen::VectorXd& y, F f) {
 void articulate(const Mechanism& mechanism, const Eigen::VectorXd& q, Workspace& w) {
   if (!w.remote_drives().empty())
     throw NumericalError(
-        "the drive of hinge '" +
-        mechanism.hinges()[static_cast<std::size_t>(w.remote_drives().front().hinge)].name +
+        "the drive of hinge '" + mechanism.hinges()[index(w.remote_drives().front().hinge)].name +
         "' is carried by a body that is not its parent; the mass matrix has no O(N) factors then");
   PreparedInput in = prepare_position(mechanism, q, w);
   w.vector.setZero();
@@ -331,12 +329,12 @@ void inverse_of_closed(Workspace& w, Eigen::MatrixXd& inverse) {
   if (inverse.rows() != size || inverse.cols() != size) inverse.resize(size, size);
   for (Eigen::Index j = 0; j < size; ++j) {
     w.vector.setZero();
-    w.vector[w.independent()[static_cast<std::size_t>(j)]] = 1.0;
+    w.vector[w.independent()[index(j)]] = 1.0;
     times_inverse_factor(w, w.vector);
     divide_by_hinge_inertia(w, w.vector);
     times_inverse_factor_transposed(w, w.vector);
     for (Eigen::Index i = j; i < size; ++i)
-      inverse(i, j) = inverse(j, i) = w.vector[w.independent()[static_cast<std::size_t>(i)]];
+      inverse(i, j) = inverse(j, i) = w.vector[w.independent()[index(i)]];
   }
 }
 

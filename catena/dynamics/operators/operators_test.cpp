@@ -2,6 +2,7 @@
 #include "catena/dynamics/operators/operators.h"
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/dynamics/operators/influence.h"
 #include "catena/dynamics/testing/closed_cases.h"
 #include "catena/dynamics/testing/operator_test_support.h"
@@ -142,7 +143,7 @@ TEST(Operators, ClosedMechanismsNeedAChartAndAClosedPosition) {
   EXPECT_EQ(y, VectorXd::Ones(1));
 }
 
-// Every identity of text 004 between the dense operators.
+// Every identity of [Concurrent Dynamics 2017] between the dense operators.
 TEST(Operators, Identities) {
   Random random(3);
   std::vector<std::pair<Mechanism, VectorXd>> cases;
@@ -237,9 +238,7 @@ TEST(Operators, NumbersOfTheTenBodyTree) {
   const DenseOperators o = dense_operators(w);
   const std::vector<Transformd> poses = node_poses(c.mechanism, c.state.q);
   const auto node = [&](int i) {
-    return c.mechanism
-        .hinges()[static_cast<std::size_t>(c.mechanism.hinge_index("h" + std::to_string(i)))]
-        .node;
+    return c.mechanism.hinges()[index(c.mechanism.hinge_index("h" + std::to_string(i)))].node;
   };
   const std::vector<double> hinge_inertia = {
       6.02582670202106,  0.0224000000000000, 0.632606763721787, 0.208255431807260,
@@ -268,16 +267,14 @@ TEST(Operators, NumbersOfTheTenBodyTree) {
        0.876630337011309, 0.0231285057998869}};
   for (int i = 1; i <= 10; ++i) {
     const int n = node(i), v = w.model().nodes[n].v_index;
-    EXPECT_NEAR(o.hinge_inertia(v, v), hinge_inertia[static_cast<std::size_t>(i - 1)], 1e-12);
-    const VectorXd k =
-        turned(poses[static_cast<std::size_t>(n)].rotation) * o.own_gain.block<6, 1>(6 * n, v);
-    const VectorXd expected =
-        Eigen::Map<const Vector6d>(gain[static_cast<std::size_t>(i - 1)].data());
+    EXPECT_NEAR(o.hinge_inertia(v, v), hinge_inertia[index(i - 1)], 1e-12);
+    const VectorXd k = turned(poses[index(n)].rotation) * o.own_gain.block<6, 1>(6 * n, v);
+    const VectorXd expected = Eigen::Map<const Vector6d>(gain[index(i - 1)].data());
     EXPECT_LT(distance(k, expected), 1e-11) << i;
   }
   const auto articulated = [&](int i) {
     const int n = node(i);
-    const MatrixXd r = turned(poses[static_cast<std::size_t>(n)].rotation);
+    const MatrixXd r = turned(poses[index(n)].rotation);
     return MatrixXd(r * to_eigen(w.node(n).articulated) * r.transpose());
   };
   const std::vector<std::pair<int, std::vector<double>>> inertias = {
@@ -332,7 +329,7 @@ TEST(Operators, NumbersOfTheTenBodyTree) {
   apply_hinge_inertia(w, nu, d_nu);
   EXPECT_NEAR(0.5 * nu.dot(d_nu), 1.38447180609747, 1e-13);
 
-  // The factored inverse on effort − bias: (19b) of text 004.
+  // The factored inverse on effort − bias: (19b) of [Concurrent Dynamics 2017].
   VectorXd acceleration;
   const VectorXd bias = bias_effort(c.mechanism, c.state, c.external);
   apply_inverse_mass_matrix(w, c.effort - bias, acceleration);
@@ -340,8 +337,8 @@ TEST(Operators, NumbersOfTheTenBodyTree) {
       0.655532785070888, -42.7238628748339, 4.14888128647318, -6.67907460060371, -10.3554862053551,
       -5.51744104995867, -9.67324406361905, 2.44008642667152, -19.6138620613941, -20.5859056531525};
   for (int i = 1; i <= 10; ++i)
-    EXPECT_NEAR(acceleration[w.model().nodes[node(i)].v_index],
-                expected[static_cast<std::size_t>(i - 1)], 1e-11 * 42.7);
+    EXPECT_NEAR(acceleration[w.model().nodes[node(i)].v_index], expected[index(i - 1)],
+                1e-11 * 42.7);
 }
 
 // The innovations of the mixed chain: ½ Σ εᵀ D⁻¹ ε is what Gibbs' function falls by.
@@ -359,7 +356,7 @@ TEST(Operators, InnovationsOfTheMixedChain) {
     const Node& node = w.model().nodes[n];
     EXPECT_NEAR(epsilon.segment(node.v_index, node.freedoms)
                     .dot(solved.segment(node.v_index, node.freedoms)),
-                terms[static_cast<std::size_t>(n)], 1e-9);
+                terms[index(n)], 1e-9);
   }
   EXPECT_NEAR(-0.5 * epsilon.dot(solved), -1206.96765433331, 1e-10);
   EXPECT_NEAR(determinant_mass_matrix(w), 3.18019548200246, 1e-12);

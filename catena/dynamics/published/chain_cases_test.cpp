@@ -1,9 +1,10 @@
-// Published chains: the mixed chains A and B, worked out for text 000 (D'Eleuterio & Damaren) with
+// Published chains: the mixed chains A and B, worked out for [D'Eleuterio & Damaren 1991] with
 // point masses in 40-digit arithmetic.
 //
-// Text 000 puts the linear part first and lists (x, y, angle) for a planar hinge; its C_{n,n−1} is
-// the transpose of our rotation. Its bodies' frames stand at their hinges, as ours do here, but the
-// nodes have turned frames: results are compared in the frames of the bodies.
+// [D'Eleuterio & Damaren 1991] puts the linear part first and lists (x, y, angle) for a planar
+// hinge; its C_{n,n−1} is the transpose of our rotation. Its bodies' frames stand at their hinges,
+// as ours do here, but the nodes have turned frames: results are compared in the frames of the
+// bodies.
 #include "catena/dynamics/published/published_cases.h"
 #include "catena/dynamics/published/published_numbers.h"
 #include "catena/dynamics/published/published_support.h"

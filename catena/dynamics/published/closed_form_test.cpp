@@ -1,6 +1,6 @@
-// Mechanisms with closed-form accelerations and forces: the micro cases S1 to S6 for text 000 and
-// the two pendulums of text 004 (P1, P2). Forces are listed linear part first, on the body, in its
-// frame.
+// Mechanisms with closed-form accelerations and forces: the micro cases S1 to S6 for [D'Eleuterio &
+// Damaren 1991] and the two pendulums of [Concurrent Dynamics 2017] (P1, P2). Forces are listed
+// linear part first, on the body, in its frame.
 #include "catena/dynamics/published/published_support.h"
 
 namespace catena::test {

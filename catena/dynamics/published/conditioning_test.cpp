@@ -1,6 +1,6 @@
 // The recursion stays accurate when outboard bodies are much heavier than inboard ones, where the
-// dense mass matrix loses every digit: the chains of the numerical-quality table for text 000.
-// Reference: 113-bit numbers, on the same description.
+// dense mass matrix loses every digit: the chains of the numerical-quality table for [D'Eleuterio &
+// Damaren 1991]. Reference: 113-bit numbers, on the same description.
 #include "catena/dynamics/testing/test_support.h"
 
 namespace catena::test {

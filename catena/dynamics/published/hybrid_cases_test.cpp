@@ -1,6 +1,7 @@
-// Hybrid dynamics on the cases worked out for text 001 (Sohl & Bobrow) through Lagrange's equations
+// Hybrid dynamics on the cases worked out for [Sohl & Bobrow 2001] through Lagrange's equations
 // in 80-bit arithmetic: planar acrobots (T0, T4, T5), a spatial tree of mixed joints with a wrench
 // (T1), and hinges of several freedoms, partly driven (T2, T3).
+#include "catena/base/index.h"
 #include "catena/dynamics/published/published_support.h"
 
 namespace catena::test {
@@ -17,14 +18,14 @@ void expect_hybrid(const Mechanism& m, const State& s, const std::vector<Freedom
                    const std::vector<ExternalWrench>& external = {}) {
   HybridInput input;
   const Eigen::Index n = m.freedoms();
-  ASSERT_EQ(static_cast<std::size_t>(n), freedoms.size());
+  ASSERT_EQ(to_size(n), freedoms.size());
   input.motion_driven.assign(freedoms.size(), 0);
   const double unread = std::numeric_limits<double>::quiet_NaN();
   input.effort = VectorXd::Constant(n, unread);
   input.acceleration = input.effort;
   for (const Freedom& f : freedoms) {
     const Eigen::Index i = m.velocity_index(f.name);
-    input.motion_driven[static_cast<std::size_t>(i)] = f.driven ? 1 : 0;
+    input.motion_driven[index(i)] = f.driven ? 1 : 0;
     (f.driven ? input.acceleration : input.effort)[i] = f.given;
   }
   const HybridResult result = hybrid_dynamics(m, s, input, external);
@@ -44,7 +45,7 @@ State state_of(const Mechanism& m, const std::vector<Freedom>& freedoms) {
   for (const Freedom& f : freedoms) {
     const int i = m.velocity_index(f.name);
     s.v[i] = f.v;
-    const int k = m.coordinate_of_freedom()[static_cast<std::size_t>(i)];
+    const int k = m.coordinate_of_freedom()[index(i)];
     if (k >= 0) s.q[k] = f.q;
   }
   return s;
@@ -57,7 +58,7 @@ Mechanism rods(const std::vector<int>& parents) {
   MechanismBuilder builder("rods");
   builder.set_gravity({0.0, -9.81, 0.0});
   for (int i = 0; i < static_cast<int>(parents.size()); ++i) {
-    const int parent = parents[static_cast<std::size_t>(i)];
+    const int parent = parents[index(i)];
     builder.add_body(body_name(i), rod());
     HingeSettings hinge;
     if (parent >= 0) hinge.frame_on_parent.translation = {1.0, 0.0, 0.0};

@@ -5,7 +5,7 @@
 namespace catena::test {
 
 // Wrench of the parent on each body of the chain A, and its articulated inertia (upper triangle by
-// rows): linear part first, in the frame of the body, as in text 000.
+// rows): linear part first, in the frame of the body, as in [D'Eleuterio & Damaren 1991].
 inline constexpr double kForceA[7][6] = {
     {3.0, -2.0, 5.0, 0.4, -0.6, 0.8},
     {-2.20580292940337, 2.19520885351394, 2.75220696861863, -1.67723694309589, -1.46521670249829,

@@ -1,9 +1,10 @@
-// The ten-body tree T of text 004 (Concurrent Dynamics, figure 2) and TP, the same with two
+// The ten-body tree T of [Concurrent Dynamics 2017] (figure 2) and TP, the same with two
 // sliders: reference numbers by point masses in 40-digit arithmetic.
 //
 // The text works in ground axes, angular part first, at the hinge points, where the frames of the
 // bodies stand here.
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/dynamics/published/published_cases.h"
 #include "catena/dynamics/published/published_numbers.h"
 #include "catena/dynamics/published/published_support.h"
@@ -146,9 +147,7 @@ class CaseT : public ::testing::Test {
     return x;
   }
   Eigen::Index place(int i) const {
-    return mechanism
-        .hinges()[static_cast<std::size_t>(mechanism.hinge_index("h" + std::to_string(i + 1)))]
-        .v_index;
+    return mechanism.hinges()[index(mechanism.hinge_index("h" + std::to_string(i + 1)))].v_index;
   }
   // From the frame of body i to ground axes. The loads in ground axes have left the poses behind.
   MatrixXd to_ground(int i) const {

@@ -1,4 +1,5 @@
-// Closed mechanisms of the constraint-embedding digest (cases V4, V6, V7), for several tests.
+// Closed mechanisms of the reference solutions for [Jain 2009] (cases V4, V6, V7), for several
+// tests.
 #pragma once
 
 #include <initializer_list>
@@ -8,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/closure/assembly.h"
 #include "catena/model/builder.h"
 
@@ -81,7 +83,7 @@ inline State four_bar_state(const Mechanism& m, double driver, double rate,
   State guess{Eigen::VectorXd::Zero(m.freedoms()), Eigen::VectorXd::Zero(m.freedoms())};
   guess.q.head(3) << driver, coupler_guess == 0.0 ? 0.3 - driver : coupler_guess, 1.0;
   guess.v[0] = rate;
-  std::vector<std::uint8_t> fixed(static_cast<std::size_t>(m.freedoms()), 0);
+  std::vector<std::uint8_t> fixed(to_size(m.freedoms()), 0);
   fixed[0] = 1;
   return assemble(m, guess, {.fixed = fixed});
 }
@@ -135,7 +137,7 @@ inline TwoFourBars two_four_bars() {
     const int k = m.velocity_index(std::to_string(i));
     guess.q[k] = q[i];
     guess.v[k] = v[i];
-    fixed[static_cast<std::size_t>(k)] = i == 2 || i == 3 || i == 7 || i == 8 ? 0 : 1;
+    fixed[index(k)] = i == 2 || i == 3 || i == 7 || i == 8 ? 0 : 1;
   }
   result.s = assemble(m, guess, {.fixed = fixed});
   return result;

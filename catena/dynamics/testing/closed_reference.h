@@ -7,6 +7,7 @@
 
 #include <Eigen/Core>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/testing/random_loops.h"
 
 namespace catena::test {
@@ -31,12 +32,11 @@ inline Side side_of(const std::vector<reference::Motion<Exact>>& bodies, int bod
     for (int k = 0; k < 3; ++k) turn(i, k) = Exact(x.rotation.matrix.m[i][k]);
   const Wide3 shift = wide(x.translation);
   if (body < 0) return {turn, shift, Wide3::Zero(), Wide3::Zero(), Wide3::Zero(), Wide3::Zero()};
-  const auto& m = bodies[static_cast<std::size_t>(body)];
+  const auto& m = bodies[index(body)];
   const auto vec = [](const reference::V3<Exact>& a) { return Wide3(a[0], a[1], a[2]); };
   WideTurn r;
   for (int i = 0; i < 3; ++i)
-    for (int k = 0; k < 3; ++k)
-      r(i, k) = m.r[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)];
+    for (int k = 0; k < 3; ++k) r(i, k) = m.r[index(i)][index(k)];
   Side s;
   s.r = r * turn;
   s.p = vec(m.origin) + r * shift;
@@ -137,8 +137,8 @@ inline Rates rates_of(const reference::Engine<Exact>& engine, const Mechanism& t
   for (const Coupling& coupling : c.couplings) {
     Exact first = 0, second = 0;
     for (const Coupling::Term& term : coupling.terms) {
-      const auto& hinge = tree.hinges()[static_cast<std::size_t>(tree.hinge_index(term.hinge))];
-      const auto i = static_cast<std::size_t>(hinge.v_index + term.freedom);
+      const auto& hinge = tree.hinges()[index(tree.hinge_index(term.hinge))];
+      const auto i = to_size(hinge.v_index + term.freedom);
       first += Exact(term.coefficient) * v[i];
       second += Exact(term.coefficient) * a[i];
     }
@@ -154,7 +154,7 @@ inline WideVector wide_vector(const std::vector<Exact>& x) {
 
 inline Wide rows_of(const reference::Engine<Exact>& engine, const Mechanism& tree,
                     const ClosedCase& c, const reference::Vector<Exact>& q) {
-  const auto n = static_cast<std::size_t>(tree.freedoms());
+  const auto n = to_size(tree.freedoms());
   const reference::Vector<Exact> zero(n, 0);
   Wide y;
   for (std::size_t k = 0; k < n; ++k) {

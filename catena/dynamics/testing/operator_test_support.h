@@ -6,7 +6,7 @@
 
 namespace catena::test {
 
-// Linear first (the chain of text 000) to angular first, and back.
+// Linear first (the chain of [D'Eleuterio & Damaren 1991]) to angular first, and back.
 inline Vector6d swapped(const Vector6d& f) {
   return (Vector6d() << f.tail<3>(), f.head<3>()).finished();
 }
@@ -34,7 +34,7 @@ MatrixXd product(const MatrixXd& a, const MatrixXd& b, const Others&... others) 
   return product(product(a, b), others...);
 }
 
-// From the order of text 000 of the 17 freedoms of case A to ours.
+// From the order of [D'Eleuterio & Damaren 1991] of the 17 freedoms of case A to ours.
 inline VectorXd chain_order(const std::vector<double>& text) {
   static constexpr std::size_t kFrom[] = {3, 4, 5, 0, 1, 2, 6, 7, 8, 9, 10, 11, 12, 15, 13, 14, 16};
   VectorXd x(17);

@@ -1,5 +1,6 @@
 // The reference itself: against Lagrange's equations, with derivatives of the energy by dual
 // numbers, for mechanisms whose v is the rate of q, rotors included; and against closed forms.
+#include "catena/base/index.h"
 #include "catena/dynamics/testing/test_support.h"
 
 namespace catena::test {
@@ -17,7 +18,7 @@ const std::vector<HingeType> kTrueCoordinates = {
 // d/dt ∂T/∂v − ∂T/∂q + ∂V/∂q at v̇ = 0, with T = ½ vᵀ M v:  Ṁ v − ½ ∂(vᵀ M v)/∂q + ∂V/∂q.
 Vector<double> lagrange_bias(const Mechanism& mechanism, const State& state) {
   const Engine<D> engine(mechanism);
-  const std::size_t n = static_cast<std::size_t>(mechanism.freedoms());
+  const std::size_t n = to_size(mechanism.freedoms());
   const auto along = [&](const VectorXd& direction) {
     Vector<D> q;
     for (Eigen::Index i = 0; i < direction.size(); ++i) {
@@ -55,7 +56,7 @@ TEST(Reference, BiasIsThatOfLagrange) {
     const Mechanism mechanism = builder.finish();
     const Case c = random_case(random, mechanism, 0);
     const Engine<double> engine(mechanism);
-    const Vector<double> zero(static_cast<std::size_t>(mechanism.freedoms()), 0.0);
+    const Vector<double> zero(to_size(mechanism.freedoms()), 0.0);
     const Vector<double> bias =
         engine.effort(plain<double>(c.state.q), plain<double>(c.state.v), zero);
     worst.take(error(Eigen::Map<const VectorXd>(bias.data(), mechanism.freedoms()),
@@ -118,7 +119,7 @@ TEST(Reference, FreeBodyObeysNewtonAndEuler) {
   const Vec3d expected =
       Rotationd::from_quaternion({q[0], q[1], q[2], q[3]}).inverse_times(Vec3d{0.0, 0.0, -10.0}) -
       cross(omega, linear);
-  for (int i = 0; i < 3; ++i) EXPECT_NEAR(a[static_cast<std::size_t>(3 + i)], expected[i], 1e-14);
+  for (int i = 0; i < 3; ++i) EXPECT_NEAR(a[index(3 + i)], expected[i], 1e-14);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "catena/base/index.h"
 #include "catena/closure/assembly.h"
 #include "catena/dynamics/testing/test_support.h"
 
@@ -48,17 +49,16 @@ inline Made make(Random& random, int bodies, int cuts, bool passive, bool drives
   Made made{builder.finish(), builder.finish(), {}, {}};
   made.c = random_case(random, made.tree, random.below(3));
   const reference::Engine<double> engine(made.tree);
-  const auto n = static_cast<std::size_t>(made.tree.freedoms());
+  const auto n = to_size(made.tree.freedoms());
   const auto poses = engine.motion(plain<double>(made.c.state.q), reference::Vector<double>(n, 0.0),
                                    reference::Vector<double>(n, 0.0));
   const auto pose_of = [&](int body) {
     if (body < 0) return Transformd{};
-    const auto& m = poses[static_cast<std::size_t>(body)];
+    const auto& m = poses[index(body)];
     Transformd x;
     for (int i = 0; i < 3; ++i) {
-      x.translation[i] = m.origin[static_cast<std::size_t>(i)];
-      for (int k = 0; k < 3; ++k)
-        x.rotation.matrix.m[i][k] = m.r[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)];
+      x.translation[i] = m.origin[index(i)];
+      for (int k = 0; k < 3; ++k) x.rotation.matrix.m[i][k] = m.r[index(i)][index(k)];
     }
     return x;
   };
@@ -98,8 +98,7 @@ inline Made make(Random& random, int bodies, int cuts, bool passive, bool drives
       made.closures.couplings.push_back(coupling);
       continue;
     }
-    const HingeType type =
-        kCutTypes[static_cast<std::size_t>(random.below(static_cast<int>(kCutTypes.size())))];
+    const HingeType type = kCutTypes[index(random.below(static_cast<int>(kCutTypes.size())))];
     HingeSettings hinge = random.hinge(type);
     if (type == HingeType::universal || type == HingeType::gimbal) spread_axes(random, hinge);
     // Its own displacement at random coordinates, found as the pose of a body that it moves.
@@ -110,16 +109,15 @@ inline Made make(Random& random, int bodies, int cuts, bool passive, bool drives
     alone.add_hinge("hinge", kWorld, "body", plain_hinge);
     const Mechanism one = alone.finish();
     const reference::Engine<double> single(one);
-    const auto f = static_cast<std::size_t>(one.freedoms());
+    const auto f = to_size(one.freedoms());
     const auto moved =
         single.motion(plain<double>(random_position(one, static_cast<std::uint64_t>(i) + 5)),
                       reference::Vector<double>(f, 0.0), reference::Vector<double>(f, 0.0))[0];
     Transformd displacement;
     for (int r = 0; r < 3; ++r) {
-      displacement.translation[r] = moved.origin[static_cast<std::size_t>(r)];
+      displacement.translation[r] = moved.origin[index(r)];
       for (int k = 0; k < 3; ++k)
-        displacement.rotation.matrix.m[r][k] =
-            moved.r[static_cast<std::size_t>(r)][static_cast<std::size_t>(k)];
+        displacement.rotation.matrix.m[r][k] = moved.r[index(r)][index(k)];
     }
     hinge.frame_on_child =
         pose_of(child).inverse() * pose_of(parent) * hinge.frame_on_parent * displacement;

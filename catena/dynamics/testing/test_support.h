@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/forward.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/mass_matrix.h"
@@ -98,15 +99,13 @@ inline MechanismBuilder random_tree(Random& random, const TreeSettings& settings
     int parent = i - 1;
     if (settings.limb_after_limb) {
       while (parent >= 0 && random.number(0.0, 1.0) > settings.chain_share)
-        parent = parents[static_cast<std::size_t>(parent)];
+        parent = parents[index(parent)];
     } else if (random.number(0.0, 1.0) > settings.chain_share) {
       parent = random.below(i + 1) - 1;
     }
     if (i > 0 && settings.free_base && parent < 0) parent = 0;
     parents.push_back(parent);
-    HingeType type =
-        settings
-            .types[static_cast<std::size_t>(random.below(static_cast<int>(settings.types.size())))];
+    HingeType type = settings.types[index(random.below(static_cast<int>(settings.types.size())))];
     if (i > 0 && settings.welds && random.below(8) == 0) type = HingeType::weld;
     if (i == 0 && settings.free_base) type = HingeType::free;
     HingeSettings hinge = random.hinge(type);

@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "catena/base/index.h"
 #include "catena/io/models/sdf_body.h"
 #include "catena/io/models/sdf_joint.h"
 #include "catena/io/models/sdf_tree.h"
@@ -47,8 +48,7 @@ class SdfReader {
             frame.element.description() + " is attached to a model without links; it is left out");
         continue;
       }
-      const SdfThing* link =
-          body == SdfFrames::kWorldBody ? nullptr : &tree_.links[static_cast<std::size_t>(body)];
+      const SdfThing* link = body == SdfFrames::kWorldBody ? nullptr : &tree_.links[index(body)];
       d_.frames.push_back(
           {frame.name, link ? link->name : kWorld,
            tree_.graph.pose(frame.frame, link ? link->frame : SdfFrames::kWorldFrame),

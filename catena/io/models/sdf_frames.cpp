@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "catena/base/index.h"
+
 namespace catena {
 
 SdfFrames::SdfFrames() {
@@ -39,12 +41,12 @@ std::vector<int> SdfFrames::sorted(int Frame::*next, const char* word, xml::Repo
   for (int start = 0; start < static_cast<int>(frames_.size()); ++start) {
     int i = start;
     path.clear();
-    while (i != kNoFrame && mark[static_cast<std::size_t>(i)] == Mark::fresh) {
-      mark[static_cast<std::size_t>(i)] = Mark::open;
+    while (i != kNoFrame && mark[index(i)] == Mark::fresh) {
+      mark[index(i)] = Mark::open;
       path.push_back(i);
       i = at(i).*next;
     }
-    if (i != kNoFrame && mark[static_cast<std::size_t>(i)] == Mark::open) {
+    if (i != kNoFrame && mark[index(i)] == Mark::open) {
       sound = false;
       report.error(at(i).source, at(i).what + " is " + word +
                                      (at(i).*next == i ? std::string(" itself")
@@ -53,7 +55,7 @@ std::vector<int> SdfFrames::sorted(int Frame::*next, const char* word, xml::Repo
                                      "; break the circle");
     }
     for (auto p = path.rbegin(); p != path.rend(); ++p) {
-      mark[static_cast<std::size_t>(*p)] = Mark::done;
+      mark[index(*p)] = Mark::done;
       order.push_back(*p);
     }
   }

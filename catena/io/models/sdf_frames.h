@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "catena/base/index.h"
 #include "catena/io/models/xml.h"
 #include "catena/spatial/transform.h"
 
@@ -59,8 +60,8 @@ class SdfFrames {
     int model;
     int placed;
   };
-  const Frame& at(int i) const { return frames_[static_cast<std::size_t>(i)]; }
-  Frame& at(int i) { return frames_[static_cast<std::size_t>(i)]; }
+  const Frame& at(int i) const { return frames_[index(i)]; }
+  Frame& at(int i) { return frames_[index(i)]; }
   // Frames so that each comes after the one `next` names; empty after an error (a cycle).
   std::vector<int> sorted(int Frame::*next, const char* word, xml::Report& report) const;
   bool apply_placements(xml::Report& report);

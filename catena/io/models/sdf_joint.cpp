@@ -4,6 +4,7 @@
 #include <numbers>
 #include <unordered_map>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/io/models/mimic_circles.h"
 #include "catena/model/topology.h"
@@ -134,11 +135,10 @@ class JointReader {
   };
 
   std::string body_name(int body) const {
-    return body == SdfFrames::kWorldBody ? kWorld : d_.bodies[static_cast<std::size_t>(body)].name;
+    return body == SdfFrames::kWorldBody ? kWorld : d_.bodies[index(body)].name;
   }
   int body_frame(int body) const {
-    return body == SdfFrames::kWorldBody ? SdfFrames::kWorldFrame
-                                         : tree_.links[static_cast<std::size_t>(body)].frame;
+    return body == SdfFrames::kWorldBody ? SdfFrames::kWorldFrame : tree_.links[index(body)].frame;
   }
 
   // The frame that <parent>, <child> or another tag names; it must sit on a body.

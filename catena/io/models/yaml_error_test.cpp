@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/base/testing/temporary_folder.h"
 #include "catena/io/models/yaml.h"
 #include "catena/io/testing/broken_files.h"
@@ -417,7 +418,7 @@ TEST(YamlAttacks, DeepNesting) {
     EXPECT_THAT(found[0], HasSubstr("nested more than 64 levels deep")) << level;
   }
   std::string stairs = "catena: 1\nbodies:\n";
-  for (int i = 1; i < 1000; ++i) stairs += std::string(static_cast<std::size_t>(i), ' ') + "a:\n";
+  for (int i = 1; i < 1000; ++i) stairs += std::string(to_size(i), ' ') + "a:\n";
   EXPECT_THAT(problems(stairs), ElementsAre(HasSubstr("m.yaml:66: error: nested more than 64")));
 }
 

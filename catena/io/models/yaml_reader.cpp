@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/io/models/yaml.h"
 #include "catena/io/models/yaml_keys.h"
@@ -394,7 +395,7 @@ class YamlReader {
   static void lock(Hinge& hinge, std::vector<double> position) {
     if (hinge.type == HingeType::weld) return;
     if (position.empty()) {
-      position.assign(static_cast<std::size_t>(coordinates_of(hinge.type)), 0.0);
+      position.assign(to_size(coordinates_of(hinge.type)), 0.0);
       if (hinge.type == HingeType::spherical || hinge.type == HingeType::free) position[0] = 1.0;
     }
     hinge.locked_at = std::move(position);

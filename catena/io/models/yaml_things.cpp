@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "catena/base/index.h"
 #include "catena/io/models/yaml_keys.h"
 
 namespace catena::yaml {
@@ -132,7 +133,7 @@ void read_freedom(Values& values, const Node& node, FreedomSettings& freedom) {
 
 // Keys of a freedom on the hinge itself hold for all of its freedoms.
 void read_freedoms(Values& values, const Node& node, Hinge& hinge) {
-  const std::size_t count = static_cast<std::size_t>(freedoms_of(hinge.type));
+  const std::size_t count = to_size(freedoms_of(hinge.type));
   const std::vector<std::string>& keys = keys_of("freedom");
   const bool common = std::any_of(
       keys.begin(), keys.end(), [&](const std::string& key) { return node.find(key) != nullptr; });

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/io/models/yaml_keys.h"
 
@@ -24,14 +25,14 @@ std::optional<double> take_factor(std::string_view& text) {
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code == std::errc::result_out_of_range) {
     // Too large or too small: told apart by the sign of the exponent.
-    const std::string_view digits = text.substr(0, static_cast<std::size_t>(end - text.data()));
+    const std::string_view digits = text.substr(0, to_size(end - text.data()));
     const bool tiny = digits.find("e-") != digits.npos || digits.find("E-") != digits.npos ||
                       digits.starts_with("0.") || digits.starts_with(".");
     value = tiny ? 0.0 : HUGE_VAL;
   } else if (code != std::errc{}) {
     return std::nullopt;
   }
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  text.remove_prefix(to_size(end - text.data()));
   return value;
 }
 

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <numbers>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/io/models/yaml.h"
 
@@ -182,7 +183,7 @@ class Writer {
   }
 
   void line(int depth, const std::string& key, const std::string& value) {
-    text_.append(static_cast<std::size_t>(2 * depth), ' ');
+    text_.append(to_size(2 * depth), ' ');
     text_ += key + (value.empty() ? ":" : ": ") + value + "\n";
   }
 
@@ -233,7 +234,7 @@ class Writer {
     using Shape = Visual::Shape;
     const Shape shape = visual.shape;
     const bool round = shape == Shape::cylinder || shape == Shape::capsule;
-    std::string text = std::string("shape: ") + kShapes[static_cast<std::size_t>(shape)];
+    std::string text = std::string("shape: ") + kShapes[index(shape)];
     if (!visual.name.empty()) text += ", name: " + yaml(visual.name);
     if (shape == Shape::box || !same(visual.size, normal.size))
       text += ", size: " + yaml(visual.size);

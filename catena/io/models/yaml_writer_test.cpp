@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/base/testing/temporary_folder.h"
 #include "catena/io/models/yaml.h"
 #include "catena/io/testing/description_equality.h"
@@ -47,8 +48,8 @@ class Random {
       coupling.constant = real();
       const int terms = 1 + below(3);
       for (int k = 0; k < terms; ++k)
-        coupling.terms.push_back({d.hinges[static_cast<std::size_t>(below(24))].name,
-                                  below(3) == 0 ? 1 : 0, k == 0 && below(2) == 0 ? 1.0 : real()});
+        coupling.terms.push_back({d.hinges[index(below(24))].name, below(3) == 0 ? 1 : 0,
+                                  k == 0 && below(2) == 0 ? 1.0 : real()});
     }
     return d;
   }
@@ -106,7 +107,7 @@ class Random {
   }
   std::string any(const Description& d) {
     const int i = below(static_cast<int>(d.bodies.size()) + 1);
-    return i == 0 ? kWorld : d.bodies[static_cast<std::size_t>(i - 1)].name;
+    return i == 0 ? kWorld : d.bodies[index(i - 1)].name;
   }
   Body body(int i) {
     Body b;
@@ -144,7 +145,7 @@ class Random {
   }
   std::vector<double> reals(int n) {
     std::vector<double> values;
-    values.reserve(static_cast<std::size_t>(n));
+    values.reserve(to_size(n));
     for (int i = 0; i < n; ++i) values.push_back(real());
     return values;
   }

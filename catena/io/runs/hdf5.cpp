@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "catena/base/error.h"
+#include "catena/base/index.h"
 
 namespace catena::hdf5 {
 namespace {
@@ -163,7 +164,7 @@ std::vector<std::string> read_texts(hid_t file, const char* name, const std::str
   const Handle type = checked(H5Dget_type(dataset.get()), H5Tclose, what);
   const Handle space = checked(H5Dget_space(dataset.get()), H5Sclose, what);
   const std::size_t length = text_length(type.get(), name, what);
-  const auto count = static_cast<std::size_t>(H5Sget_simple_extent_npoints(space.get()));
+  const auto count = to_size(H5Sget_simple_extent_npoints(space.get()));
   if (length * count > H5Dget_storage_size(dataset.get()))
     throw Error(what + ": the text '" + name + "' is incomplete");
   std::string block(length * count, '\0');

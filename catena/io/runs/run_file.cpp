@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "catena/base/error.h"
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/io/runs/hdf5.h"
 #include "catena/io/runs/run_layout.h"
@@ -158,7 +159,7 @@ struct RunFile::File {
   }
 
   std::string read_bytes(const hdf5::Handle& dataset, std::int64_t count) const {
-    std::string text(static_cast<std::size_t>(count), '\0');
+    std::string text(to_size(count), '\0');
     hdf5::read_at(dataset.get(), H5T_NATIVE_UINT8, 0, text.size(), 0, 0, text.data(), what());
     return text;
   }
@@ -206,8 +207,8 @@ std::vector<RunEvent> RunFile::events() const {
 
 std::vector<RunCheckpoint> RunFile::checkpoints() const {
   const hdf5::Quiet quiet;
-  std::vector<CheckpointRecord> records(static_cast<std::size_t>(file_->done.checkpoints));
-  std::vector<double> values(static_cast<std::size_t>(file_->done.checkpoint_values));
+  std::vector<CheckpointRecord> records(to_size(file_->done.checkpoints));
+  std::vector<double> values(to_size(file_->done.checkpoint_values));
   hdf5::read_at(file_->checkpoints.get(), H5T_NATIVE_DOUBLE, 0, records.size(), 0,
                 CheckpointRecord{}.size(), records.data(), file_->what());
   hdf5::read_at(file_->states.get(), H5T_NATIVE_DOUBLE, 0, values.size(), 0, 0, values.data(),

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "catena/base/error.h"
+#include "catena/base/index.h"
 
 #ifdef __SANITIZE_ADDRESS__
 // HDF5 itself loses memory when it gives up on a damaged file.
@@ -88,7 +89,7 @@ TEST_F(RunFileTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(run.column("q.elbow")[4321], 2.0 * 4321.0);
   const RunRows block = run.read(4990, 10);
   for (int i = 0; i < 10; ++i)
-    for (int j = 0; j < 3; ++j) EXPECT_EQ(block(i, j), row(4990 + i)[static_cast<std::size_t>(j)]);
+    for (int j = 0; j < 3; ++j) EXPECT_EQ(block(i, j), row(4990 + i)[index(j)]);
   const std::vector<RunEvent> events = run.events();
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(events[0].time, 0.25);
@@ -117,7 +118,7 @@ TEST_F(RunFileTest, IsReadWhileItIsWritten) {
     run.refresh();
     ASSERT_EQ(run.rows(), rows);
     EXPECT_EQ(run.column("energy.kinetic")[rows - 1], -static_cast<double>(rows - 1));
-    EXPECT_EQ(run.events().size(), static_cast<std::size_t>(part) + 1);
+    EXPECT_EQ(run.events().size(), to_size(part) + 1);
   }
   EXPECT_FALSE(run.complete());
   EXPECT_EQ(run.audit_json(), "");

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "catena/base/error.h"
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/io/runs/hdf5.h"
 #include "catena/io/runs/run_file.h"
@@ -284,11 +285,11 @@ RunWriter RunWriter::resume(const std::string& path) {
     file.create(old.header());
     for (std::int64_t i = 0; i < last.rows; i += kCopiedRows) {
       const RunRows block = old.read(i, std::min(kCopiedRows, last.rows - i));
-      file.add({block.data(), static_cast<std::size_t>(block.size())});
+      file.add({block.data(), to_size(block.size())});
       file.flush();
     }
     const std::vector<RunEvent> events = old.events();
-    for (std::int64_t i = 0; i < last.events; ++i) file.add(events[static_cast<std::size_t>(i)]);
+    for (std::int64_t i = 0; i < last.events; ++i) file.add(events[index(i)]);
     for (const RunCheckpoint& one : checkpoints)
       file.add(one.time, one.rows, one.events, one.state);
     file.flush();

@@ -10,6 +10,7 @@
 #include <Eigen/Dense>
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/model/builder.h"
 #include "catena/model/hinge_kinematics.h"
 #include "catena/spatial/eigen.h"
@@ -95,8 +96,7 @@ inline Matrix4d displacement(const HingeSettings& hinge, const double* q) {
     case HingeType::free:
       return shift({q[4], q[5], q[6]}) * turn(Eigen::Quaterniond(q[0], q[1], q[2], q[3]));
     case HingeType::custom:
-      return matrix(
-          hinge.custom->transform({q, static_cast<std::size_t>(hinge.custom->freedoms())}));
+      return matrix(hinge.custom->transform({q, to_size(hinge.custom->freedoms())}));
   }
   return Matrix4d::Identity();
 }
@@ -198,7 +198,7 @@ inline std::vector<Transformd> node_poses(const Mechanism& m, const VectorXd& q)
     HingeMotion<double> motion;
     evaluate_hinge(node, m.screws().data(), m.customs()[n], q.data() + node.q_index, v, motion);
     const Transformd x = load_placement<double>(node) * motion.displacement;
-    world[n] = node.parent < 0 ? x : world[static_cast<std::size_t>(node.parent)] * x;
+    world[n] = node.parent < 0 ? x : world[index(node.parent)] * x;
   }
   return world;
 }
@@ -206,11 +206,11 @@ inline std::vector<Transformd> node_poses(const Mechanism& m, const VectorXd& q)
 // The pose of a user's body at q, through its node.
 inline Matrix4d body_pose(const Mechanism& m, const std::vector<Transformd>& nodes,
                           std::string_view name) {
-  const int index = m.body_index(name);
-  if (index < 0) return Matrix4d::Identity();
-  const BodyPlace& body = m.bodies()[static_cast<std::size_t>(index)];
+  const int body_index = m.body_index(name);
+  if (body_index < 0) return Matrix4d::Identity();
+  const BodyPlace& body = m.bodies()[index(body_index)];
   return body.node < 0 ? matrix(body.X_node_body)
-                       : matrix(nodes[static_cast<std::size_t>(body.node)] * body.X_node_body);
+                       : matrix(nodes[index(body.node)] * body.X_node_body);
 }
 
 inline BodySettings ball(double mass = 1.0) {

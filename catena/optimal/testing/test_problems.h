@@ -1,5 +1,5 @@
-// The problems of text 001 with the data that its digest fills in (section 4): unit rods in the
-// plane, gravity 9.81 along −y.
+// The problems of [Sohl & Bobrow 2001] with the data that its reference solutions fill in (section
+// 4): unit rods in the plane, gravity 9.81 along −y.
 #pragma once
 
 #include <numbers>

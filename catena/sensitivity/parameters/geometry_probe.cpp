@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/chart.h"
 #include "catena/dynamics/inverse.h"
@@ -48,7 +49,7 @@ int add_probe(Description& d, int hinge, bool on_parent, HingeType type, const V
   probe.cut = Cut::never;
   Body body;
   body.name = probe.name;
-  Hinge& at = d.hinges[static_cast<std::size_t>(hinge)];
+  Hinge& at = d.hinges[index(hinge)];
   if (on_parent) {
     if (at.drive && at.drive->carrier.empty() && at.drive->rotor_axis)
       at.drive->carrier = at.parent;
@@ -65,8 +66,8 @@ int add_probe(Description& d, int hinge, bool on_parent, HingeType type, const V
 
 // One more term of a coupling: the slide of a massless body beside the hinge of one of its terms.
 int add_term(Description& d, int coupling, int term) {
-  Coupling& at = d.couplings[static_cast<std::size_t>(coupling)];
-  const std::string& beside = at.terms[static_cast<std::size_t>(term)].hinge;
+  Coupling& at = d.couplings[index(coupling)];
+  const std::string& beside = at.terms[index(term)].hinge;
   const auto hinge = std::find_if(d.hinges.begin(), d.hinges.end(),
                                   [&](const Hinge& h) { return h.name == beside; });
   Hinge probe;
@@ -90,7 +91,7 @@ bool of_coupling(const GeometrySeed& seed) {
 
 bool can_be_probed(const Mechanism& mechanism, const GeometrySeed& seed) {
   if (of_coupling(seed)) return true;
-  const Hinge& hinge = mechanism.description().hinges[static_cast<std::size_t>(seed.hinge)];
+  const Hinge& hinge = mechanism.description().hinges[index(seed.hinge)];
   const bool turns = seed.kind == GeometryKind::rotation || seed.kind == GeometryKind::axis;
   return !turns || !hinge.drive || hinge.drive->armature_only || hinge.drive->rotor_axis ||
          hinge.drive->carrier.empty() || hinge.drive->carrier == hinge.parent;
@@ -109,8 +110,7 @@ GeometryProbe::GeometryProbe(const Mechanism& mechanism, std::vector<GeometrySee
   }
   for (std::size_t i = 0; i < seeds_.size(); ++i) {
     const GeometrySeed& seed = seeds_[i];
-    const Hinge hinge =
-        of_coupling(seed) ? Hinge{} : m_.description().hinges[static_cast<std::size_t>(seed.hinge)];
+    const Hinge hinge = of_coupling(seed) ? Hinge{} : m_.description().hinges[index(seed.hinge)];
     const auto add = [&](bool on_parent, HingeType type, const Vec3d& axis,
                          const Transformd& frame) {
       terms_.push_back({add_probe(d, seed.hinge, on_parent, type, axis, frame), static_cast<int>(i),
@@ -146,11 +146,10 @@ GeometryProbe::GeometryProbe(const Mechanism& mechanism, std::vector<GeometrySee
   }
   probed_ = std::make_unique<const Mechanism>(
       MechanismBuilder(std::move(d)).finish({.strict = false, .idle_hinges = true}));
-  freedom_of_.assign(static_cast<std::size_t>(m_.freedoms()), -1);
+  freedom_of_.assign(to_size(m_.freedoms()), -1);
   for (std::size_t i = 0; i < m_.hinges().size(); ++i)
     for (int k = 0; m_.hinges()[i].node >= 0 && k < m_.hinges()[i].freedoms; ++k)
-      freedom_of_[static_cast<std::size_t>(m_.hinges()[i].v_index + k)] =
-          probed_->hinges()[i].v_index + k;
+      freedom_of_[index(m_.hinges()[i].v_index + k)] = probed_->hinges()[i].v_index + k;
 }
 
 State GeometryProbe::placed(const State& state) const {
@@ -175,21 +174,17 @@ VectorXd GeometryProbe::spread(const VectorXd& x) const {
 }
 
 int GeometryProbe::freedom(const Term& term) const {
-  return probed_->hinges()[static_cast<std::size_t>(term.hinge)].v_index;
+  return probed_->hinges()[index(term.hinge)].v_index;
 }
 
 int GeometryProbe::screw(const Term& term) const {
-  const GeometrySeed& seed = seeds_[static_cast<std::size_t>(term.seed)];
+  const GeometrySeed& seed = seeds_[index(term.seed)];
   if (seed.kind == GeometryKind::coefficient) {
-    const Coupling::Term& of = m_.description()
-                                   .couplings[static_cast<std::size_t>(seed.hinge)]
-                                   .terms[static_cast<std::size_t>(seed.entry)];
-    return probed_->hinges()[static_cast<std::size_t>(m_.hinge_index(of.hinge))].v_index +
-           of.freedom;
+    const Coupling::Term& of =
+        m_.description().couplings[index(seed.hinge)].terms[index(seed.entry)];
+    return probed_->hinges()[index(m_.hinge_index(of.hinge))].v_index + of.freedom;
   }
-  return seed.kind == GeometryKind::pitch
-             ? probed_->hinges()[static_cast<std::size_t>(seed.hinge)].v_index
-             : -1;
+  return seed.kind == GeometryKind::pitch ? probed_->hinges()[index(seed.hinge)].v_index : -1;
 }
 
 void GeometryProbe::pin(const State& at, const std::vector<int>& own, Workspace& w) const {
@@ -197,10 +192,9 @@ void GeometryProbe::pin(const State& at, const std::vector<int>& own, Workspace&
   ChartSettings settings;
   const Chart previous = w.has_chart() ? w.chart() : Chart{};
   if (w.has_chart()) settings.previous = &previous;
-  settings.pinned.assign(static_cast<std::size_t>(probed_->freedoms()), 0);
-  for (const int i : own)
-    settings.pinned[static_cast<std::size_t>(freedom_of_[static_cast<std::size_t>(i)])] = 1;
-  for (const Term& term : terms_) settings.pinned[static_cast<std::size_t>(freedom(term))] = 1;
+  settings.pinned.assign(to_size(probed_->freedoms()), 0);
+  for (const int i : own) settings.pinned[index(freedom_of_[index(i)])] = 1;
+  for (const Term& term : terms_) settings.pinned[index(freedom(term))] = 1;
   try {
     w.set_chart(choose_chart(*probed_, at.q, settings), true);
   } catch (const NumericalError&) {
@@ -239,7 +233,7 @@ MatrixXd GeometryProbe::effort(const State& state, const VectorXd& acceleration,
   const InverseDerivatives& d = inverse_dynamics_derivatives(*probed_, at, a, w, external);
   std::vector<int> rows;
   rows.reserve(own.size());
-  for (const int i : own) rows.push_back(freedom_of_[static_cast<std::size_t>(i)]);
+  for (const int i : own) rows.push_back(freedom_of_[index(i)]);
   rows = places_of(rows, w.dynamics().independent());
   MatrixXd result =
       MatrixXd::Zero(static_cast<Index>(rows.size()), static_cast<Index>(seeds_.size()));
@@ -250,7 +244,7 @@ MatrixXd GeometryProbe::effort(const State& state, const VectorXd& acceleration,
       result.col(term.seed) += term.factor * d.dq(rows, column);
       continue;
     }
-    const double q = at.q[probed_->coordinate_of_freedom()[static_cast<std::size_t>(h)]];
+    const double q = at.q[probed_->coordinate_of_freedom()[index(h)]];
     const bool closed = !probed_->loops().empty();
     const double rate = closed ? w.acceleration[h] : a[h];
     result.col(term.seed) += term.factor * (q * d.dq(rows, column) + at.v[h] * d.dv(rows, column) +
@@ -258,9 +252,8 @@ MatrixXd GeometryProbe::effort(const State& state, const VectorXd& acceleration,
     for (std::size_t k = 0; k < rows.size(); ++k)
       result(static_cast<Index>(k), term.seed) +=
           term.factor * needed[freedom(term)] *
-          (closed
-               ? w.tangent.map(h, rows[k])
-               : (w.dynamics().independent()[static_cast<std::size_t>(rows[k])] == h ? 1.0 : 0.0));
+          (closed ? w.tangent.map(h, rows[k])
+                  : (w.dynamics().independent()[index(rows[k])] == h ? 1.0 : 0.0));
   }
   return result;
 }
@@ -271,15 +264,15 @@ GeometryProbe::Hybrid GeometryProbe::hybrid(const State& state, const HybridInpu
   const State at = placed(state);
   SensitivityWorkspace w(*probed_);
   pin(at, own, w.dynamics());
-  HybridInput given{std::vector<std::uint8_t>(static_cast<std::size_t>(probed_->freedoms()), 0),
+  HybridInput given{std::vector<std::uint8_t>(to_size(probed_->freedoms()), 0),
                     spread(input.effort), spread(input.acceleration)};
   for (std::size_t i = 0; i < freedom_of_.size(); ++i)
-    given.motion_driven[static_cast<std::size_t>(freedom_of_[i])] = input.motion_driven[i];
-  for (const Term& term : terms_) given.motion_driven[static_cast<std::size_t>(freedom(term))] = 1;
+    given.motion_driven[index(freedom_of_[i])] = input.motion_driven[i];
+  for (const Term& term : terms_) given.motion_driven[index(freedom(term))] = 1;
   const HybridDerivatives& d = hybrid_dynamics_derivatives(*probed_, at, given, w, external);
   std::vector<int> rows;
   rows.reserve(own.size());
-  for (const int i : own) rows.push_back(freedom_of_[static_cast<std::size_t>(i)]);
+  for (const int i : own) rows.push_back(freedom_of_[index(i)]);
   rows = places_of(rows, w.dynamics().independent());
   const auto fill = [&](const MatrixXd& dq, const MatrixXd& dv, const MatrixXd& dinput,
                         bool efforts, MatrixXd& to) {
@@ -291,16 +284,15 @@ GeometryProbe::Hybrid GeometryProbe::hybrid(const State& state, const HybridInpu
         to.col(term.seed) += term.factor * dq(rows, column);
         continue;
       }
-      const double q = at.q[probed_->coordinate_of_freedom()[static_cast<std::size_t>(h)]];
+      const double q = at.q[probed_->coordinate_of_freedom()[index(h)]];
       const double force = term.factor * d.result.effort[freedom(term)];
       to.col(term.seed) += term.factor * (q * dq(rows, column) + at.v[h] * dv(rows, column) +
                                           d.result.acceleration[h] * dinput(rows, freedom(term)));
       // At the screw the force of the slide is needed on top of what its drive gives.
-      if (given.motion_driven[static_cast<std::size_t>(h)] == 0)
-        to.col(term.seed) -= force * dinput(rows, h);
+      if (given.motion_driven[index(h)] == 0) to.col(term.seed) -= force * dinput(rows, h);
       if (efforts)
         for (std::size_t k = 0; k < rows.size(); ++k)
-          if (w.dynamics().independent()[static_cast<std::size_t>(rows[k])] == h)
+          if (w.dynamics().independent()[index(rows[k])] == h)
             to(static_cast<Index>(k), term.seed) += force;
     }
   };
@@ -314,8 +306,7 @@ GeometryProbe::Hybrid GeometryProbe::hybrid(const State& state, const HybridInpu
   for (const Term& term : terms_) {
     const int column = places_of({freedom(term)}, w.dynamics().independent())[0];
     const int h = screw(term);
-    const double q =
-        h < 0 ? 1.0 : at.q[probed_->coordinate_of_freedom()[static_cast<std::size_t>(h)]];
+    const double q = h < 0 ? 1.0 : at.q[probed_->coordinate_of_freedom()[index(h)]];
     const double v = h < 0 ? 0.0 : at.v[h];
     out.position.col(term.seed) += term.factor * q * w.tangent.map(freedom_of_, column);
     out.velocity.col(term.seed) += term.factor * (q * w.tangent.velocity_dq(freedom_of_, column) +
@@ -350,7 +341,7 @@ VectorXd GeometryProbe::loop_adjoint(const State& state, const VectorXd& acceler
       result[term.seed] += term.factor * q[place];
       continue;
     }
-    const double position = at.q[probed_->coordinate_of_freedom()[static_cast<std::size_t>(h)]];
+    const double position = at.q[probed_->coordinate_of_freedom()[index(h)]];
     result[term.seed] += term.factor * (position * q[place] + at.v[h] * v[place] +
                                         all[h] * a[place] + needed[freedom(term)] * x[h]);
   }
@@ -373,9 +364,9 @@ VectorXd GeometryProbe::adjoint(const State& state, const VectorXd& acceleration
       continue;
     }
     if (needed.size() == 0) needed = inverse_dynamics(*probed_, at, a);
-    const double q = at.q[probed_->coordinate_of_freedom()[static_cast<std::size_t>(h)]];
-    const std::size_t own = static_cast<std::size_t>(
-        std::find(freedom_of_.begin(), freedom_of_.end(), h) - freedom_of_.begin());
+    const double q = at.q[probed_->coordinate_of_freedom()[index(h)]];
+    const std::size_t own =
+        to_size(std::find(freedom_of_.begin(), freedom_of_.end(), h) - freedom_of_.begin());
     result[term.seed] += q * by.q[x] + at.v[h] * by.v[x] + a[h] * by.effort[x] +
                          needed[x] * multiplier[static_cast<Index>(own)];
   }

@@ -1,5 +1,6 @@
 // The derivatives that a ParameterSet writes down: efforts of the spanning tree by inertial
 // parameters, gravity and the constants of elements; and the regressor.
+#include "catena/base/index.h"
 #include "catena/sensitivity/kernels/columns.h"
 #include "catena/sensitivity/load_derivatives.h"
 #include "catena/sensitivity/parameters.h"
@@ -72,7 +73,7 @@ template <class Own, class Spread>
 void ParameterSet::contribute(const Parameter& p, const State& state, const SensitivityWorkspace& w,
                               Own own, Spread spread_wrench) const {
   const DerivativeTable<double>& c = w.columns();
-  const std::size_t i = static_cast<std::size_t>(p.index);
+  const std::size_t i = to_size(p.index);
   switch (p.kind) {
     case Kind::mass:
     case Kind::com:
@@ -99,8 +100,8 @@ void ParameterSet::contribute(const Parameter& p, const State& state, const Sens
     case Kind::rest:
     case Kind::friction: {
       const int k = m_.hinges()[i].v_index + p.entry;
-      const FreedomSettings& f = m_.freedom_settings()[static_cast<std::size_t>(k)];
-      const int coordinate = m_.coordinate_of_freedom()[static_cast<std::size_t>(k)];
+      const FreedomSettings& f = m_.freedom_settings()[index(k)];
+      const int coordinate = m_.coordinate_of_freedom()[index(k)];
       if (p.kind == Kind::damping) own(k, state.v[k]);
       if (p.kind == Kind::stiffness && coordinate >= 0) own(k, state.q[coordinate] - f.rest);
       if (p.kind == Kind::rest && coordinate >= 0) own(k, -f.stiffness);
@@ -138,7 +139,7 @@ void ParameterSet::contribute(const Parameter& p, const State& state, const Sens
         Vec3d moved, faster;  // by the parameter
       };
       const auto rotation_of = [&](int body) -> const Rotationd& {
-        return m_.bodies()[static_cast<std::size_t>(body)].X_node_body.rotation;
+        return m_.bodies()[index(body)].X_node_body.rotation;
       };
       const auto end_of = [&](const PointPlace& at, bool is_moved) {
         Vec3d e = Vec3d::zero();
@@ -193,7 +194,7 @@ void ParameterSet::contribute(const Parameter& p, const State& state, const Sens
 
 SpatialInertiad ParameterSet::inertial_change(const Parameter& p) const {
   const int kind = p.kind == Kind::mass ? 0 : p.kind == Kind::com ? 1 : 2;
-  return inertia_change(m_.description().bodies[static_cast<std::size_t>(p.index)], kind, p.entry);
+  return inertia_change(m_.description().bodies[index(p.index)], kind, p.entry);
 }
 
 void ParameterSet::tree_column(const Parameter& p, const State& state,
@@ -209,9 +210,7 @@ double ParameterSet::tree_product(const Parameter& p, const State& state,
   double sum = 0.0;
   contribute(
       p, state, w, [&](int k, double effort) { sum += x[k] * effort; },
-      [&](int node, const Wrenchd& wrench) {
-        sum += dot(wrench, lambda[static_cast<std::size_t>(node)]);
-      });
+      [&](int node, const Wrenchd& wrench) { sum += dot(wrench, lambda[index(node)]); });
   return sum;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/closure/assembly.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/model/builder.h"
@@ -25,15 +26,14 @@ bool ParameterSet::shapes_loops(const Parameter& p) const {
   if (p.kind == Kind::rod_length || p.kind == Kind::coefficient || p.kind == Kind::ratio ||
       p.kind == Kind::constant)
     return true;
-  const HingePlace& hinge = m_.hinges()[static_cast<std::size_t>(p.index)];
+  const HingePlace& hinge = m_.hinges()[index(p.index)];
   if (hinge.role != HingePlace::Role::tree || hinge.node < 0) return true;
   const AggregateTables& tables = aggregate_tables(m_);
   for (const Aggregate& a : tables.aggregates)
     for (int i = 0; i < a.member_count; ++i)
-      if (tables.members[static_cast<std::size_t>(a.first_member + i)].node == hinge.node)
+      if (tables.members[index(a.first_member + i)].node == hinge.node)
         for (int c = a.first_closure; c < a.first_closure + a.closure_count; ++c)
-          if (tables.closures[static_cast<std::size_t>(c)].kind != ClosureKind::coupling)
-            return true;
+          if (tables.closures[index(c)].kind != ClosureKind::coupling) return true;
   return false;
 }
 
@@ -107,18 +107,17 @@ void ParameterSet::each_rod(const State& state, const VectorXd& acceleration,
     const Chart& chart = d.chart();
     bool found = false;
     for (int i = 0; i < static_cast<int>(chart.loops.size()) && !found; ++i) {
-      const LoopChart& own = chart.loops[static_cast<std::size_t>(i)];
+      const LoopChart& own = chart.loops[index(i)];
       const LoopClosure loop(m_, i);
       VectorXd right = VectorXd::Zero(own.rank);
       MatrixXd block(own.rank, own.rank);
       const MatrixXd rows = loop.velocity_rows(state.q);
       for (int r = 0; r < static_cast<int>(own.rows.size()); ++r) {
-        const ChartRow& row = own.rows[static_cast<std::size_t>(r)];
+        const ChartRow& row = own.rows[index(r)];
         for (int a = 0; a < loop.rows(); ++a)
           if (loop.row(a).closure == row.closure && loop.row(a).row == row.row)
-            for (int c = 0; c < own.rank; ++c)
-              block(r, c) = rows(a, own.order[static_cast<std::size_t>(c)]);
-        const Closure& closure = tables.closures[static_cast<std::size_t>(row.closure)];
+            for (int c = 0; c < own.rank; ++c) block(r, c) = rows(a, own.order[index(c)]);
+        const Closure& closure = tables.closures[index(row.closure)];
         if (closure.kind != ClosureKind::rod || closure.place != parameters_[k].index) continue;
         right[r] = 1.0;
         found = true;
@@ -126,8 +125,7 @@ void ParameterSet::each_rod(const State& state, const VectorXd& acceleration,
       if (!found) continue;
       const VectorXd dependent = Lu(block).solve(right);
       VectorXd motion = VectorXd::Zero(loop.freedoms());
-      for (int c = 0; c < own.rank; ++c)
-        motion[own.order[static_cast<std::size_t>(c)]] = dependent[c];
+      for (int c = 0; c < own.rank; ++c) motion[own.order[index(c)]] = dependent[c];
       f(static_cast<Index>(k), products.along(i, motion));
     }
     if (!found)
@@ -182,8 +180,8 @@ VectorXd ParameterSet::differences(const Parameter& p, const State& state,
     if (!m_.loops().empty()) {
       AssemblySettings settings;
       settings.keep_limits = false;
-      settings.fixed.assign(static_cast<std::size_t>(m_.freedoms()), 0);
-      for (const int i : own) settings.fixed[static_cast<std::size_t>(i)] = 1;
+      settings.fixed.assign(to_size(m_.freedoms()), 0);
+      for (const int i : own) settings.fixed[index(i)] = 1;
       there = assemble(other, state, settings);
       ChartSettings chart;
       chart.pinned = settings.fixed;
@@ -205,7 +203,7 @@ VectorXd ParameterSet::differenced(int parameter, const State& state, const Vect
                                    std::span<const ExternalWrench> external, double part) const {
   const std::vector<int> own = w.dynamics().independent();
   return differences(
-      parameters_[static_cast<std::size_t>(parameter)], state, w,
+      parameters_[index(parameter)], state, w,
       [&](const Mechanism& m, const State& s, Workspace& d) {
         const VectorXd all = forward ? forward_dynamics(m, s, given, d, external)
                                      : inverse_dynamics(m, s, given, d, external);
@@ -224,7 +222,7 @@ MatrixXd ParameterSet::effort_derivatives(const State& state, const VectorXd& ac
   MatrixXd result(static_cast<Index>(own.size()), size());
   VectorXd column(m_.freedoms());
   for (Index k = 0; k < result.cols(); ++k) {
-    const Parameter& p = parameters_[static_cast<std::size_t>(k)];
+    const Parameter& p = parameters_[index(k)];
     if (is_geometry(p.kind)) continue;
     column.setZero();
     tree_column(p, state, w, column);
@@ -253,8 +251,8 @@ MatrixXd ParameterSet::effort_derivatives(const State& state, const VectorXd& ac
 MatrixXd ParameterSet::acceleration_derivatives(const State& state, const VectorXd& effort,
                                                 SensitivityWorkspace& w,
                                                 std::span<const ExternalWrench> external) const {
-  const HybridInput input{std::vector<std::uint8_t>(static_cast<std::size_t>(m_.freedoms()), 0),
-                          effort, VectorXd::Zero(m_.freedoms())};
+  const HybridInput input{std::vector<std::uint8_t>(to_size(m_.freedoms()), 0), effort,
+                          VectorXd::Zero(m_.freedoms())};
   return hybrid_derivatives(state, input, w, external).acceleration;
 }
 
@@ -277,7 +275,7 @@ HybridParameterDerivatives ParameterSet::hybrid_derivatives(
   MatrixXd needed = MatrixXd::Zero(static_cast<Index>(own.size()), size());
   VectorXd column(m_.freedoms());
   for (Index k = 0; k < needed.cols(); ++k) {
-    const Parameter& p = parameters_[static_cast<std::size_t>(k)];
+    const Parameter& p = parameters_[index(k)];
     if (is_geometry(p.kind)) continue;
     column.setZero();
     tree_column(p, state, w, column);
@@ -290,7 +288,7 @@ HybridParameterDerivatives ParameterSet::hybrid_derivatives(
     products.workspace().dynamics().set_chart(w.dynamics().chart(), true);
     VectorXd applied = input.effort;
     for (Index i = 0; i < applied.size(); ++i)
-      if (input.motion_driven[static_cast<std::size_t>(i)] != 0) applied[i] = 0.0;
+      if (input.motion_driven[index(i)] != 0) applied[i] = 0.0;
     each_rod(state, at.acceleration, applied, external, products,
              [&](Index k, const LoopChange& change) {
                needed.col(k) = change.needed;
@@ -335,8 +333,8 @@ void ParameterSet::add_adjoint(const State& state, const VectorXd& multiplier,
                                const SensitivityWorkspace& w, VectorXd& sums) const {
   const std::vector<Twistd> lambda = ParameterAdjoint::spread(m_, multiplier, w);
   for (Index k = 0; k < size(); ++k) {
-    if (swept_[static_cast<std::size_t>(k)] != 0) continue;
-    const Parameter& p = parameters_[static_cast<std::size_t>(k)];
+    if (swept_[index(k)] != 0) continue;
+    const Parameter& p = parameters_[index(k)];
     if (!is_geometry(p.kind))
       sums[k] += tree_product(p, state, w, multiplier, lambda);
     else if (m_.loops().empty())
@@ -362,7 +360,7 @@ void ParameterSet::add_loop_adjoint(const State& state, const VectorXd& effort,
   scratch.probes.resize(probes_.size());
   for (std::size_t i = 0; i < probes_.size(); ++i) {
     const int k = probes_[i]->seeds()[0].parameter;
-    if (swept_[static_cast<std::size_t>(k)] == 0)
+    if (swept_[index(k)] == 0)
       sums[k] += probes_[i]->loop_adjoint(state, w.acceleration, effort, by, multiplier, own,
                                           scratch.probes[i])[0];
   }
@@ -376,7 +374,7 @@ void ParameterSet::add_loop_adjoint(const State& state, const VectorXd& effort,
         });
   }
   each_differenced([&](const Parameter& p, Index k) {
-    if (swept_[static_cast<std::size_t>(k)] != 0) return;
+    if (swept_[index(k)] != 0) return;
     const Index n = m_.freedoms(), size_of_own = static_cast<Index>(own.size());
     const VectorXd found =
         differences(p, state, w, [&](const Mechanism& m, const State& s, Workspace& d) {

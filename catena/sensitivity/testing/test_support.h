@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/testing/test_support.h"
 #include "catena/sensitivity/forward_derivatives.h"
 
@@ -33,9 +34,9 @@ inline Numbers moved(const Mechanism& m, Numbers q, int freedom, Exact epsilon) 
     if (hinge.node < 0 || freedom < hinge.v_index || freedom >= hinge.v_index + hinge.freedoms)
       continue;
     const int k = freedom - hinge.v_index;
-    const std::size_t first = static_cast<std::size_t>(hinge.q_index);
+    const std::size_t first = to_size(hinge.q_index);
     if (hinge.coordinates == hinge.freedoms) {
-      q[first + static_cast<std::size_t>(k)] += epsilon;
+      q[first + to_size(k)] += epsilon;
       return q;
     }
     Exact* p = q.data() + first;
@@ -59,7 +60,7 @@ inline Numbers moved(const Mechanism& m, Numbers q, int freedom, Exact epsilon) 
 }
 
 inline Numbers shifted(Numbers x, int i, Exact epsilon) {
-  x[static_cast<std::size_t>(i)] += epsilon;
+  x[index(i)] += epsilon;
   return x;
 }
 
@@ -90,7 +91,7 @@ inline double error(const Eigen::MatrixXd& actual, const Columns& expected) {
   Numbers wanted;
   Eigen::Index at = 0;
   for (Eigen::Index k = 0; k < actual.cols(); ++k) {
-    const Numbers& column = expected[static_cast<std::size_t>(k)];
+    const Numbers& column = expected[index(k)];
     if (static_cast<Eigen::Index>(column.size()) != actual.rows()) return kInfinity;
     for (Eigen::Index i = 0; i < actual.rows(); ++i) all[at++] = actual(i, k);
     wanted.insert(wanted.end(), column.begin(), column.end());

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/closure/assembly.h"
 #include "catena/dynamics/kinematics.h"
 #include "catena/model/builder.h"
@@ -222,9 +223,8 @@ TEST(ClosedBalls, DeltaRobotPassesWhereItsRodsAreParallel) {
   const double parallel = std::acos((delta::kPlate - delta::kBase) / delta::kArm);
   int passed = 0;
   for (int row = 0; row < kRows; ++row)
-    passed += (expected[static_cast<std::size_t>(row)][2] - parallel) *
-                  (expected[static_cast<std::size_t>(row) + 1][2] - parallel) <
-              0.0;
+    passed +=
+        (expected[index(row)][2] - parallel) * (expected[to_size(row) + 1][2] - parallel) < 0.0;
   ASSERT_GE(passed, 1);
   for (const double rtol : {1e-7, 1e-9}) {
     MemoryRecorder record;
@@ -232,8 +232,8 @@ TEST(ClosedBalls, DeltaRobotPassesWhereItsRodsAreParallel) {
         simulate(m, start, settings_of(kInterval * kRows, kInterval, rtol), record);
     for (int row = 0; row <= kRows; ++row)
       for (int i = 0; i < 3; ++i)
-        ASSERT_NEAR(record.value(row, "q.drive" + std::to_string(i)),
-                    expected[static_cast<std::size_t>(row)][i], 100.0 * rtol)
+        ASSERT_NEAR(record.value(row, "q.drive" + std::to_string(i)), expected[index(row)][i],
+                    100.0 * rtol)
             << rtol << " " << row;
     EXPECT_LT(r.audit.energy_drift, 100.0 * rtol) << rtol;
     EXPECT_LT(r.audit.closure_residual, 1e-11) << rtol;

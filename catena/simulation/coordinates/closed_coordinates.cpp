@@ -289,8 +289,8 @@ void ClosedCoordinates::prescribe(int freedom, double position, double velocity,
                          "' is held or prescribed, but it depends on other freedoms of its loop");
   const int coordinate = mechanism_.coordinate_of_freedom()[index(freedom)];
   const auto q = std::find(positions_.begin(), positions_.end(), coordinate);
-  if (q != positions_.end()) y[static_cast<std::size_t>(q - positions_.begin())] = position;
-  y[first_velocity() + static_cast<std::size_t>(v - velocities_.begin())] = velocity;
+  if (q != positions_.end()) y[index(q - positions_.begin())] = position;
+  y[first_velocity() + to_size(v - velocities_.begin())] = velocity;
 }
 
 Coordinates::Accepted ClosedCoordinates::accept(const Instant& instant) {

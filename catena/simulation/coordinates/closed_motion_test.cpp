@@ -1,8 +1,10 @@
-// Motions of closed mechanisms, against the constraint-embedding digest (cases V4, V10, V11, V12).
+// Motions of closed mechanisms, against the reference solutions for [Jain 2009] (cases V4, V10,
+// V11, V12).
 #include <numbers>
 
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/closure/assembly.h"
 #include "catena/model/builder.h"
 #include "catena/simulation/simulate.h"
@@ -203,8 +205,8 @@ TEST(ClosedMotion, BesideASingularPositionTheBranchIsKept) {
     s.q[m.position_index("B")] = -1.0;
     s.q[m.position_index("S")] = 1.75;
     s.v[m.velocity_index("A")] = 9.0;
-    std::vector<std::uint8_t> fixed(static_cast<std::size_t>(m.freedoms()), 0);
-    fixed[static_cast<std::size_t>(m.velocity_index("A"))] = 1;
+    std::vector<std::uint8_t> fixed(to_size(m.freedoms()), 0);
+    fixed[index(m.velocity_index("A"))] = 1;
     s = assemble(m, s, {.fixed = fixed});
     SimulationSettings settings = tight(2.0);
     settings.output_interval = 0.005;

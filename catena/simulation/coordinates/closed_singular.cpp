@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/simulation/coordinates/closed_coordinates.h"
 
@@ -57,7 +58,7 @@ void ClosedCoordinates::prepare(std::span<const double> y_start, StepSpan& step)
     for (Eigen::Index f = 0; f < v.size(); ++f) {
       const int freedom = loop.positions().freedom(loop.rank() + f);
       const auto at = std::lower_bound(velocities_.begin(), velocities_.end(), freedom);
-      v[f] = y_start[first_velocity() + static_cast<std::size_t>(at - velocities_.begin())];
+      v[f] = y_start[first_velocity() + to_size(at - velocities_.begin())];
     }
     step.ways.push_back(loop.way_to(v, step.last));
   }
@@ -95,7 +96,7 @@ void ClosedCoordinates::stop_at_singular_position(const State& state) const {
   const std::string name = worst == nullptr ? "mechanism" : worst->closure().name();
   if (worst != nullptr && !pinned_.empty())
     for (const int column : worst->columns()) {
-      const auto freedom = static_cast<std::size_t>(worst->closure().freedom(column));
+      const auto freedom = to_size(worst->closure().freedom(column));
       if (pinned_[freedom] == 0) continue;
       throw NumericalError("hinge '" + mechanism_.velocity_names()[freedom] +
                            "', whose motion is prescribed, is in its dead centre in the " + name +

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
 #include "catena/model/builder.h"
@@ -44,17 +45,17 @@ Mechanism four_bar(const std::string& cut) {
 State start(const Mechanism& m, double rate) {
   State guess = m.default_state();
   GivenFreedoms given;
-  given.position.assign(static_cast<std::size_t>(m.freedoms()), 0);
+  given.position.assign(to_size(m.freedoms()), 0);
   given.velocity = given.position;
   const auto set = [&](const char* hinge, double q) {
-    const HingePlace& place = m.hinges()[static_cast<std::size_t>(m.hinge_index(hinge))];
+    const HingePlace& place = m.hinges()[index(m.hinge_index(hinge))];
     if (place.node < 0) return;
     guess.q[place.q_index] = q;
   };
   set("A", 0.5);
   set("B", -0.35);
   set("D", 0.7);
-  const auto a = static_cast<std::size_t>(m.velocity_index("A"));
+  const auto a = to_size(m.velocity_index("A"));
   given.position[a] = given.velocity[a] = 1;
   guess.v[static_cast<Eigen::Index>(a)] = rate;
   return assemble_near(m, guess, given);

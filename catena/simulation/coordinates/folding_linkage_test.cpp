@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/model/builder.h"
 #include "catena/simulation/simulate.h"
 
@@ -163,7 +164,7 @@ TEST(Folding, InversorWhoseCornersPassEachOther) {
     const SimulationResult r = simulate(m, state_of(m, kBeta, kRate), settings, record);
     for (int row = 0; row <= kRows; ++row)
       ASSERT_NEAR(0.5 * (record.value(row, "q.O1") - record.value(row, "q.O2")),
-                  expected[static_cast<std::size_t>(row)], std::max(1e-6, 1e3 * rtol))
+                  expected[index(row)], std::max(1e-6, 1e3 * rtol))
           << rtol << " " << row;
     EXPECT_LT(r.steps.steps, 3000) << rtol;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "catena/base/index.h"
 #include "catena/model/configuration.h"
 #include "catena/model/hinge_kinematics.h"
 
@@ -60,8 +61,7 @@ LoopPositions::LoopPositions(const Mechanism& mechanism, const LoopClosure& loop
                              const std::vector<int>& columns, const Eigen::VectorXd& reference) {
   for (const int column : columns) {
     freedoms_.push_back(loop.freedom(column));
-    coordinates_.push_back(
-        mechanism.coordinate_of_freedom()[static_cast<std::size_t>(freedoms_.back())]);
+    coordinates_.push_back(mechanism.coordinate_of_freedom()[index(freedoms_.back())]);
   }
   if (std::find(coordinates_.begin(), coordinates_.end(), -1) == coordinates_.end()) return;
   const auto nodes = mechanism.nodes();  // in the order of their freedoms

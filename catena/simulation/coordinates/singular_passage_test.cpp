@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/closure/assembly.h"
 #include "catena/model/builder.h"
 #include "catena/simulation/testing/simulate_test_support.h"
@@ -106,7 +107,7 @@ TEST(SingularPassage, ParallelogramGoesOnAsOneByMultipliers) {
       for (int row = 0; row <= kRows; ++row) {
         const double a = record.value(row, "q.A");
         const double allowed = 30.0 * rtol + 1e-9;
-        ASSERT_NEAR(a, expected[static_cast<std::size_t>(row)], allowed) << rtol << " " << row;
+        ASSERT_NEAR(a, expected[index(row)], allowed) << rtol << " " << row;
         ASSERT_NEAR(a, record.value(row, "q.D"), allowed) << rtol << " " << row;
         ASSERT_NEAR(a, -record.value(row, "q.B"), allowed) << rtol << " " << row;
         if (row > 0) passed += std::sin(a) * std::sin(record.value(row - 1, "q.A")) < 0.0;

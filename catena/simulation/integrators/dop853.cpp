@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/base/index.h"
 #include "catena/simulation/tolerances.h"
 
 namespace catena {
@@ -85,7 +86,7 @@ double Dop853::first_step() {
 void Dop853::sum(const dop853::Row& row, Eigen::VectorXd& result) const {
   result.setZero();
   for (int k = 0; k < row.terms; ++k)
-    result += row.term[k].coefficient * stage_[static_cast<std::size_t>(row.term[k].stage)];
+    result += row.term[k].coefficient * stage_[index(row.term[k].stage)];
 }
 
 bool Dop853::try_step(double h) {
@@ -94,8 +95,8 @@ bool Dop853::try_step(double h) {
     for (int s = 1; s < dop853::kStages; ++s) {
       sum(dop853::kStage[s], sum_);
       y_trial_ = y_ + h * sum_;
-      noise_ = std::max(noise_, rate_with_noise(t_ + dop853::kNode[s] * h, y_trial_,
-                                                stage_[static_cast<std::size_t>(s)]));
+      noise_ =
+          std::max(noise_, rate_with_noise(t_ + dop853::kNode[s] * h, y_trial_, stage_[index(s)]));
     }
   } catch (const NumericalError& e) {
     failure_ = e.what();
@@ -122,8 +123,7 @@ double Dop853::error_norm(double h) {
            settings_.relative_tolerance * scale_.array().max(trial_size_.array());
   // sum_ still holds the step itself.
   for (int k = 0; k < dop853::kError3.terms; ++k)
-    sum_ -= dop853::kError3.term[k].coefficient *
-            stage_[static_cast<std::size_t>(dop853::kError3.term[k].stage)];
+    sum_ -= dop853::kError3.term[k].coefficient * stage_[index(dop853::kError3.term[k].stage)];
   const double third = (sum_.head(n).array() / scale_.array()).matrix().squaredNorm();
   sum_.head(n).array() = error_.head(n).array() / (h * scale_.array());
   Eigen::Index worst = 0;
@@ -218,7 +218,7 @@ void Dop853::prepare_dense_output() {
   for (int s = dop853::kStages + 1; s < dop853::kExtendedStages; ++s) {
     sum(dop853::kStage[s], sum_);
     y_trial_ = y_previous_ + h * sum_;
-    rate(t_previous_ + dop853::kNode[s] * h, y_trial_, stage_[static_cast<std::size_t>(s)]);
+    rate(t_previous_ + dop853::kNode[s] * h, y_trial_, stage_[index(s)]);
   }
   const Eigen::VectorXd& first = stage_[0];
   dense_[0] = y_ - y_previous_;
@@ -226,7 +226,7 @@ void Dop853::prepare_dense_output() {
   dense_[2] = dense_[0] - h * stage_[dop853::kStages] - dense_[1];
   for (int k = 0; k < dop853::kDenseRows; ++k) {
     sum(dop853::kDense[k], sum_);
-    dense_[static_cast<std::size_t>(3 + k)] = h * sum_;
+    dense_[index(3 + k)] = h * sum_;
   }
   dense_ready_ = true;
 }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "catena/base/index.h"
 #include "catena/simulation/tolerances.h"
 
 namespace catena {
@@ -65,7 +66,7 @@ void FixedStep::runge_kutta(double h) {
 void FixedStep::adams_bashforth(double h) {
   const double* weight = kAdamsBashforth[order_ - 1];
   y_ = y_previous_;
-  for (int k = 0; k < order_; ++k) y_ += (h * weight[k]) * past_[static_cast<std::size_t>(k)];
+  for (int k = 0; k < order_; ++k) y_ += (h * weight[k]) * past_[index(k)];
 }
 
 void FixedStep::adams_moulton(double h) {

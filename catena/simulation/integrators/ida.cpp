@@ -9,6 +9,7 @@
 #include <sunlinsol/sunlinsol_dense.h>
 #include <sunmatrix/sunmatrix_dense.h>
 
+#include "catena/base/index.h"
 #include "catena/model/configuration.h"
 #include "catena/simulation/integrators/sundials.h"
 #include "catena/simulation/tolerances.h"
@@ -190,10 +191,9 @@ class Ida final : public Integrator {
     for (int i = 0; i < coordinates; ++i) r[i] = dz[i] - position_rate_[i];
     for (int i = coordinates + freedoms; i < n; ++i) r[i] = dz[i] - rates_[i];
     for (int k = 0; k < rows_; ++k) {
-      const bool kept = kept_[static_cast<std::size_t>(k)] != 0;
+      const bool kept = kept_[index(k)] != 0;
       r[n + k] = kept ? rows_rate_[k] : lambda[k];
-      r[n + rows_ + k] =
-          kept && positional_[static_cast<std::size_t>(k)] != 0 ? rows_gap_[k] : mu[k];
+      r[n + rows_ + k] = kept && positional_[index(k)] != 0 ? rows_gap_[k] : mu[k];
     }
   }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/simulation/integrators/dop853.h"
 #include "catena/simulation/integrators/fixed_step.h"
@@ -33,7 +34,7 @@ Method method_from(std::string_view name) {
   return static_cast<Method>(found - kNames.begin());
 }
 
-std::string_view to_string(Method method) { return kNames[static_cast<std::size_t>(method)]; }
+std::string_view to_string(Method method) { return kNames[index(method)]; }
 
 bool has_fixed_step(Method method) { return method >= Method::rk4; }
 

@@ -15,6 +15,7 @@
 #include <sunmatrix/sunmatrix_dense.h>
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/simulation/integrators/dop853.h"
 #include "catena/simulation/tolerances.h"
@@ -285,7 +286,7 @@ class Arkode final : public Sundials {
         projects_(projects),
         table_(ARKodeButcherTable_LoadERK(ARKODE_FEHLBERG_13_7_8)) {
     if (table_ == nullptr) throw Error("ARKODE's table cannot be loaded");
-    stages_.assign(static_cast<std::size_t>(table_->stages), Eigen::VectorXd::Zero(ode.size()));
+    stages_.assign(to_size(table_->stages), Eigen::VectorXd::Zero(ode.size()));
   }
   ~Arkode() override {
     if (memory_ != nullptr) ERKStepFree(&memory_);
@@ -312,9 +313,8 @@ class Arkode final : public Sundials {
       const double* const row = s < table_->stages ? table_->A[s] : table_->b;
       y = y_previous_;
       for (int k = 0; k < s; ++k)
-        if (row[k] != 0.0) y += (h * row[k]) * stages_[static_cast<std::size_t>(k)];
-      if (s < table_->stages)
-        rate(t_previous_ + table_->c[s] * h, y, stages_[static_cast<std::size_t>(s)]);
+        if (row[k] != 0.0) y += (h * row[k]) * stages_[index(k)];
+      if (s < table_->stages) rate(t_previous_ + table_->c[s] * h, y, stages_[index(s)]);
     }
   }
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "catena/base/dense.h"
+#include "catena/base/index.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/mass_matrix.h"
 #include "catena/model/builder.h"
@@ -51,7 +52,7 @@ class Arms {
   State at_limits(const Mechanism& m) {
     State s = m.default_state();
     for (int i = 0; i < m.freedoms(); ++i) {
-      const FreedomSettings& f = m.freedom_settings()[static_cast<std::size_t>(i)];
+      const FreedomSettings& f = m.freedom_settings()[index(i)];
       s.q[i] = uniform(0.0, 1.0) < 0.5 ? f.lower : f.upper;
     }
     return s;
@@ -65,7 +66,7 @@ class Arms {
 VectorXd senses(const Mechanism& m, const State& s) {
   VectorXd sense(m.freedoms());
   for (int i = 0; i < m.freedoms(); ++i)
-    sense[i] = s.q[i] == m.freedom_settings()[static_cast<std::size_t>(i)].lower ? 1.0 : -1.0;
+    sense[i] = s.q[i] == m.freedom_settings()[index(i)].lower ? 1.0 : -1.0;
   return sense;
 }
 
@@ -95,9 +96,8 @@ VectorXd by_enumeration(const MatrixXd& w, const VectorXd& b, const VectorXd& le
 double beyond(const Mechanism& m, const MemoryRecorder& record) {
   double most = 0.0;
   for (int i = 0; i < m.freedoms(); ++i) {
-    const FreedomSettings& f = m.freedom_settings()[static_cast<std::size_t>(i)];
-    const VectorXd q =
-        record.column("q." + std::string(m.velocity_names()[static_cast<std::size_t>(i)]));
+    const FreedomSettings& f = m.freedom_settings()[index(i)];
+    const VectorXd q = record.column("q." + std::string(m.velocity_names()[index(i)]));
     most = std::max({most, f.lower - q.minCoeff(), q.maxCoeff() - f.upper});
   }
   return most;
@@ -113,7 +113,7 @@ TEST(SeveralStops, RestOrLeaveAsTheComplementarityProblemSays) {
     const VectorXd sense = senses(m, s);
     VectorXd level(m.freedoms());
     for (int i = 0; i < m.freedoms(); ++i)
-      level[i] = m.freedom_settings()[static_cast<std::size_t>(i)].friction.sliding;
+      level[i] = m.freedom_settings()[index(i)].friction.sliding;
     const MatrixXd inverse = catena::inverse(mass_matrix(m, s.q));
     const MatrixXd w = sense.asDiagonal() * inverse * sense.asDiagonal();
     const VectorXd b = sense.asDiagonal() * VectorXd(-inverse * bias_effort(m, s));
@@ -171,7 +171,7 @@ TEST_P(SeveralStopsBy, KeepAnArmWithinItsLimits) {
     const Mechanism m = arms.arm(2 + k % 4, k % 2 == 0 ? 0.0 : 0.5);
     State s = arms.at_limits(m);
     for (double& v : s.v) v = arms.uniform(-2.0, 2.0);
-    const double e = std::array{0.0, 0.5, 0.8}[static_cast<std::size_t>(k % 3)];
+    const double e = std::array{0.0, 0.5, 0.8}[index(k % 3)];
     MemoryRecorder record;
     SimulationSettings settings{.duration = 0.5};
     settings.integrator.method = GetParam();
@@ -299,7 +299,7 @@ TEST(SeveralStops, NameACrowdOfImpactsAndRememberIt) {
   const SimulationResult again = resume_simulation(m, from, settings, rest);
   EXPECT_EQ(again.events, r.events);
   EXPECT_EQ(again.state.q, r.state.q);
-  const std::size_t first = static_cast<std::size_t>(from.rows) * whole.columns().size();
+  const std::size_t first = to_size(from.rows) * whole.columns().size();
   EXPECT_TRUE(std::equal(rest.values().begin(), rest.values().end(),
                          whole.values().begin() + static_cast<std::ptrdiff_t>(first)));
 }

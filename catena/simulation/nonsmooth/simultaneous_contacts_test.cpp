@@ -2,6 +2,7 @@
 // conservation laws and statics.
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/energy.h"
 #include "catena/dynamics/kinematics.h"
 #include "catena/dynamics/testing/closed_cases.h"
@@ -53,9 +54,9 @@ void add_contacts(SimulationSettings& settings, const std::vector<Vec3d>& points
 State row(const Mechanism& m, const MemoryRecorder& record, Eigen::Index k) {
   State s = m.default_state();
   for (int i = 0; i < m.coordinates(); ++i)
-    s.q[i] = record.value(k, "q." + m.position_names()[static_cast<std::size_t>(i)]);
+    s.q[i] = record.value(k, "q." + m.position_names()[index(i)]);
   for (int i = 0; i < m.freedoms(); ++i)
-    s.v[i] = record.value(k, "v." + m.velocity_names()[static_cast<std::size_t>(i)]);
+    s.v[i] = record.value(k, "v." + m.velocity_names()[index(i)]);
   return s;
 }
 

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/dynamics/energy.h"
 #include "catena/dynamics/kinematics.h"
 #include "catena/dynamics/testing/closed_cases.h"
@@ -60,7 +61,7 @@ TEST(Switching, HandOverKeepsMomentum) {
   s.q[m.position_index("right_shoulder")] = 0.4;
   s.q[m.position_index("left_elbow")] = 0.5;
   s.q[m.position_index("right_elbow")] = -0.3;
-  const int box = m.hinges()[static_cast<std::size_t>(m.hinge_index("box"))].q_index;
+  const int box = m.hinges()[index(m.hinge_index("box"))].q_index;
   s.q[box + 4] = 2.3;
   s.v[m.velocity_index("left_shoulder")] = 0.5;
   s.v[m.velocity_index("right_elbow")] = -0.8;
@@ -103,9 +104,9 @@ TEST(Switching, HandOverKeepsMomentum) {
   const auto box_momentum = [&](Eigen::Index row) {
     State at = s;
     for (int i = 0; i < m.coordinates(); ++i)
-      at.q[i] = record.value(row, "q." + m.position_names()[static_cast<std::size_t>(i)]);
+      at.q[i] = record.value(row, "q." + m.position_names()[index(i)]);
     for (int i = 0; i < m.freedoms(); ++i)
-      at.v[i] = record.value(row, "v." + m.velocity_names()[static_cast<std::size_t>(i)]);
+      at.v[i] = record.value(row, "v." + m.velocity_names()[index(i)]);
     const Transformd pose = body_pose(m, at.q, m.body_index("box"));
     const Twistd twist = body_twist(m, at, m.body_index("box"));
     return 4.0 * (pose.rotation * (twist.linear + cross(twist.angular, Vec3d{0.05, 0.0, 0.0})));
@@ -331,7 +332,7 @@ SimulationResult move_tip(const std::string& actuators, MemoryRecorder& record) 
   settings.output_interval = 0.5;
   settings.outputs = {"q.*", "v.*", "effort.*"};
   StateInput input;
-  // Where the digest starts: x = Σ cos, y = Σ sin of 60, 50 and −40 degrees.
+  // Where the reference starts: x = Σ cos, y = Σ sin of 60, 50 and −40 degrees.
   const double degree = kPi / 180.0;
   const double x = std::cos(60 * degree) + std::cos(50 * degree) + std::cos(-40 * degree);
   const double y = std::sin(60 * degree) + std::sin(50 * degree) + std::sin(-40 * degree);
@@ -474,7 +475,7 @@ TEST(LoopRoute, AnyHingeOfALoopRestsAgainstItsStop) {
       EXPECT_LT(r.audit.energy_drift, 1e-8) << hinge;
       // dV along the motion that turns the hinge by one.
       std::vector<std::uint8_t> fixed(3, 0);
-      fixed[static_cast<std::size_t>(i)] = 1;
+      fixed[index(i)] = 1;
       const Eigen::VectorXd x =
           consistent_velocity(m, r.state.q, Eigen::VectorXd::Unit(3, i), fixed);
       const auto potential = [&](double h) {
@@ -524,7 +525,7 @@ TEST(LoopRoute, StopsAndMotionsWithMultipliers) {
 TEST(Switching, ResumesWithTheSameBits) {
   const Mechanism m = servicer();
   State s = m.default_state();
-  const int box = m.hinges()[static_cast<std::size_t>(m.hinge_index("box"))].q_index;
+  const int box = m.hinges()[index(m.hinge_index("box"))].q_index;
   s.q[box + 4] = 2.3;
   s.v[m.velocity_index("left_shoulder")] = 0.5;
   SimulationSettings settings = accurate(1.0);

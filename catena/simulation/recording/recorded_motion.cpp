@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/model/configuration.h"
 #include "catena/spatial/transform.h"
@@ -69,7 +70,7 @@ RecordedMotion::RecordedMotion(const Mechanism& mechanism, std::vector<double> t
 
 std::size_t RecordedMotion::row_before(double t) const {
   const auto after = std::upper_bound(times_.begin() + 1, times_.end() - 1, t);
-  return static_cast<std::size_t>(after - times_.begin()) - 1;
+  return to_size(after - times_.begin()) - 1;
 }
 
 State RecordedMotion::state_at(double t) const {

@@ -1,6 +1,7 @@
 #include "catena/simulation/recording/recorder.h"
 
 #include "catena/base/error.h"
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 
 namespace catena {
@@ -29,8 +30,7 @@ Eigen::VectorXd MemoryRecorder::column(const std::string& name) const {
   for (std::size_t c = 0; c < names.size(); ++c) {
     if (names[c] != name) continue;
     Eigen::VectorXd result(rows());
-    for (Eigen::Index r = 0; r < rows(); ++r)
-      result[r] = values_[static_cast<std::size_t>(r) * names.size() + c];
+    for (Eigen::Index r = 0; r < rows(); ++r) result[r] = values_[to_size(r) * names.size() + c];
     return result;
   }
   throw NameError("nothing named '" + name + "' was recorded" + did_you_mean(name, names));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 
 namespace catena {
@@ -87,7 +88,7 @@ Scalar Expression::run(const Scalar& t, const State* state, AtSwitch at_switch,
   const auto at_kink = [&](int index, double argument) {
     if (index < 0) return argument >= 0.0;
     const bool on = at_switch(index, argument);
-    return switch_on_[static_cast<std::size_t>(index)] == kNotSet ? argument >= 0.0 : on;
+    return switch_on_[index(index)] == kNotSet ? argument >= 0.0 : on;
   };
   for (const Instruction& i : program_) {
     switch (i.code) {
@@ -206,8 +207,7 @@ Scalar Expression::run(const Scalar& t, const State* state, AtSwitch at_switch,
 }
 
 double Expression::value(double t, const State& state) const {
-  return run<double>(
-      t, &state, [this](int i, double) { return switch_on_[static_cast<std::size_t>(i)] != 0; });
+  return run<double>(t, &state, [this](int i, double) { return switch_on_[index(i)] != 0; });
 }
 
 double Expression::live(double t, const State& state) const {
@@ -222,19 +222,19 @@ Jet Expression::live_jet(double t, const State& state, std::span<const double> r
 Jet Expression::jet(double t) const {
   static const State kNone;  // a function of time asks for none
   return run<Jet>(Jet{t, 1.0, 0.0}, &kNone,
-                  [this](int i, double) { return switch_on_[static_cast<std::size_t>(i)] != 0; });
+                  [this](int i, double) { return switch_on_[index(i)] != 0; });
 }
 
 void Expression::switch_arguments(double t, const State& state, std::span<double> arguments) const {
   run<double>(t, &state, [&](int i, double argument) {
-    arguments[static_cast<std::size_t>(i)] = argument;
-    return switch_on_[static_cast<std::size_t>(i)] != 0;
+    arguments[index(i)] = argument;
+    return switch_on_[index(i)] != 0;
   });
 }
 
 void Expression::set_switches(double t, const State& state) {
   run<double>(t, &state, [&](int i, double argument) {
-    switch_on_[static_cast<std::size_t>(i)] = argument >= 0.0 ? 1 : 0;
+    switch_on_[index(i)] = argument >= 0.0 ? 1 : 0;
     return argument >= 0.0;
   });
 }
@@ -356,7 +356,7 @@ class ExpressionParser {
       const auto [end, code] =
           std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
       if (code != std::errc{}) fail(at_, "this number cannot be read");
-      at_ = static_cast<std::size_t>(end - text_.data());
+      at_ = to_size(end - text_.data());
       skip_spaces();
       emit_constant(value);
       return;

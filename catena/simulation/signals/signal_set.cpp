@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "catena/base/error.h"
+#include "catena/base/index.h"
 
 namespace catena {
 
@@ -15,7 +16,7 @@ void SignalSet::add(Signal& signal, std::string name) {
 void SignalSet::switch_arguments(double t, const State& state, std::span<double> arguments) const {
   std::size_t at = 0;
   for (const Named& own : signals_) {
-    const auto count = static_cast<std::size_t>(own.signal->switches());
+    const auto count = to_size(own.signal->switches());
     if (count > 0) own.signal->switch_arguments(t, state, arguments.subspan(at, count));
     at += count;
   }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/io/runs/csv.h"
 
@@ -130,8 +131,7 @@ Jet Table::at(double t) const {
   if (t < times_.front()) return {values_.front(), 0.0, 0.0};
   if (t >= times_.back()) return {values_.back(), 0.0, 0.0};
   const std::size_t i =
-      static_cast<std::size_t>(std::upper_bound(times_.begin(), times_.end(), t) - times_.begin()) -
-      1;
+      to_size(std::upper_bound(times_.begin(), times_.end(), t) - times_.begin()) - 1;
   if (interpolation_ == Interpolation::hold) return {values_[i], 0.0, 0.0};
   const double h = times_[i + 1] - times_[i];
   const double b = (t - times_[i]) / h;
@@ -169,7 +169,7 @@ Table read_table(const std::string& path, const std::string& column, Interpolati
     if (named == file.names.end())
       throw NameError(path + ": there is no column '" + column + "'" +
                       did_you_mean(column, file.names) + "; the columns are " + listed(file.names));
-    wanted = static_cast<std::size_t>(named - file.names.begin());
+    wanted = to_size(named - file.names.begin());
   }
   std::vector<double> times, values;
   for (Eigen::Index r = 0; r < file.values.rows(); ++r) {

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/simulation/testing/test_support.h"
 
 namespace catena {
@@ -92,7 +93,7 @@ TEST(Table, SmoothingIsAFilterOfKnownGain) {
     const Table smooth(t, y, Interpolation::spline, cutoff);
     double gain = 0.0;  // by the correlation over whole periods far from the ends
     for (int k = 1000; k < 3000; ++k) {
-      const std::size_t i = static_cast<std::size_t>(k);
+      const std::size_t i = to_size(k);
       gain += smooth.at(t[i]).value * y[i] / 1000.0;
     }
     EXPECT_NEAR(gain, 1.0 / (1.0 + std::pow(f / cutoff, 4)), 2e-3) << f << " Hz";

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "catena/base/index.h"
 #include "catena/model/configuration.h"
 
 namespace catena::python {
@@ -118,7 +119,7 @@ int named(const py::object& from, int least, std::size_t count, const char* what
 
 // A hinge that has a place in the state.
 const HingePlace& moving_hinge(const Mechanism& m, const std::string& name) {
-  const HingePlace& hinge = m.hinges()[static_cast<std::size_t>(m.hinge_index(name))];
+  const HingePlace& hinge = m.hinges()[index(m.hinge_index(name))];
   if (hinge.node < 0)
     throw NameError("hinge '" + name + "' has no freedoms of its own: it " +
                     (hinge.role == HingePlace::Role::weld
@@ -172,7 +173,7 @@ Eigen::VectorXd read_freedoms(const FreedomVector& from, const Mechanism& mechan
 std::vector<std::uint8_t> given_freedoms(const FreedomVector& from, const Mechanism& mechanism) {
   if (!from.given()) return {};
   if (!py::isinstance<py::dict>(from.value))
-    return std::vector<std::uint8_t>(static_cast<std::size_t>(mechanism.freedoms()), 1);
+    return std::vector<std::uint8_t>(to_size(mechanism.freedoms()), 1);
   return read_mask({from.value.attr("keys")()}, mechanism);
 }
 
@@ -214,7 +215,7 @@ int read_frame(const FrameName& from, const Mechanism& m) {
 
 std::vector<std::uint8_t> read_mask(const Freedoms& from, const Mechanism& m) {
   if (!from.given()) return {};
-  const std::size_t n = static_cast<std::size_t>(m.freedoms());
+  const std::size_t n = to_size(m.freedoms());
   std::vector<std::uint8_t> mask(n, 0);
   if (py::isinstance<py::array>(from.value) &&
       py::reinterpret_borrow<py::array>(from.value).dtype().kind() == 'b') {
@@ -235,17 +236,17 @@ std::vector<std::uint8_t> read_mask(const Freedoms& from, const Mechanism& m) {
   }
   const auto mark = [&](py::handle entry) {
     if (!py::isinstance<py::str>(entry)) {
-      mask[static_cast<std::size_t>(named(py::reinterpret_borrow<py::object>(entry), 0, n,
-                                          "freedom", [](const std::string&) { return 0; }))] = 1;
+      mask[index(named(py::reinterpret_borrow<py::object>(entry), 0, n, "freedom",
+                       [](const std::string&) { return 0; }))] = 1;
       return;
     }
     const std::string name = py::cast<std::string>(entry);
     if (m.has_hinge(name)) {
-      const HingePlace& h = m.hinges()[static_cast<std::size_t>(m.hinge_index(name))];
+      const HingePlace& h = m.hinges()[index(m.hinge_index(name))];
       if (h.role == HingePlace::Role::cut) (void)moving_hinge(m, name);  // rigid ones do not matter
-      for (int i = 0; i < h.freedoms; ++i) mask[static_cast<std::size_t>(h.v_index + i)] = 1;
+      for (int i = 0; i < h.freedoms; ++i) mask[index(h.v_index + i)] = 1;
     } else {
-      mask[static_cast<std::size_t>(m.velocity_index(name))] = 1;
+      mask[index(m.velocity_index(name))] = 1;
     }
   };
   if (py::isinstance<py::str>(from.value)) {
@@ -304,8 +305,8 @@ GivenFreedoms given_by_state(const Mechanism& mechanism, const State& state) {
   const Eigen::VectorXd moved = difference(mechanism, usual.q, state.q);
   GivenFreedoms given = given_by_description(mechanism);
   for (Eigen::Index i = 0; i < moved.size(); ++i) {
-    if (moved[i] != 0.0) given.position[static_cast<std::size_t>(i)] = 1;
-    if (state.v[i] != usual.v[i]) given.velocity[static_cast<std::size_t>(i)] = 1;
+    if (moved[i] != 0.0) given.position[index(i)] = 1;
+    if (state.v[i] != usual.v[i]) given.velocity[index(i)] = 1;
   }
   return given;
 }
