@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "catena/base/error.h"
+#include "catena/model/flexible_body.h"
 #include "catena/model/friction.h"
 #include "catena/model/hinge.h"
 #include "catena/spatial/inertia.h"
@@ -45,6 +46,9 @@ struct BodySettings {
   SymMat3d inertia{};        // about the centre of mass, in the inertia axes
   Rotationd inertia_axes{};  // R_body_inertia
   std::vector<Visual> visuals{};
+  // Of the frame of a flexible body: its constants (builder.h: add_flexible_body). Mass and inertia
+  // above are then those of rigid parts at the frame.
+  std::shared_ptr<const FlexibleBody> flexible{};
   Source source{};
 
   // About the origin and in the axes of the body frame.
@@ -94,6 +98,9 @@ struct HingeSettings {
       freedoms{};  // may be shorter than the freedoms: the rest have defaults
   std::optional<DriveSettings> drive{};
   std::shared_ptr<const CustomHinge> custom{};
+  // Of modes and attachments: the flexible body, and which attachment.
+  std::shared_ptr<const FlexibleBody> flexible{};
+  int attachment = -1;
   Cut cut = Cut::automatic;
   // Coordinates of its own even if it is cut and nothing acts at it (with_coordinates.h).
   bool keeps_coordinates = false;
@@ -164,6 +171,9 @@ struct SpringDamper {
   double damping = 0.0;
   Source source{};
 };
+
+// The internal body and hinge of a flexible body's modes.
+inline std::string modes_name(const std::string& body) { return body + ".modes"; }
 
 struct Description {
   std::string name = "mechanism";
