@@ -507,7 +507,8 @@ class BeamMaker {
     Eigen::VectorXd frequencies(n);
     for (std::size_t i = 0; i < ways_.size(); ++i) {
       const MatrixXd k = assemble(ways_[i]).stiffness;
-      FlexibleBody::StiffnessPart part{kWayName[ways_[i]], MatrixXd::Zero(n, n)};
+      FlexibleBody::StiffnessPart part{kWayName[ways_[i]], MatrixXd::Zero(n, n),
+                                       *stiffness_of(values(s_.clamped_station), ways_[i])};
       for (int a = 0; a < n; ++a)
         for (int b = 0; b <= a; ++b) {
           const SelectedShape &sa = at(shapes_, a), &sb = at(shapes_, b);

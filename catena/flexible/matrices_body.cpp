@@ -241,7 +241,7 @@ class MatricesBodyMaker {
     body_.stiffness = shapes_.transpose() * s_.stiffness * shapes_;
     for (MatrixXd* a : {&body_.modal_mass, &body_.stiffness})
       *a = 0.5 * (*a + a->transpose()).eval();
-    body_.stiffness_parts = {{"stiffness", body_.stiffness}};
+    body_.stiffness_parts = {{"stiffness", body_.stiffness, 1.0}};
     body_.damping =
         modal_damping(s_.modal_damping, frequencies_, body_.modal_mass, body_.stiffness);
     if (s_.damping.size() > 0) body_.damping += shapes_.transpose() * s_.damping * shapes_;

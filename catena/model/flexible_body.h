@@ -56,6 +56,7 @@ struct FlexibleBody {
   struct StiffnessPart {
     std::string name{};        // "EIy", "EIz", "EA", "GJ"
     Eigen::MatrixXd matrix{};  // n×n, with the mode shapes held fixed
+    double value = 1.0;        // of the parameter (of a tapered beam: where it is clamped)
   };
 
   double mass = 0.0;

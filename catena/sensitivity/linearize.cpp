@@ -7,7 +7,9 @@
 #include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
+#include "catena/dynamics/kinematics.h"
 #include "catena/model/configuration.h"
+#include "catena/sensitivity/flexible_derivatives.h"
 #include "catena/sensitivity/kernels/columns.h"
 #include "catena/sensitivity/kernels/kinematic_block.h"
 #include "catena/sensitivity/parameters.h"
@@ -128,9 +130,17 @@ Pieces differentiate(const Mechanism& m, const OperatingPoint& p, const Lineariz
 struct SpotRows {
   MatrixXd position_dq, velocity_dq, velocity_dv;  // 3 by states
 };
-SpotRows rows_of(const Mechanism& m, const Spot& spot, const Pieces& pieces,
-                 const SensitivityWorkspace& w) {
+SpotRows rows_of(const Mechanism& m, const Spot& spot, const Pieces& pieces, const State& state,
+                 SensitivityWorkspace& w) {
   const Index n = m.freedoms();
+  if (m.has_flexible_bodies()) {
+    SpotRows rows;
+    VectorXd q = state.q;
+    normalize_quaternions(m, q);
+    w.flexible_duals().spot(q, state.v, spot.node, spot.point, rows.position_dq, rows.velocity_dq);
+    rows.velocity_dv = rows.position_dq;
+    return rows;
+  }
   const DerivativeTable<double>& c = w.columns();
   MatrixXd shift = MatrixXd::Zero(3, n), swing = MatrixXd::Zero(3, n);
   if (spot.node >= 0) {
@@ -271,7 +281,11 @@ LinearModel linearize(const Mechanism& m, const OperatingPoint& point,
     const BodyPlace& body = m.bodies()[index(m.body_index(d.name))];
     VectorXd effort = VectorXd::Zero(m.freedoms());
     const DerivativeTable<double>& c = w.columns();
-    for (int i = body.node; i >= 0; i = m.nodes()[index(i)].parent) {
+    if (m.has_flexible_bodies())
+      effort = body_jacobian(m, point.state.q, m.body_index(d.name), Vec3d::zero(), Axes::ground)
+                   .row((force ? 3 : 0) + d.axis)
+                   .transpose();
+    for (int i = m.has_flexible_bodies() ? -1 : body.node; i >= 0; i = m.nodes()[index(i)].parent) {
       const Node& node = m.nodes()[index(i)];
       const Vec3d at = c.nodes[body.node].pose * body.X_node_body.translation;
       for (int l = node.v_index; l < node.v_index + node.freedoms; ++l) {
@@ -304,7 +318,7 @@ LinearModel linearize(const Mechanism& m, const OperatingPoint& point,
   model.B = MatrixXd::Zero(2 * n, input_count);
   model.B.bottomRows(n) = by_input;
   // The derivatives of inverse dynamics at the point are in the workspace.
-  if (m.loops().empty() && !hybrid) {
+  if (m.loops().empty() && !hybrid && !m.has_flexible_bodies()) {
     copy_matrix(w, w.mass(), w.inverse.da);
     copy_matrix(w, w.by_q(), w.inverse.dq);
     copy_matrix(w, w.by_v(), w.inverse.dv);
@@ -352,7 +366,7 @@ LinearModel linearize(const Mechanism& m, const OperatingPoint& point,
       model.D.row(r) = effort_by_input.row(k);
     } else if (d.axis >= 0 && (d.kind == "position" || d.kind == "velocity") &&
                find_spot(m, d.name, spot)) {
-      const SpotRows rows_at = rows_of(m, spot, p, w);
+      const SpotRows rows_at = rows_of(m, spot, p, point.state, w);
       if (d.kind == "position") {
         model.C.row(r).head(n) = rows_at.position_dq.row(d.axis);
       } else {

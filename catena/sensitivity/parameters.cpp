@@ -20,6 +20,16 @@ constexpr const char* kEntries[6] = {"xx", "xy", "xz", "yy", "yz", "zz"};
 // As MechanismBuilder::add_gear() writes one: q = ratio · q_other + offset.
 bool is_gear(const Coupling& c) { return c.terms.size() == 2 && c.terms[0].coefficient == 1.0; }
 
+// The modes and attachments of flexible bodies have no parameters of their own.
+bool is_internal_body(const Mechanism& m, const std::string& name) {
+  for (const FlexiblePlace& body : m.flexible_bodies()) {
+    if (name == modes_name(body.name)) return true;
+    for (const FlexiblePlace::Attachment& a : body.attachments)
+      if (name == m.bodies()[index(a.body)].name) return true;
+  }
+  return false;
+}
+
 // Of a universal or gimbal hinge.
 int further_axes(const Hinge& hinge) {
   return hinge.type == HingeType::universal ? 2 : hinge.type == HingeType::gimbal ? 3 : 0;
@@ -41,7 +51,11 @@ ParameterSet::ParameterSet(const Mechanism& mechanism, std::vector<std::string> 
 std::vector<std::string> ParameterSet::all_names(const Mechanism& m) {
   std::vector<std::string> names;
   const Description& d = m.description();
+  for (const FlexiblePlace& body : m.flexible_bodies())
+    for (const FlexibleBody::StiffnessPart& part : body.constants->stiffness_parts)
+      names.push_back("body." + body.name + "." + part.name);
   for (const Body& body : d.bodies) {
+    if (is_internal_body(m, body.name)) continue;
     const std::string own = "body." + body.name + ".";
     names.push_back(own + "mass");
     for (const char* axis : kAxes) names.push_back(own + "com." + axis);
@@ -50,6 +64,7 @@ std::vector<std::string> ParameterSet::all_names(const Mechanism& m) {
   for (const char* axis : kAxes) names.push_back(std::string("gravity.") + axis);
   for (std::size_t h = 0; h < d.hinges.size(); ++h) {
     const Hinge& hinge = d.hinges[h];
+    if (is_internal(hinge.type)) continue;
     const std::string own = "hinge." + hinge.name + ".";
     const int freedoms = m.hinges()[h].node >= 0 ? m.hinges()[h].freedoms : 0;
     for (const std::string word : {"damping", "stiffness", "rest", "friction"})
@@ -111,7 +126,14 @@ ParameterSet::Parameter ParameterSet::find(const Mechanism& m, const std::string
     return -1;
   };
   if (const int axis = place(after("gravity."), kAxes); axis >= 0) return {Kind::gravity, 0, axis};
+  for (int i = 0; i < static_cast<int>(m.flexible_bodies().size()); ++i) {
+    const FlexiblePlace& body = m.flexible_bodies()[index(i)];
+    const auto& parts = body.constants->stiffness_parts;
+    for (int k = 0; k < static_cast<int>(parts.size()); ++k)
+      if (name == "body." + body.name + "." + parts[index(k)].name) return {Kind::elastic, i, k};
+  }
   for (int i = 0; i < static_cast<int>(d.bodies.size()); ++i) {
+    if (is_internal_body(m, d.bodies[index(i)].name)) continue;
     const std::string own = "body." + d.bodies[index(i)].name + ".";
     if (name == own + "mass") return {Kind::mass, i, 0};
     if (const int axis = place(after(own + "com."), kAxes); axis >= 0) return {Kind::com, i, axis};
@@ -121,6 +143,7 @@ ParameterSet::Parameter ParameterSet::find(const Mechanism& m, const std::string
   for (int i = 0; i < static_cast<int>(d.hinges.size()); ++i) {
     const Hinge& hinge = d.hinges[index(i)];
     const HingePlace& where = m.hinges()[index(i)];
+    if (is_internal(hinge.type)) continue;
     const std::string own = "hinge." + hinge.name + ".";
     const std::string rest = after(own);
     if (rest.empty()) continue;
@@ -187,6 +210,26 @@ FreedomSettings& freedom_of(Hinge& hinge, int entry) {
   return hinge.freedoms[index(entry)];
 }
 
+// K in proportion to one of its parameters; the hinges of the body share the new constants.
+void change_stiffness(const FlexiblePlace& place, int part_index, double by, Description& d) {
+  std::shared_ptr<const FlexibleBody> old;
+  for (const Body& body : d.bodies)
+    if (body.name == place.name) old = body.flexible;
+  if (!old) old = place.constants;
+  auto changed = std::make_shared<FlexibleBody>(*old);
+  FlexibleBody::StiffnessPart& part = changed->stiffness_parts[index(part_index)];
+  changed->stiffness += by / part.value * part.matrix;
+  part.matrix *= 1.0 + by / part.value;
+  part.value += by;
+  changed->beam = nullptr;  // the words no longer fit
+  for (Body& body : d.bodies)
+    if (body.name == place.name) body.flexible = changed;
+  for (Hinge& hinge : d.hinges)
+    if (is_internal(hinge.type) &&
+        (hinge.parent == place.name || hinge.parent == modes_name(place.name)))
+      hinge.flexible = changed;
+}
+
 }  // namespace
 
 void ParameterSet::change(const Parameter& p, double by, Description& d) const {
@@ -240,6 +283,9 @@ void ParameterSet::change(const Parameter& p, double by, Description& d) const {
       break;
     case Kind::spring_point_b:
       d.springs[i].point_b += along;
+      break;
+    case Kind::elastic:
+      change_stiffness(m_.flexible_bodies()[i], p.entry, by, d);
       break;
     case Kind::position:
       d.hinges[i].frame_on_parent.translation += along;
@@ -341,6 +387,9 @@ VectorXd ParameterSet::values() const {
         break;
       case Kind::spring_point_b:
         x[k] = d.springs[i].point_b[p.entry];
+        break;
+      case Kind::elastic:
+        x[k] = m_.flexible_bodies()[i].constants->stiffness_parts[index(p.entry)].value;
         break;
       case Kind::position:
         x[k] = d.hinges[i].frame_on_parent.translation[p.entry];
