@@ -153,6 +153,16 @@ Command CommandLine::subcommand(const std::string& name, const std::string& desc
 
 int CommandLine::run(int argc, char** argv, int wrong_usage) {
   try {
+    // `catena help COMMAND` is `catena COMMAND --help`.
+    if (argc > 1 && std::string(argv[1]) == "help") {
+      const CLI::App* of = app_.get();
+      for (const CLI::App* sub : app_->get_subcommands([](const CLI::App*) { return true; }))
+        if (argc == 3 && sub->get_name() == argv[2]) of = sub;
+      if (argc == 2 || of != app_.get()) {
+        std::fputs(of->help().c_str(), stdout);
+        return 0;
+      }
+    }
     app_->parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app_->exit(e);  // --help, --version

@@ -141,7 +141,7 @@ Result hybrid(const Mechanism& m, const StateInput& in) {
 Result matrix(const Mechanism& m, const StateInput& in,
               const std::vector<std::string>& independent) {
   Workspace w(m);
-  if (!independent.empty() && !m.loops().empty())
+  if (!independent.empty())
     w.set_chart(choose_chart(m, in.state.q, {.pinned = mask_of(m, independent)}), true);
   const Eigen::MatrixXd mass = mass_matrix(m, in.state.q, w);
   std::vector<std::string> names;  // of the independent freedoms: all of a tree's

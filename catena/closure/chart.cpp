@@ -1,6 +1,7 @@
 #include "catena/closure/chart.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <numeric>
 
@@ -206,7 +207,9 @@ bool Chart::is_independent(int freedom) const {
 
 Chart choose_chart(const Mechanism& mechanism, const Eigen::VectorXd& q,
                    const ChartSettings& settings) {
+  static std::atomic<std::int64_t> choices = 0;
   Chart chart;
+  chart.number = ++choices;
   for (int i = 0; i < static_cast<int>(mechanism.loops().size()); ++i) {
     const LoopClosure loop(mechanism, i);
     const int rank = settings.previous != nullptr ? settings.previous->loops[index(i)].rank

@@ -42,6 +42,9 @@ struct LoopChart {
 
 struct Chart {
   std::vector<LoopChart> loops;  // in the order of Mechanism::loops()
+  // Another number for every choice within a process, kept by copies: what was found with a chart
+  // (LoopMaps, dynamics/embedding.h) is known by it. 0: not from choose_chart().
+  std::int64_t number = 0;
 
   // By freedom: 1 if it is independent (freedoms outside loops always are).
   std::vector<std::uint8_t> independent_mask(int freedoms) const;

@@ -6,6 +6,7 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 
+#include "catena/base/dense.h"
 #include "catena/base/index.h"
 #include "catena/dynamics/embedding.h"
 #include "catena/dynamics/testing/closed_reference.h"
@@ -176,13 +177,60 @@ TEST(RandomLoops, KnownMapsGiveTheSame) {
     hybrid_dynamics(m, state, hybrid, w, b, made.c.external, &maps);
     EXPECT_EQ(a.acceleration, b.acceleration);
     EXPECT_EQ(a.effort, b.effort);
+    // Another workspace with the same chart takes them too.
+    Workspace other(m);
+    other.set_chart(w.chart());
+    EXPECT_TRUE(restore_loop_maps(maps, other));
+    EXPECT_EQ(
+        forward_dynamics(m, state, made.c.effort, other, made.c.external, Route::recursive, &maps),
+        expected);
     // Of another chart they are not used.
-    w.set_chart(w.chart());
+    w.set_chart(choose_chart(m, made.c.state.q, {.previous = &w.chart()}));
     EXPECT_FALSE(restore_loop_maps(maps, w));
+    other.set_chart(w.chart());
     EXPECT_EQ(
         forward_dynamics(m, state, made.c.effort, w, made.c.external, Route::recursive, &maps),
-        expected);
+        forward_dynamics(m, state, made.c.effort, other, made.c.external, Route::recursive));
     ++compared;
+  }
+  EXPECT_GT(compared, 50);
+}
+
+// The pivots of the elimination against a factorization of the same block by the dense library.
+TEST(RandomLoops, PivotsGiveRatioAndSignOfTheDependentBlock) {
+  Random random(24);
+  int compared = 0;
+  for (int i = 0; i < 120; ++i) {
+    const Made made = make(random, 2 + i % 12, 1 + random.below(3), i % 2 == 0, i % 3 != 0);
+    const Mechanism& m = made.closed;
+    Workspace w(m);
+    w.set_chart(choose_chart(m, made.c.state.q));
+    ASSERT_TRUE(m.loops().empty() || embed_in_chart(m, made.c.state.q, w));
+    for (int l = 0; l < static_cast<int>(m.loops().size()); ++l) {
+      const LoopClosure loop(m, l);
+      const LoopChart& chart = w.chart().loops[index(l)];
+      const LoopPivots found = loop_pivots(w, l);
+      if (loop.constant() || chart.rank == 0) {
+        EXPECT_EQ(found.sign, 0);
+        EXPECT_EQ(found.ratio, 1.0);
+        continue;
+      }
+      const MatrixXd all = loop.velocity_rows(made.c.state.q);
+      MatrixXd block(chart.rank, chart.rank);
+      for (const ChartRow& row : chart.rows)
+        for (int k = 0; k < loop.rows(); ++k)
+          if (loop.row(k).closure == row.closure && loop.row(k).row == row.row)
+            for (int c = 0; c < chart.rank; ++c)
+              block(row.place, c) = all(k, chart.order[index(c)]);
+      const Lu lu(block);
+      const auto pivots = lu.factors().diagonal();
+      const double ratio = pivots.cwiseAbs().minCoeff() / pivots.cwiseAbs().maxCoeff();
+      EXPECT_NEAR(found.ratio, ratio, 1e-10 * ratio);
+      double sign = lu.sign_of_exchanges();
+      for (const double pivot : pivots) sign *= pivot > 0.0 ? 1.0 : -1.0;
+      EXPECT_EQ(found.sign, sign);
+      ++compared;
+    }
   }
   EXPECT_GT(compared, 50);
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <type_traits>
 
 #include "catena/base/index.h"
 #include "catena/base/text.h"
@@ -116,10 +118,29 @@ void for_kept_numbers(Workspace& w, F f) {
     if (a.constant) continue;  // the kernels know their X
     f(scratch.aggregates[i].rows, a.rank * (a.freedoms + 1));
     f(scratch.aggregates[i].map, a.freedoms * a.independents);
+    f(scratch.aggregates[i].exchange, a.rank);
   }
 }
 
 }  // namespace
+
+bool embed_in_chart(const Mechanism& mechanism, const Eigen::VectorXd& q, Workspace& w) {
+  const PreparedInput in = prepare_position(mechanism, q, w);
+  Scratch<double> scratch = w.scratch();
+  return kernel_table().embed(w.model(), in, &scratch).done();
+}
+
+void copy_loop_maps(Workspace& w, LoopMaps& maps) {
+  maps.chart = w.chart().number;
+  maps.numbers.clear();
+  maps.exchanges.clear();
+  for_kept_numbers(w, [&]<class T>(const T* x, int count) {
+    if constexpr (std::is_same_v<T, int>)
+      maps.exchanges.insert(maps.exchanges.end(), x, x + count);
+    else
+      maps.numbers.insert(maps.numbers.end(), x, x + count);
+  });
+}
 
 void find_loop_maps(const Mechanism& mechanism, const Eigen::VectorXd& q, Workspace& w,
                     LoopMaps& maps, std::span<const std::uint8_t> driven) {
@@ -127,21 +148,40 @@ void find_loop_maps(const Mechanism& mechanism, const Eigen::VectorXd& q, Worksp
   Scratch<double> scratch = w.scratch();
   run_embedded(mechanism, w.has_quaternion ? w.position : q, driven, w,
                [&] { return kernel_table().embed(w.model(), in, &scratch); });
-  maps.chart = w.chart_number();
-  maps.numbers.clear();
-  for_kept_numbers(w, [&](const double* x, int count) {
-    maps.numbers.insert(maps.numbers.end(), x, x + count);
-  });
+  copy_loop_maps(w, maps);
 }
 
 bool restore_loop_maps(const LoopMaps& maps, Workspace& w) {
-  if (maps.chart < 0 || maps.chart != w.chart_number()) return false;
-  const double* from = maps.numbers.data();
-  for_kept_numbers(w, [&](double* x, int count) {
-    std::copy_n(from, count, x);
-    from += count;
+  if (maps.chart == 0 || !w.has_chart() || maps.chart != w.chart().number) return false;
+  const double* numbers = maps.numbers.data();
+  const int* exchanges = maps.exchanges.data();
+  for_kept_numbers(w, [&]<class T>(T* x, int count) {
+    if constexpr (std::is_same_v<T, int>) {
+      std::copy_n(exchanges, count, x);
+      exchanges += count;
+    } else {
+      std::copy_n(numbers, count, x);
+      numbers += count;
+    }
   });
   return true;
+}
+
+LoopPivots loop_pivots(const Workspace& w, int loop) {
+  const AggregateTables& t = w.aggregate_tables();
+  const Aggregate& a = t.aggregates[index(loop)];
+  if (a.constant || a.rank == 0) return {};
+  const AggregateScratch<double>& g = w.aggregate(loop);
+  double least = std::numeric_limits<double>::infinity(), most = 0.0;
+  int sign = 1;
+  for (int p = 0; p < a.rank; ++p) {
+    const double pivot = g.rows[p * (a.freedoms + 1) + p];
+    const double size = g.scale[p] * std::abs(pivot);
+    least = std::min(least, size);
+    most = std::max(most, size);
+    if ((pivot < 0.0) != (g.exchange[p] != p)) sign = -sign;
+  }
+  return {least / most, sign};
 }
 
 void check_closed(const Mechanism& mechanism, const Eigen::VectorXd& q, const Eigen::VectorXd& v,

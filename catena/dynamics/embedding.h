@@ -42,18 +42,34 @@ void check_closed(const Mechanism& mechanism, const Eigen::VectorXd& q, const Ei
 //   workspace.expand(v);                                 // dependent velocities by X
 //   hybrid_dynamics(mechanism, {q, v}, input, workspace, result, external, &maps);
 struct LoopMaps {
-  int chart = -1;               // Workspace::chart_number() when they were found; −1: never
-  std::vector<double> numbers;  // for each loop its eliminated closure equations and X
+  std::int64_t chart = 0;         // Chart::number they were found with; 0: there are none
+  std::vector<double> numbers{};  // for each loop its eliminated closure equations and X
+  std::vector<int> exchanges{};   // of rows, by loop and pivot
+
+  void clear() { chart = 0; }
 };
 
 // Finds X at q, with a chart that is regular there, and leaves it in the workspace and in `maps`.
 // `driven` as for ensure_chart(). Allocates only if `maps` has never been used.
 void find_loop_maps(const Mechanism& mechanism, const Eigen::VectorXd& q, Workspace& workspace,
                     LoopMaps& maps, std::span<const std::uint8_t> driven = {});
+// The same in two steps: with the chart that the workspace has, which stays (false: it is singular
+// at q), and a copy of what that left.
+bool embed_in_chart(const Mechanism& mechanism, const Eigen::VectorXd& q, Workspace& workspace);
+void copy_loop_maps(Workspace& workspace, LoopMaps& maps);
 
-// Puts them back into the workspace. False, and nothing done, if it has another chart now. The
-// kernels may then be told SweepInput::embedded.
+// Puts them into a workspace. False, and nothing done, if that has another chart. The kernels may
+// then be told SweepInput::embedded.
 bool restore_loop_maps(const LoopMaps& maps, Workspace& workspace);
+
+// The block Y_d of a loop, by the pivots of its elimination (row exchanges).
+struct LoopPivots {
+  // The smallest over the largest, rows scaled as in closure/loop_closure.h; 1 if there are none.
+  double ratio = 1.0;
+  int sign = 0;  // of its determinant; 0: it does not change in any motion (gears), or none
+};
+// After a sweep or embed_in_chart().
+LoopPivots loop_pivots(const Workspace& workspace, int loop);
 
 // Runs `sweep` (returns as the kernels do) with a chart that is regular at q.
 template <class RunSweep>

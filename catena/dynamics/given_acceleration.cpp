@@ -12,7 +12,6 @@ namespace catena {
 
 void make_given_independent(const Mechanism& mechanism, const Eigen::VectorXd& q,
                             std::span<const std::uint8_t> given, Workspace& workspace) {
-  if (mechanism.loops().empty()) return;
   const auto is_given = [&](int i) { return given[index(i)] != 0; };
   if (std::none_of(given.begin(), given.end(), [](std::uint8_t x) { return x != 0; })) return;
   Eigen::VectorXd position = q;
@@ -58,7 +57,7 @@ const Eigen::VectorXd& inverse_dynamics_given(const Mechanism& mechanism, const 
                                               const Eigen::VectorXd& acceleration,
                                               std::span<const std::uint8_t> given, Workspace& w,
                                               std::span<const ExternalWrench> external) {
-  if (mechanism.loops().empty() || given.empty())
+  if (given.empty())
     return inverse_dynamics(mechanism, state, acceleration, w, external);
   if (given.size() != to_size(mechanism.freedoms()))
     throw NumericalError("the mask of given accelerations has " + std::to_string(given.size()) +

@@ -28,8 +28,8 @@ struct Workspace::AggregateStore {
     twists.resize(m + n);
     wrenches.resize(m + 3 * n);
     inertias.resize(m);
-    numbers.resize(3 * n + n * (n + 1) + 3 * n * n + std::max(n, t * (2 + t)));
-    integers.resize(2 * n);
+    numbers.resize(4 * n + n * (n + 1) + 3 * n * n + std::max(n, t * (2 + t)));
+    integers.resize(3 * n);
   }
 
   AggregateScratch<double> scratch(const Aggregate& a) {
@@ -45,10 +45,12 @@ struct Workspace::AggregateStore {
     g.composite = inertias.data();
     g.place_of_column = integers.data();
     g.free = g.place_of_column + n;
+    g.exchange = g.free + n;
     g.bias = numbers.data();
     g.needed = g.bias + n;
     g.innovation = g.needed + n;
-    g.rows = g.innovation + n;
+    g.scale = g.innovation + n;
+    g.rows = g.scale + n;
     g.map = g.rows + n * (n + 1);
     g.mass = g.map + n * n;
     g.factor = g.mass + n * n;
@@ -314,7 +316,6 @@ MultiplierDynamics& Workspace::multiplier_dynamics() {
 void Workspace::set_chart(Chart chart, bool pinned) {
   chart_ = std::move(chart);
   chart_pinned_ = pinned;
-  ++chart_number_;
   store_chart(chart_, tables_);
   independent_ = chart_.independent(mechanism_->freedoms());
 }

@@ -61,12 +61,10 @@ class Workspace {
   // The independent freedoms of closed loops. Without a chart the first call that needs one chooses
   // it at its position; later calls choose again only where the chart is singular. A pinned chart
   // is never changed. Choosing allocates.
-  bool has_chart() const { return !mechanism_->loops().empty() && !chart_.loops.empty(); }
+  bool has_chart() const { return !chart_.loops.empty(); }
   const Chart& chart() const { return chart_; }
   void set_chart(Chart chart, bool pinned = false);
   bool chart_is_pinned() const { return chart_pinned_; }
-  // Incremented whenever the chart is set; 0: there is none yet.
-  int chart_number() const { return chart_number_; }
   // The independent freedoms of the whole mechanism (all of a tree's), v indices ascending.
   const std::vector<int>& independent() const { return independent_; }
   // With the chart.
@@ -140,7 +138,6 @@ class Workspace {
   AggregateTables tables_;  // those of the mechanism, with our chart stored in them
   Chart chart_;
   bool chart_pinned_ = false;
-  int chart_number_ = 0;
   std::vector<int> independent_;
   std::vector<AggregateScratch<double>> aggregates_;
   struct AggregateStore;

@@ -17,6 +17,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "catena/model/mechanism.h"
 
@@ -47,6 +48,11 @@ class MechanismBuilder {
                                       BodySettings settings = {});
   MechanismBuilder& add_hinge(std::string name, std::string parent, std::string child,
                               HingeSettings settings = {});
+  // The same by its more common name.
+  MechanismBuilder& add_joint(std::string name, std::string parent, std::string child,
+                              HingeSettings settings = {}) {
+    return add_hinge(std::move(name), std::move(parent), std::move(child), std::move(settings));
+  }
   MechanismBuilder& add_frame(std::string name, std::string body, const Transformd& pose);
   MechanismBuilder& add_rod(Rod rod);
   MechanismBuilder& add_coupling(Coupling coupling);

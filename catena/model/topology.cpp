@@ -218,44 +218,63 @@ class Analysis {
     }
   }
 
+  // The groups as a graph, and which of them belong to one loop.
+  struct LoopGraph {
+    std::vector<GraphEdge> edges;  // of the tree, cut hinges, rods
+    std::vector<int> depth;        // by group
+    UnionFind together;
+    std::vector<char> in_loop;  // by group
+  };
+
+  bool is_tree_edge(const GraphEdge& edge) const {
+    return edge.rod < 0 && at(t_.inboard, edge.b).hinge == edge.hinge;
+  }
+
   void find_loops() {
-    std::vector<GraphEdge> edges;
+    LoopGraph graph{{}, {}, UnionFind(t_.group_count), {}};
+    graph.in_loop.assign(to_size(t_.group_count), 0);
+    graph.depth.assign(to_size(t_.group_count), 0);
+    for (const int g : t_.order) at(graph.depth, g) = at(graph.depth, at(t_.parent_group, g)) + 1;
     for (int g = 0; g < t_.group_count; ++g)
       if (at(t_.inboard, g).hinge >= 0)
-        edges.push_back({at(t_.parent_group, g), g, at(t_.inboard, g).hinge, -1});
+        graph.edges.push_back({at(t_.parent_group, g), g, at(t_.inboard, g).hinge, -1});
     for (const int h : t_.cut_hinges)
-      edges.push_back({group_of(at(d_.hinges, h).parent), group_of(at(d_.hinges, h).child), h, -1});
+      graph.edges.push_back(
+          {group_of(at(d_.hinges, h).parent), group_of(at(d_.hinges, h).child), h, -1});
     for (int r = 0; r < size_of(d_.rods); ++r)
-      edges.push_back({group_of(at(d_.rods, r).body_a), group_of(at(d_.rods, r).body_b), -1, r});
-    const std::vector<int> block = biconnected_components(t_.group_count, edges, t_.world_group);
+      graph.edges.push_back(
+          {group_of(at(d_.rods, r).body_a), group_of(at(d_.rods, r).body_b), -1, r});
+    join_blocks(graph);
+    const std::vector<int> coupling_member = join_coupled(graph);
+    store_loops(graph, coupling_member);
+  }
 
-    std::vector<int> depth(to_size(t_.group_count), 0);
-    for (const int g : t_.order) at(depth, g) = at(depth, at(t_.parent_group, g)) + 1;
-
-    // The outer group of every tree edge of a block of two or more edges belongs to its loop.
+  // The outer group of every tree edge of a block of two or more edges belongs to its loop.
+  void join_blocks(LoopGraph& graph) const {
+    const std::vector<int> block =
+        biconnected_components(t_.group_count, graph.edges, t_.world_group);
     std::unordered_map<int, int> edges_in;
     for (const int b : block) ++edges_in[b];
-    UnionFind together(t_.group_count);
-    std::vector<char> in_loop(to_size(t_.group_count), 0);
     std::unordered_map<int, int> first_of_block;
-    for (int e = 0; e < size_of(edges); ++e) {
+    for (int e = 0; e < size_of(graph.edges); ++e) {
       const int b = at(block, e);
-      const bool tree_edge =
-          at(edges, e).rod < 0 && at(t_.inboard, at(edges, e).b).hinge == at(edges, e).hinge;
-      if (b < 0 || edges_in[b] < 2 || !tree_edge) continue;
-      const int outer = at(edges, e).b;
-      at(in_loop, outer) = 1;
+      if (b < 0 || edges_in[b] < 2 || !is_tree_edge(at(graph.edges, e))) continue;
+      const int outer = at(graph.edges, e).b;
+      at(graph.in_loop, outer) = 1;
       const auto [first, inserted] = first_of_block.emplace(b, outer);
-      if (!inserted) together.join(first->second, outer);
+      if (!inserted) graph.together.join(first->second, outer);
     }
-    // A coupling joins all groups on the tree paths between its hinges' outer groups and the
-    // nearest common ancestor of their parents.
-    std::vector<int> coupling_member(d_.couplings.size(), -1);
+  }
+
+  // A coupling joins all groups on the tree paths between its hinges' outer groups and the nearest
+  // common ancestor of their parents. Returns a group of each coupling's loop, −1: it has none.
+  std::vector<int> join_coupled(LoopGraph& graph) const {
     std::vector<int> group_of_hinge(d_.hinges.size(), -1);
     for (const int g : t_.order) at(group_of_hinge, at(t_.inboard, g).hinge) = g;
-    for (const GraphEdge& edge : edges)  // a cut hinge belongs to the loop of its outer side
+    for (const GraphEdge& edge : graph.edges)  // a cut hinge belongs to the loop of its outer side
       if (edge.rod < 0 && at(group_of_hinge, edge.hinge) < 0)
-        at(group_of_hinge, edge.hinge) = at(depth, edge.a) >= at(depth, edge.b) ? edge.a : edge.b;
+        at(group_of_hinge, edge.hinge) = outer_of(graph, edge.a, edge.b);
+    std::vector<int> coupling_member(d_.couplings.size(), -1);
     for (int c = 0; c < size_of(d_.couplings); ++c) {
       std::vector<int> ends;
       for (const Coupling::Term& term : at(d_.couplings, c).terms) {
@@ -268,37 +287,44 @@ class Analysis {
       for (const int end : ends) {
         int other = at(t_.parent_group, end);
         while (ancestor != other) {
-          int& outer = at(depth, ancestor) >= at(depth, other) ? ancestor : other;
+          int& outer = at(graph.depth, ancestor) >= at(graph.depth, other) ? ancestor : other;
           outer = at(t_.parent_group, outer);
         }
       }
       at(coupling_member, c) = ends.front();
       for (const int end : ends)
         for (int g = end; g != ancestor; g = at(t_.parent_group, g)) {
-          at(in_loop, g) = 1;
-          together.join(g, ends.front());
+          at(graph.in_loop, g) = 1;
+          graph.together.join(g, ends.front());
         }
     }
+    return coupling_member;
+  }
 
+  static int outer_of(const LoopGraph& graph, int a, int b) {
+    return at(graph.depth, a) >= at(graph.depth, b) ? a : b;
+  }
+
+  // Groups that were joined become the loops, each with what closes it.
+  void store_loops(LoopGraph& graph, const std::vector<int>& coupling_member) {
     std::unordered_map<int, int> loop_of_root;
     for (const int g : t_.order) {
-      if (!at(in_loop, g)) continue;
-      const auto [entry, inserted] = loop_of_root.emplace(together.find(g), size_of(t_.loops));
+      if (!at(graph.in_loop, g)) continue;
+      const auto [entry, inserted] =
+          loop_of_root.emplace(graph.together.find(g), size_of(t_.loops));
       if (inserted) {
         t_.loops.emplace_back();
         t_.loops.back().parent_group = at(t_.parent_group, g);  // parent first: nearest the ground
       }
       at(t_.loops, entry->second).groups.push_back(g);
     }
-    const auto loop_at = [&](int a, int b) -> Topology::Loop* {
-      const int outer = at(depth, a) >= at(depth, b) ? a : b;
-      const auto found = loop_of_root.find(together.find(outer));
+    const auto loop_at = [&](int group) -> Topology::Loop* {
+      const auto found = loop_of_root.find(graph.together.find(group));
       return found == loop_of_root.end() ? nullptr : &at(t_.loops, found->second);
     };
-    for (const GraphEdge& edge : edges) {
-      const bool tree_edge = edge.rod < 0 && at(t_.inboard, edge.b).hinge == edge.hinge;
-      if (tree_edge) continue;
-      Topology::Loop* loop = loop_at(edge.a, edge.b);
+    for (const GraphEdge& edge : graph.edges) {
+      if (is_tree_edge(edge)) continue;
+      Topology::Loop* loop = loop_at(outer_of(graph, edge.a, edge.b));
       if (loop == nullptr) {
         // Both ends in one rigid group: a closure that leaves no freedom to a loop of its own.
         t_.loops.emplace_back();
@@ -312,8 +338,7 @@ class Analysis {
         loop->cut_hinges.push_back(edge.hinge);
     }
     for (int c = 0; c < size_of(d_.couplings); ++c)
-      if (at(coupling_member, c) >= 0)
-        loop_at(at(coupling_member, c), at(coupling_member, c))->couplings.push_back(c);
+      if (at(coupling_member, c) >= 0) loop_at(at(coupling_member, c))->couplings.push_back(c);
   }
 
   const Description& d_;

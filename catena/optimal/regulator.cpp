@@ -132,7 +132,7 @@ class ModelAlongMotion {
   LinearModel at(double t) {
     OperatingPoint point;
     point.state = motion_.state_at(t);
-    if (!m_.loops().empty() && !freedoms_.empty()) {
+    if (!freedoms_.empty()) {
       const VectorXd none = VectorXd::Zero(static_cast<Index>(freedoms_.size()));
       point.state = displaced(m_, point.state, freedoms_, none, none);  // closes the loops
     }

@@ -133,15 +133,24 @@ void Transcription::make_terms() {
   if (problem_.time_weight != 0.0) cost("time");
 }
 
+void Transcription::add_row(const Row& row, double lower, double upper) {
+  rows_.push_back(row);
+  const Index n = row_lower_.size();
+  row_lower_.conservativeResize(n + 1);
+  row_upper_.conservativeResize(n + 1);
+  row_lower_[n] = lower;
+  row_upper_[n] = upper;
+}
+
 // Bounds on the path, and final conditions that the splines do not hold by themselves.
 void Transcription::make_rows() {
+  make_final_rows();
+  make_paths();
+  if (!paths_.empty()) make_path_rows();
+}
+
+void Transcription::make_final_rows() {
   const Mechanism& m = *problem_.mechanism;
-  std::vector<double> lower, upper;
-  const auto add = [&](const Row& r, double low, double high) {
-    rows_.push_back(r);
-    lower.push_back(low);
-    upper.push_back(high);
-  };
   for (const FinalBound& f : problem_.final_bounds) {
     const int freedom = freedom_index(m, f.freedom);
     const bool held =
@@ -157,12 +166,17 @@ void Transcription::make_rows() {
     x.name = fmt::format("final {} of '{}'", word(f.quantity), f.freedom);
     cost_of_final_.push_back(-1);
     finals_.push_back(x);
-    add({.final = static_cast<int>(finals_.size()) - 1}, f.lower, f.upper);
+    add_row({.final = static_cast<int>(finals_.size()) - 1}, f.lower, f.upper);
   }
   for (std::size_t i = 0; i < finals_.size(); ++i)
     if (finals_[i].weight == 0.0 && finals_[i].body >= 0)
-      add({.final = static_cast<int>(i)}, finals_[i].target, finals_[i].target);
+      add_row({.final = static_cast<int>(i)}, finals_[i].target, finals_[i].target);
+}
 
+// Bounds along the motion; those of controls whose coefficients are their extremes become bounds of
+// the variables.
+void Transcription::make_paths() {
+  const Mechanism& m = *problem_.mechanism;
   for (const PathBound& b : all_bounds(problem_)) {
     const int freedom = freedom_index(m, b.freedom);
     int own = -1;
@@ -182,38 +196,41 @@ void Transcription::make_rows() {
     paths_.push_back(
         {b.quantity, freedom, m.coordinate_of_freedom()[index(freedom)], b.lower, b.upper});
   }
-  if (!paths_.empty()) {
-    const int spans = static_cast<int>(controls_->knots().size()) - 1;
-    const int per_span =
-        rollout_->driven() ? problem_.grid.points * problem_.grid.parts : problem_.grid.steps + 1;
-    const int stride = std::max(1, (per_span + kBoundPoints - 1) / kBoundPoints);
-    int point = 0;
-    if (rollout_->driven()) path_points_.push_back(point++);
-    for (int s = 0; s < spans; ++s)
-      for (int k = 0; k < per_span; ++k, ++point)
-        if (k % stride == stride / 2 || k == 0 || k == per_span - 1) path_points_.push_back(point);
-    if (rollout_->driven()) path_points_.push_back(point);
-    const std::vector<double> places = rollout_->places();
-    for (const int p : path_points_)
-      for (const Path& path : paths_) {
-        const bool first = p == 0, last = p == rollout_->points() - 1;
-        // Where the motion starts is not a matter of choice, nor where it ends if that is given.
-        const bool given =
-            (first && (path.quantity == MotionQuantity::position ||
-                       path.quantity == MotionQuantity::velocity)) ||
-            (last && std::any_of(problem_.final_bounds.begin(), problem_.final_bounds.end(),
-                                 [&](const FinalBound& f) {
-                                   return f.lower == f.upper && f.quantity == path.quantity &&
-                                          freedom_index(m, f.freedom) == path.freedom;
-                                 }));
-        path_rows_.push_back(given ? -1 : static_cast<int>(rows_.size()));
-        if (!given)
-          add({-1, path.quantity, path.freedom, path.coordinate, places[index(p)]}, path.lower,
-              path.upper);
-      }
-  }
-  row_lower_ = Eigen::Map<VectorXd>(lower.data(), static_cast<Index>(lower.size()));
-  row_upper_ = Eigen::Map<VectorXd>(upper.data(), static_cast<Index>(upper.size()));
+}
+
+void Transcription::make_path_rows() {
+  const int spans = static_cast<int>(controls_->knots().size()) - 1;
+  const int per_span =
+      rollout_->driven() ? problem_.grid.points * problem_.grid.parts : problem_.grid.steps + 1;
+  const int stride = std::max(1, (per_span + kBoundPoints - 1) / kBoundPoints);
+  int point = 0;
+  if (rollout_->driven()) path_points_.push_back(point++);
+  for (int s = 0; s < spans; ++s)
+    for (int k = 0; k < per_span; ++k, ++point)
+      if (k % stride == stride / 2 || k == 0 || k == per_span - 1) path_points_.push_back(point);
+  if (rollout_->driven()) path_points_.push_back(point);
+  const std::vector<double> places = rollout_->places();
+  for (const int p : path_points_)
+    for (const Path& path : paths_) {
+      const bool given = is_given(path, p);
+      path_rows_.push_back(given ? -1 : static_cast<int>(rows_.size()));
+      if (!given)
+        add_row({-1, path.quantity, path.freedom, path.coordinate, places[index(p)]}, path.lower,
+                path.upper);
+    }
+}
+
+// Where the motion starts is not a matter of choice, nor where it ends if that is given.
+bool Transcription::is_given(const Path& path, int point) const {
+  if (point == 0 &&
+      (path.quantity == MotionQuantity::position || path.quantity == MotionQuantity::velocity))
+    return true;
+  return point == rollout_->points() - 1 &&
+         std::any_of(problem_.final_bounds.begin(), problem_.final_bounds.end(),
+                     [&](const FinalBound& f) {
+                       return f.lower == f.upper && f.quantity == path.quantity &&
+                              freedom_index(*problem_.mechanism, f.freedom) == path.freedom;
+                     });
 }
 
 std::string Transcription::constraint_name(int i, double duration) const {
@@ -329,108 +346,141 @@ double Transcription::final_value(const Final& f, const MotionPoint& p, RowVecto
   return point_position(m, *kinematics_, f.body, f.point)[f.axis];
 }
 
+// Gathers residuals, their rows and the constraints from point to point of a motion.
+class Transcription::Sum {
+ public:
+  Sum(Transcription& of, const VectorXd& x, bool derivatives, ProgramValues& out)
+      : t_(of),
+        out_(out),
+        derivatives_(derivatives),
+        duration_(of.duration(x)),
+        n_(x.size()),
+        g_(of.controls_->parameters() + 1) {
+    out.cost = 0.0;
+    out.parts = VectorXd::Zero(static_cast<Index>(of.cost_names_.size()));
+    out.constraints = VectorXd::Zero(of.constraints());
+    while (final_rows_ < of.constraints() && of.rows_[index(final_rows_)].final >= 0) ++final_rows_;
+    if (!derivatives) return;
+    const Index most =
+        static_cast<Index>(of.rollout_->points()) * static_cast<Index>(of.terms_.size()) +
+        static_cast<Index>(of.finals_.size()) + 1;
+    rows_.resize(most, n_);
+    residuals_.resize(most);
+    out.jacobian = MatrixXd::Zero(of.constraints(), n_);
+  }
+
+  void add(const MotionPoint& p) {
+    if (p.weight > 0.0) add_running(p);
+    if (next_path_ < t_.path_points_.size() && t_.path_points_[next_path_] == visit_) add_path(p);
+    ++visit_;
+    if (p.last) add_final(p);
+  }
+
+  // w T as a square: ½ (√(2 w T))².
+  void add_time() {
+    const double weight = t_.problem_.time_weight;
+    if (weight == 0.0) return;
+    out_.parts[out_.parts.size() - 1] += weight * duration_;
+    if (!derivatives_ || !t_.problem_.duration.free()) return;
+    g_.setZero();
+    const double root = std::sqrt(2.0 * weight * duration_);
+    g_[n_ - 1] = weight / root;
+    take(root, 1.0);
+  }
+
+  void finish() {
+    out_.cost = out_.parts.sum();
+    if (!derivatives_) return;
+    const auto used = rows_.topRows(count_);
+    out_.gradient = used.transpose() * residuals_.head(count_);
+    out_.hessian = MatrixXd::Zero(n_, n_);
+    out_.hessian.selfadjointView<Eigen::Lower>().rankUpdate(used.transpose());
+    out_.hessian.triangularView<Eigen::StrictlyUpper>() = out_.hessian.transpose();
+  }
+
+ private:
+  RowVectorXd* wanted() { return derivatives_ ? &g_ : nullptr; }
+  // A residual times `root`, whose row is in g_.
+  void take(double residual, double root) {
+    residuals_[count_] = root * residual;
+    rows_.row(count_++) = root * g_.head(n_);
+  }
+
+  void add_running(const MotionPoint& p) {
+    for (std::size_t i = 0; i < t_.terms_.size(); ++i) {
+      Term& term = t_.terms_[i];
+      const double r = t_.residual(term, p, wanted());
+      const double root = std::sqrt(term.weight * p.weight);
+      out_.parts[t_.cost_of_term_[i]] += 0.5 * root * root * r * r;
+      if (!derivatives_) continue;
+      g_[g_.size() - 1] += 0.5 * r / duration_;  // the weight is proportional to the duration
+      take(r, root);
+    }
+  }
+
+  void add_path(const MotionPoint& p) {
+    for (std::size_t k = 0; k < t_.paths_.size(); ++k) {
+      const int i = t_.path_rows_[next_path_ * t_.paths_.size() + k];
+      if (i < 0) continue;
+      out_.constraints[i] = t_.value(t_.paths_[k], p);
+      if (!derivatives_) continue;
+      t_.row(t_.paths_[k].quantity, t_.paths_[k].freedom, *p.columns, g_);
+      out_.jacobian.row(i) = g_.head(n_);
+    }
+    ++next_path_;
+  }
+
+  void add_final(const MotionPoint& p) {
+    for (std::size_t i = 0; i < t_.finals_.size(); ++i) {
+      const Final& f = t_.finals_[i];
+      if (f.weight == 0.0) continue;
+      const double off = t_.final_value(f, p, wanted()) - f.target;
+      out_.parts[t_.cost_of_final_[i]] += f.weight * off * off;
+      if (derivatives_) take(off, std::sqrt(2.0 * f.weight));
+    }
+    for (int i = 0; i < final_rows_; ++i) {
+      out_.constraints[i] =
+          t_.final_value(t_.finals_[index(t_.rows_[index(i)].final)], p, wanted());
+      if (derivatives_) out_.jacobian.row(i) = g_.head(n_);
+    }
+  }
+
+  Transcription& t_;
+  ProgramValues& out_;
+  bool derivatives_;
+  double duration_;
+  Index n_;
+  RowVectorXd g_;  // the row of one residual or constraint, over all columns of the rollout
+  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows_;
+  VectorXd residuals_;
+  Index count_ = 0;
+  int visit_ = 0;
+  std::size_t next_path_ = 0;
+  int final_rows_ = 0;  // they come first among the constraints
+};
+
 bool Transcription::evaluate(const VectorXd& x, Want want, ProgramValues& out) {
   const bool derivatives = want == Want::derivatives;
-  const Index n = x.size(), columns = controls_->parameters() + 1;
-  const bool free = problem_.duration.free();
-  const double duration_now = duration(x);
   failure_.clear();
-  out.cost = 0.0;
-  out.parts = VectorXd::Zero(static_cast<Index>(cost_names_.size()));
-  out.constraints = VectorXd::Zero(constraints());
-  if (!x.allFinite() || !(duration_now > 0.0)) {
+  Sum sum(*this, x, derivatives, out);
+  if (!x.allFinite() || !(duration(x) > 0.0)) {
     failure_ = "the numbers are not finite";
     return false;
   }
-  // Residuals and their rows.
-  const Index most = static_cast<Index>(rollout_->points()) * static_cast<Index>(terms_.size()) +
-                     static_cast<Index>(finals_.size()) + 1;
-  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows;
-  VectorXd residuals;
-  Index count = 0;
-  if (derivatives) {
-    rows.resize(most, n);
-    residuals.resize(most);
-    out.jacobian = MatrixXd::Zero(constraints(), n);
-  }
-  RowVectorXd g(columns);
-  RowVectorXd* const wanted = derivatives ? &g : nullptr;
-  int visit = 0;
-  std::size_t next_path = 0;
-  int first_path_row = 0;
-  while (first_path_row < constraints() && rows_[index(first_path_row)].final >= 0)
-    ++first_path_row;
   try {
-    rollout_->run(
-        duration_now, x.head(controls_->parameters()), derivatives, [&](const MotionPoint& p) {
-          if (p.weight > 0.0)
-            for (std::size_t i = 0; i < terms_.size(); ++i) {
-              Term& term = terms_[i];
-              const double r = residual(term, p, wanted);
-              const double root = std::sqrt(term.weight * p.weight);
-              out.parts[cost_of_term_[i]] += 0.5 * root * root * r * r;
-              if (!derivatives) continue;
-              g[columns - 1] +=
-                  0.5 * r / duration_now;  // the weight is proportional to the duration
-              residuals[count] = root * r;
-              rows.row(count++) = root * g.head(n);
-            }
-          if (next_path < path_points_.size() && path_points_[next_path] == visit) {
-            for (std::size_t k = 0; k < paths_.size(); ++k) {
-              const int i = path_rows_[next_path * paths_.size() + k];
-              if (i < 0) continue;
-              out.constraints[i] = value(paths_[k], p);
-              if (!derivatives) continue;
-              row(paths_[k].quantity, paths_[k].freedom, *p.columns, g);
-              out.jacobian.row(i) = g.head(n);
-            }
-            ++next_path;
-          }
-          ++visit;
-          if (!p.last) return;
-          for (std::size_t i = 0; i < finals_.size(); ++i) {
-            const Final& f = finals_[i];
-            if (f.weight == 0.0) continue;
-            const double off = final_value(f, p, wanted) - f.target;
-            out.parts[cost_of_final_[i]] += f.weight * off * off;
-            if (!derivatives) continue;
-            residuals[count] = std::sqrt(2.0 * f.weight) * off;
-            rows.row(count++) = std::sqrt(2.0 * f.weight) * g.head(n);
-          }
-          for (int i = 0; i < first_path_row; ++i) {
-            out.constraints[i] = final_value(finals_[index(rows_[index(i)].final)], p, wanted);
-            if (derivatives) out.jacobian.row(i) = g.head(n);
-          }
-        });
+    rollout_->run(duration(x), x.head(controls_->parameters()), derivatives,
+                  [&](const MotionPoint& p) { sum.add(p); });
   } catch (const NumericalError& e) {
     failure_ = e.what();
     return false;
   }
-  // w T as a square: ½ (√(2 w T))².
-  const bool timed = problem_.time_weight != 0.0;
-  if (timed) out.parts[out.parts.size() - 1] += problem_.time_weight * duration_now;
-  out.cost = out.parts.sum();
-  if (!std::isfinite(out.cost) || !out.constraints.allFinite()) {
+  sum.add_time();
+  sum.finish();
+  if (!std::isfinite(out.cost) || !out.constraints.allFinite())
     failure_ = "the cost is not finite";
-    return false;
-  }
-  if (!derivatives) return true;
-  if (timed && free) {
-    residuals[count] = std::sqrt(2.0 * problem_.time_weight * duration_now);
-    rows.row(count).setZero();
-    rows(count, n - 1) = problem_.time_weight / residuals[count];
-    ++count;
-  }
-  const auto used = rows.topRows(count);
-  out.gradient = used.transpose() * residuals.head(count);
-  out.hessian = MatrixXd::Zero(n, n);
-  out.hessian.selfadjointView<Eigen::Lower>().rankUpdate(used.transpose());
-  out.hessian.triangularView<Eigen::StrictlyUpper>() = out.hessian.transpose();
-  if (!out.gradient.allFinite() || !out.jacobian.allFinite()) {
+  else if (derivatives && (!out.gradient.allFinite() || !out.jacobian.allFinite()))
     failure_ = "the derivatives are not finite";
-    return false;
-  }
-  return true;
+  return failure_.empty();
 }
 
 void Transcription::visit(const VectorXd& x, const Rollout::Visitor& visitor, int finer) {

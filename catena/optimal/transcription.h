@@ -93,12 +93,19 @@ class Transcription {
   void make_guess();
   void make_terms();
   void make_rows();
+  void make_final_rows();
+  void make_paths();
+  void make_path_rows();
+  void add_row(const Row& row, double lower, double upper);
+  bool is_given(const Path& path, int point) const;
   double value(const Path& path, const MotionPoint& point) const;
   void row(MotionQuantity quantity, int freedom, const MotionColumns& columns,
            Eigen::Ref<Eigen::RowVectorXd> to) const;
   // Residual and its row over all columns of the rollout, of a running term.
   double residual(Term& term, const MotionPoint& point, Eigen::RowVectorXd* gradient) const;
   double final_value(const Final& f, const MotionPoint& point, Eigen::RowVectorXd* gradient) const;
+
+  class Sum;
 
   MotionProblem problem_;
   std::unique_ptr<SplineControls> controls_;

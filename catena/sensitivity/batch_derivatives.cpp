@@ -276,7 +276,6 @@ Eigen::MatrixXd BatchDerivatives::matrix(Eigen::Index state, int which) const {
   Eigen::MatrixXd result(n, n);
   for (Eigen::Index k = 0; k < n; ++k)
     for (Eigen::Index i = 0; i < n; ++i) result(i, k) = entry(state, which, i, k);
-  if (implementation_->mechanism->loops().empty()) return result;
   const std::vector<int>& own = implementation_->workspace.independent();
   if (which == 2 && implementation_->by_effort) return result(own, Eigen::all);
   return result(own, own);

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 #include "catena/base/index.h"
 #include "catena/closure/assembly.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/model/configuration.h"
+#include "catena/sensitivity/central_difference.h"
 #include "catena/sensitivity/linearize.h"
 #include "catena/sensitivity/parameters.h"
 #include "catena/sensitivity/products.h"
@@ -18,17 +20,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-VectorXd slope(const std::function<VectorXd(double)>& f, double h) {
-  constexpr double kWeights[4] = {4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0};
-  VectorXd sum;
-  for (int i = 1; i <= 4; ++i) {
-    const VectorXd change = f(i * h) - f(-i * h);
-    if (sum.size() == 0) sum = VectorXd::Zero(change.size());
-    sum += (kWeights[i - 1] / h) * change;
-  }
-  return sum;
-}
 
 // Differences, and how wrong each column of them may be.
 struct Estimate {
@@ -124,7 +115,8 @@ void check_parameters(const Mechanism& m, const State& state, const VectorXd& ef
   const VectorXd random = random_vector(kParameters, seed);
   const std::vector<int> own = w.dynamics().independent();
   for (Index i = 0; i < kParameters; ++i) {
-    const auto place = to_size((0.5 + 0.5 * random[i]) * static_cast<double>(names.size() - 1));
+    const auto place =
+        static_cast<std::size_t>((0.5 + 0.5 * random[i]) * static_cast<double>(names.size() - 1));
     const ParameterSet set(m, {names[std::min(place, names.size() - 1)]});
     try {
       // In steps of a part of the usual ones.
@@ -150,6 +142,113 @@ void check_parameters(const Mechanism& m, const State& state, const VectorXd& ef
   }
 }
 
+// All derivatives at one state against differences.
+class StateCheck {
+ public:
+  StateCheck(const Mechanism& m, const State& state, const VectorXd& effort, double step,
+             const std::function<bool()>& progress)
+      : m_(m), state_(state), effort_(effort), step_(step), progress_(progress), w_(m), plain_(m) {
+    forward_ = forward_dynamics_derivatives(m, state, effort, w_);
+    inverse_ = inverse_dynamics_derivatives(m, state, forward_.acceleration, w_);
+    own_ = w_.dynamics().independent();
+    size_ = static_cast<Index>(own_.size());
+    plain_.set_chart(w_.dynamics().chart(), true);
+  }
+
+  // Throws NumericalError where differences tell nothing, and Stopped if `progress` asks for it.
+  struct Stopped {};
+  void run(std::uint64_t seed, const std::vector<std::string>& names, Collector& collector) {
+    const int n = m_.freedoms();
+    std::vector<int> all(to_size(n));
+    std::iota(all.begin(), all.end(), 0);
+    Estimate forward_q(size_, size_), forward_v(size_, size_), forward_effort(size_, n);
+    Estimate inverse_q(size_, size_), inverse_v(size_, size_), inverse_a(size_, size_);
+    const VectorXd& a = forward_.acceleration;
+    for (Index k = 0; k < size_; ++k) {
+      differentiate([&](double e) { return accelerations(moved(k, e, 0.0), effort_); }, step_,
+                    forward_q, k);
+      differentiate([&](double e) { return accelerations(moved(k, 0.0, e), effort_); }, step_,
+                    forward_v, k);
+      differentiate([&](double e) { return efforts(moved(k, e, 0.0), a); }, step_, inverse_q, k);
+      differentiate([&](double e) { return efforts(moved(k, 0.0, e), a); }, step_, inverse_v, k);
+      const VectorXd unit = VectorXd::Unit(n, own_[index(k)]);
+      // Linear: any step serves.
+      differentiate([&](double e) { return efforts(state_, a + e * unit); }, 1.0, inverse_a, k);
+    }
+    for (int i = 0; i < n; ++i)
+      differentiate(
+          [&](double e) { return accelerations(state_, effort_ + e * VectorXd::Unit(n, i)); }, 1.0,
+          forward_effort, i);
+    for (const Estimate* e :
+         {&forward_q, &forward_v, &forward_effort, &inverse_q, &inverse_v, &inverse_a})
+      if (!(e->uncertainty() <= kUselessDifference))
+        throw NumericalError("differences tell nothing here");
+    collector.take("∂effort/∂q", inverse_.dq, inverse_q, own_, own_);
+    collector.take("∂effort/∂v", inverse_.dv, inverse_v, own_, own_);
+    collector.take("∂effort/∂a", inverse_.da, inverse_a, own_, own_);
+    collector.take("∂acceleration/∂q", forward_.dq, forward_q, own_, own_);
+    collector.take("∂acceleration/∂v", forward_.dv, forward_v, own_, own_);
+    collector.take("∂acceleration/∂effort", forward_.deffort, forward_effort, own_, all);
+    check_products(forward_q, collector);
+    if (n > 0) check_parameters(m_, state_, effort_, a, w_, seed, names, collector);
+  }
+
+ private:
+  State moved(Index k, double q, double v) const {
+    const VectorXd unit = VectorXd::Unit(size_, k);
+    return displaced(m_, state_, own_, q * unit, v * unit);
+  }
+  VectorXd accelerations(const State& s, const VectorXd& tau) {
+    return forward_dynamics(m_, s, tau, plain_)(own_);
+  }
+  VectorXd efforts(const State& s, const VectorXd& a) {
+    return inverse_dynamics(m_, s, a, plain_)(own_);
+  }
+
+  // Column k of `to` is df/dε at zero.
+  void differentiate(const std::function<VectorXd(double)>& f, double h, Estimate& to, Index k) {
+    refine([&](double part) { return central_slope(f, part); }, h, to, k);
+    if (progress_ && !progress_()) throw Stopped{};
+  }
+
+  // Products against the differences, column by column and row by row.
+  void check_products(const Estimate& forward_q, Collector& collector) {
+    DynamicsProducts products(m_);
+    products.workspace().dynamics().set_chart(w_.dynamics().chart(), true);
+    products.evaluate(state_, effort_);
+    const VectorXd none = VectorXd::Zero(size_);
+    MatrixXd along(size_, size_), across(size_, size_);
+    for (Index k = 0; k < size_; ++k) {
+      const VectorXd unit = VectorXd::Unit(size_, k);
+      along.col(k) = products.forward_product(unit, none, VectorXd::Zero(m_.freedoms()));
+      across.row(k) = products.forward_adjoint(unit).q.transpose();
+    }
+    collector.take("product with ∂acceleration/∂q", along, forward_q, own_, own_);
+    collector.take("product with its transpose", across, forward_q, own_, own_);
+  }
+
+  const Mechanism& m_;
+  const State& state_;
+  const VectorXd& effort_;
+  double step_;
+  const std::function<bool()>& progress_;
+  SensitivityWorkspace w_;
+  Workspace plain_;  // with the same chart
+  ForwardDerivatives forward_;
+  InverseDerivatives inverse_;
+  std::vector<int> own_;
+  Index size_ = 0;
+};
+
+// A closed mechanism is mostly moved around its own initial state: random positions rarely close.
+State random_state(const Mechanism& m, int attempt, std::uint64_t seed) {
+  State state{random_position(m, seed), random_vector(m.freedoms(), seed + 1)};
+  if (m.loops().empty()) return state;
+  if (attempt % 5 != 0)
+    state.q = integrate(m, m.default_state().q, 0.3 * random_vector(m.freedoms(), seed + 3));
+  return assemble(m, state, {.keep_limits = false});
+}
+
 }  // namespace
 
 bool DerivativeReport::passes() const {
@@ -162,99 +261,18 @@ DerivativeReport check_derivatives(const Mechanism& m, int states, std::uint64_t
   DerivativeReport report;
   Collector collector(m);
   const std::vector<std::string> names = ParameterSet::all_names(m);
-  const int n = m.freedoms();
-  std::vector<int> all(to_size(n));
-  for (int i = 0; i < n; ++i) all[index(i)] = i;
-  // A closed mechanism is moved around its own initial state; random positions rarely close.
   const int most = m.loops().empty() ? states : 5 * states;
-  bool stopped = false;
   for (int attempt = 0; attempt < most && report.states < states; ++attempt) {
     const std::uint64_t own_seed = seed * 1000 + 4 * static_cast<std::uint64_t>(attempt);
     try {
-      State state{random_position(m, own_seed), random_vector(n, own_seed + 1)};
-      if (!m.loops().empty()) {
-        if (attempt % 5 != 0)
-          state.q = integrate(m, m.default_state().q, 0.3 * random_vector(n, own_seed + 3));
-        state = assemble(m, state, {.keep_limits = false});
-      }
-      const VectorXd effort = random_vector(n, own_seed + 2);
-      SensitivityWorkspace w(m);
-      const ForwardDerivatives forward = forward_dynamics_derivatives(m, state, effort, w);
-      const std::vector<int> own = w.dynamics().independent();
-      Workspace d(m);
-      if (!m.loops().empty()) d.set_chart(w.dynamics().chart(), true);
-      const Index size = static_cast<Index>(own.size());
-      const InverseDerivatives inverse =
-          inverse_dynamics_derivatives(m, state, forward.acceleration, w);
-      const VectorXd none = VectorXd::Zero(size);
-      const auto moved = [&](Index k, double q, double v) {
-        VectorXd dq = none, dv = none;
-        dq[k] = q;
-        dv[k] = v;
-        return displaced(m, state, own, dq, dv);
-      };
-      const auto accelerations = [&](const State& s, const VectorXd& tau) {
-        return VectorXd(forward_dynamics(m, s, tau, d)(own));
-      };
-      const auto efforts = [&](const State& s, const VectorXd& a) {
-        return VectorXd(inverse_dynamics(m, s, a, d)(own));
-      };
-      Estimate forward_q(size, size), forward_v(size, size), forward_effort(size, n);
-      Estimate inverse_q(size, size), inverse_v(size, size), inverse_a(size, size);
-      const auto differentiate = [&](const std::function<VectorXd(double)>& f, double h,
-                                     Estimate& to, Index k) {
-        refine([&](double part) { return slope(f, part); }, h, to, k);
-        if (progress && !progress()) {
-          stopped = true;
-          throw NumericalError("stopped");
-        }
-      };
-      for (Index k = 0; k < size; ++k) {
-        const int freedom = own[index(k)];
-        const VectorXd& a = forward.acceleration;
-        differentiate([&](double e) { return accelerations(moved(k, e, 0.0), effort); }, step,
-                      forward_q, k);
-        differentiate([&](double e) { return accelerations(moved(k, 0.0, e), effort); }, step,
-                      forward_v, k);
-        differentiate([&](double e) { return efforts(moved(k, e, 0.0), a); }, step, inverse_q, k);
-        differentiate([&](double e) { return efforts(moved(k, 0.0, e), a); }, step, inverse_v, k);
-        const VectorXd unit = VectorXd::Unit(n, freedom);
-        // Linear: any step serves.
-        differentiate([&](double e) { return efforts(state, a + e * unit); }, 1.0, inverse_a, k);
-      }
-      for (int i = 0; i < n; ++i)
-        differentiate(
-            [&](double e) { return accelerations(state, effort + e * VectorXd::Unit(n, i)); }, 1.0,
-            forward_effort, i);
-      for (const Estimate* e :
-           {&forward_q, &forward_v, &forward_effort, &inverse_q, &inverse_v, &inverse_a})
-        if (!(e->uncertainty() <= kUselessDifference))
-          throw NumericalError("differences tell nothing here");
-      collector.take("∂effort/∂q", inverse.dq, inverse_q, own, own);
-      collector.take("∂effort/∂v", inverse.dv, inverse_v, own, own);
-      collector.take("∂effort/∂a", inverse.da, inverse_a, own, own);
-      collector.take("∂acceleration/∂q", forward.dq, forward_q, own, own);
-      collector.take("∂acceleration/∂v", forward.dv, forward_v, own, own);
-      collector.take("∂acceleration/∂effort", forward.deffort, forward_effort, own, all);
-      // Products against the differences, column by column and row by row.
-      DynamicsProducts products(m);
-      if (!m.loops().empty()) products.workspace().dynamics().set_chart(w.dynamics().chart(), true);
-      products.evaluate(state, effort);
-      MatrixXd along(size, size), across(size, size);
-      for (Index k = 0; k < size; ++k) {
-        VectorXd unit = none;
-        unit[k] = 1.0;
-        along.col(k) = products.forward_product(unit, none, VectorXd::Zero(n));
-        across.row(k) = products.forward_adjoint(unit).q.transpose();
-      }
-      collector.take("product with ∂acceleration/∂q", along, forward_q, own, own);
-      collector.take("product with its transpose", across, forward_q, own, own);
-      if (m.freedoms() > 0)
-        check_parameters(m, state, effort, forward.acceleration, w, own_seed + 5, names, collector);
+      const State state = random_state(m, attempt, own_seed);
+      const VectorXd effort = random_vector(m.freedoms(), own_seed + 2);
+      StateCheck(m, state, effort, step, progress).run(own_seed + 5, names, collector);
       ++report.states;
     } catch (const NumericalError&) {
-      if (stopped) throw;
       ++report.skipped;
+    } catch (const StateCheck::Stopped&) {
+      throw NumericalError("stopped");
     }
   }
   report.checks = std::move(collector.checks);

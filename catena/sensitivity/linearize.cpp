@@ -197,7 +197,7 @@ void check_mask(const Mechanism& m, const std::vector<std::uint8_t>& mask, const
 // they are.
 void keep_independent(const Mechanism& m, const VectorXd& q, std::vector<std::uint8_t> wanted,
                       const std::vector<std::uint8_t>& driven, Workspace& w) {
-  if (wanted.empty() || m.loops().empty()) return;
+  if (wanted.empty()) return;
   for (std::size_t i = 0; i < driven.size(); ++i) wanted[i] |= driven[i];
   bool serves = w.has_chart();
   for (int i = 0; i < m.freedoms() && serves; ++i)
@@ -225,171 +225,226 @@ MatrixXd parameter_matrix(const Mechanism& m, const LinearModel& model,
   return e;
 }
 
-LinearModel linearize(const Mechanism& m, const OperatingPoint& point,
-                      const LinearizeSettings& settings, SensitivityWorkspace& w) {
-  check_mask(m, settings.motion_driven, "motion_driven");
-  check_mask(m, settings.independent, "independent");
-  keep_independent(m, point.state.q, settings.independent, settings.motion_driven, w.dynamics());
-  const auto driven = [&](int freedom) {
-    return !settings.motion_driven.empty() && settings.motion_driven[index(freedom)] != 0;
-  };
-  const bool hybrid = std::any_of(settings.motion_driven.begin(), settings.motion_driven.end(),
-                                  [](std::uint8_t x) { return x != 0; });
-  LinearModel model;
-  model.point = point;
-  if (point.acceleration.size() == 0) model.point.acceleration = VectorXd::Zero(m.freedoms());
-  const Pieces p = differentiate(m, model.point, settings, w);
-  model.acceleration = p.acceleration;
-  model.freedoms = w.dynamics().independent();
-  const Index n = p.map.cols();
-  std::vector<int> place(to_size(m.freedoms()), -1);
-  for (std::size_t k = 0; k < model.freedoms.size(); ++k) {
-    place[index(model.freedoms[k])] = static_cast<int>(k);
-    const std::string& name = m.velocity_names()[index(model.freedoms[k])];
-    model.states.push_back("q." + name);
-  }
-  for (const int i : model.freedoms) model.states.push_back("v." + m.velocity_names()[index(i)]);
-  model.residual = p.acceleration.size() > 0 ? p.acceleration.lpNorm<Eigen::Infinity>() : 0.0;
-  model.speed = point.state.v.size() > 0 ? point.state.v.lpNorm<Eigen::Infinity>() : 0.0;
+namespace {
 
-  // Inputs: columns of the accelerations (and found efforts) by each.
-  std::vector<std::string> inputs = settings.inputs;
-  if (inputs.empty()) inputs.assign(m.velocity_names().begin(), m.velocity_names().end());
-  const Index input_count = static_cast<Index>(inputs.size());
-  MatrixXd by_input = MatrixXd::Zero(n, input_count);
-  MatrixXd generalized = MatrixXd::Zero(n, input_count);  // P3
-  MatrixXd effort_by_input = MatrixXd::Zero(n, input_count);
-  for (Index j = 0; j < input_count; ++j) {
-    const std::string& name = inputs[index(j)];
-    const int freedom = freedom_or_none(m, name);
-    if (freedom >= 0) {
-      by_input.col(j) = p.state_dinput.col(freedom);
-      if (p.effort_dinput.size() > 0) effort_by_input.col(j) = p.effort_dinput.col(freedom);
-      generalized.col(j) = driven(freedom) ? VectorXd(-w.inverse.da.col(place[index(freedom)]))
-                                           : VectorXd(p.map.row(freedom).transpose());
-      model.inputs.push_back((driven(freedom) ? "a." : "effort.") + name);
-      continue;
+// Puts a linear model together from the derivatives at its point, which stay in the workspace.
+class Linearization {
+ public:
+  Linearization(const Mechanism& m, const OperatingPoint& point, const LinearizeSettings& settings,
+                SensitivityWorkspace& w)
+      : m_(m), settings_(settings), w_(w) {
+    model_.point = point;
+    if (point.acceleration.size() == 0) model_.point.acceleration = VectorXd::Zero(m.freedoms());
+    p_ = differentiate(m, model_.point, settings, w);
+    n_ = p_.map.cols();
+  }
+
+  LinearModel model() {
+    add_states();
+    add_inputs();
+    add_matrices();
+    add_outputs();
+    return std::move(model_);
+  }
+
+ private:
+  bool driven(int freedom) const {
+    return !settings_.motion_driven.empty() && settings_.motion_driven[index(freedom)] != 0;
+  }
+
+  void add_states() {
+    const auto largest = [](const VectorXd& x) {
+      return x.size() > 0 ? x.lpNorm<Eigen::Infinity>() : 0.0;
+    };
+    model_.acceleration = p_.acceleration;
+    model_.residual = largest(p_.acceleration);
+    model_.speed = largest(model_.point.state.v);
+    model_.freedoms = w_.dynamics().independent();
+    place_.assign(to_size(m_.freedoms()), -1);
+    for (std::size_t k = 0; k < model_.freedoms.size(); ++k)
+      place_[index(model_.freedoms[k])] = static_cast<int>(k);
+    for (const char* kind : {"q.", "v."})
+      for (const int i : model_.freedoms)
+        model_.states.push_back(kind + m_.velocity_names()[index(i)]);
+  }
+
+  // Columns of the accelerations (and found efforts) by each input.
+  void add_inputs() {
+    std::vector<std::string> inputs = settings_.inputs;
+    if (inputs.empty()) inputs.assign(m_.velocity_names().begin(), m_.velocity_names().end());
+    const Index count = static_cast<Index>(inputs.size());
+    by_input_ = generalized_ = effort_by_input_ = MatrixXd::Zero(n_, count);
+    for (Index j = 0; j < count; ++j) {
+      const std::string& name = inputs[index(j)];
+      if (const int freedom = freedom_or_none(m_, name); freedom >= 0)
+        add_input_at(freedom, name, j);
+      else
+        add_load(name, j);
     }
+  }
+
+  void add_input_at(int freedom, const std::string& name, Index j) {
+    by_input_.col(j) = p_.state_dinput.col(freedom);
+    if (p_.effort_dinput.size() > 0) effort_by_input_.col(j) = p_.effort_dinput.col(freedom);
+    generalized_.col(j) = driven(freedom) ? VectorXd(-w_.inverse.da.col(place_[index(freedom)]))
+                                          : VectorXd(p_.map.row(freedom).transpose());
+    model_.inputs.push_back((driven(freedom) ? "a." : "effort.") + name);
+  }
+
+  // force.BODY.x or moment.BODY.x.
+  void add_load(const std::string& name, Index j) {
     const Dotted d = split(name);
     const bool force = d.kind == "force";
-    if ((!force && d.kind != "moment") || d.axis < 0 || !m.has_body(d.name) || d.name == kWorld) {
-      std::vector<std::string> candidates = body_names(m, "force");
-      for (const std::string& x : body_names(m, "moment")) candidates.push_back(x);
-      throw_unknown(m, "input", name, candidates);
+    if ((!force && d.kind != "moment") || d.axis < 0 || !m_.has_body(d.name) || d.name == kWorld) {
+      std::vector<std::string> candidates = body_names(m_, "force");
+      for (const std::string& x : body_names(m_, "moment")) candidates.push_back(x);
+      throw_unknown(m_, "input", name, candidates);
     }
-    // The generalized effort of a unit load is the (angular or linear) Jacobian's row.
-    const BodyPlace& body = m.bodies()[index(m.body_index(d.name))];
-    VectorXd effort = VectorXd::Zero(m.freedoms());
-    const DerivativeTable<double>& c = w.columns();
-    if (m.has_flexible_bodies())
-      effort = body_jacobian(m, point.state.q, m.body_index(d.name), Vec3d::zero(), Axes::ground)
-                   .row((force ? 3 : 0) + d.axis)
-                   .transpose();
-    for (int i = m.has_flexible_bodies() ? -1 : body.node; i >= 0; i = m.nodes()[index(i)].parent) {
-      const Node& node = m.nodes()[index(i)];
+    const VectorXd effort =
+        effort_of_load(m_.bodies()[index(m_.body_index(d.name))], force, d.axis);
+    for (int l = 0; l < m_.freedoms(); ++l) {
+      if (effort[l] == 0.0) continue;
+      if (driven(l)) {  // it loads the drive, not the motion
+        effort_by_input_(place_[index(l)], j) -= effort[l];
+        continue;
+      }
+      by_input_.col(j) += effort[l] * p_.state_dinput.col(l);
+      if (p_.effort_dinput.size() > 0)
+        for (Index k = 0; k < n_; ++k)
+          if (driven(model_.freedoms[index(k)]))
+            effort_by_input_(k, j) += effort[l] * p_.effort_dinput(k, l);
+    }
+    generalized_.col(j) = p_.map.transpose() * effort;
+    model_.inputs.push_back(name);
+  }
+
+  // The generalized effort of a unit load is the (angular or linear) Jacobian's row.
+  VectorXd effort_of_load(const BodyPlace& body, bool force, int axis) const {
+    if (m_.has_flexible_bodies())
+      return body_jacobian(m_, model_.point.state.q, m_.body_index(body.name), Vec3d::zero(),
+                           Axes::ground)
+          .row((force ? 3 : 0) + axis)
+          .transpose();
+    VectorXd effort = VectorXd::Zero(m_.freedoms());
+    const DerivativeTable<double>& c = w_.columns();
+    for (int i = body.node; i >= 0; i = m_.nodes()[index(i)].parent) {
+      const Node& node = m_.nodes()[index(i)];
       const Vec3d at = c.nodes[body.node].pose * body.X_node_body.translation;
       for (int l = node.v_index; l < node.v_index + node.freedoms; ++l) {
         const Twistd s = get_twist(c.twist, c.stride, l);
-        effort[l] = force ? (s.linear + cross(s.angular, at))[d.axis] : s.angular[d.axis];
+        effort[l] = force ? (s.linear + cross(s.angular, at))[axis] : s.angular[axis];
       }
     }
-    for (int l = 0; l < m.freedoms(); ++l) {
-      if (effort[l] == 0.0) continue;
-      if (driven(l)) {  // it loads the drive, not the motion
-        effort_by_input(place[index(l)], j) -= effort[l];
-        continue;
-      }
-      by_input.col(j) += effort[l] * p.state_dinput.col(l);
-      if (p.effort_dinput.size() > 0)
-        for (Index k = 0; k < n; ++k)
-          if (driven(model.freedoms[index(k)]))
-            effort_by_input(k, j) += effort[l] * p.effort_dinput(k, l);
+    return effort;
+  }
+
+  void add_matrices() {
+    model_.A = MatrixXd::Zero(2 * n_, 2 * n_);
+    const MatrixXd drift = kinematic_block(m_, model_.point.state.v) * p_.map;
+    for (Index k = 0; k < n_; ++k) model_.A.row(k).head(n_) = drift.row(model_.freedoms[index(k)]);
+    model_.A.topRightCorner(n_, n_).setIdentity();
+    model_.A.bottomLeftCorner(n_, n_) = p_.state_dq;
+    model_.A.bottomRightCorner(n_, n_) = p_.state_dv;
+    model_.B = MatrixXd::Zero(2 * n_, by_input_.cols());
+    model_.B.bottomRows(n_) = by_input_;
+    // The derivatives of inverse dynamics at the point are in the workspace.
+    const bool hybrid = std::any_of(settings_.motion_driven.begin(), settings_.motion_driven.end(),
+                                    [](std::uint8_t x) { return x != 0; });
+    if (m_.loops().empty() && !hybrid && !m_.has_flexible_bodies()) {
+      copy_matrix(w_, w_.mass(), w_.inverse.da);
+      copy_matrix(w_, w_.by_q(), w_.inverse.dq);
+      copy_matrix(w_, w_.by_v(), w_.inverse.dv);
     }
-    generalized.col(j) = p.map.transpose() * effort;
-    model.inputs.push_back(name);
+    model_.M = w_.inverse.da;
+    model_.P2 = -w_.inverse.dq;
+    model_.P1 = -w_.inverse.dv;
+    model_.P3 = generalized_;
   }
 
-  model.A = MatrixXd::Zero(2 * n, 2 * n);
-  const MatrixXd drift = kinematic_block(m, point.state.v) * p.map;
-  for (Index k = 0; k < n; ++k) model.A.row(k).head(n) = drift.row(model.freedoms[index(k)]);
-  model.A.topRightCorner(n, n).setIdentity();
-  model.A.bottomLeftCorner(n, n) = p.state_dq;
-  model.A.bottomRightCorner(n, n) = p.state_dv;
-  model.B = MatrixXd::Zero(2 * n, input_count);
-  model.B.bottomRows(n) = by_input;
-  // The derivatives of inverse dynamics at the point are in the workspace.
-  if (m.loops().empty() && !hybrid && !m.has_flexible_bodies()) {
-    copy_matrix(w, w.mass(), w.inverse.da);
-    copy_matrix(w, w.by_q(), w.inverse.dq);
-    copy_matrix(w, w.by_v(), w.inverse.dv);
+  void add_outputs() {
+    model_.outputs = settings_.outputs;
+    if (model_.outputs.empty()) {
+      model_.outputs = model_.states;
+      model_.C = MatrixXd::Identity(2 * n_, 2 * n_);
+      model_.D = MatrixXd::Zero(2 * n_, by_input_.cols());
+      return;
+    }
+    const Index rows = static_cast<Index>(model_.outputs.size());
+    model_.C = MatrixXd::Zero(rows, 2 * n_);
+    model_.D = MatrixXd::Zero(rows, by_input_.cols());
+    for (Index r = 0; r < rows; ++r) add_output(model_.outputs[index(r)], r);
   }
-  model.M = w.inverse.da;
-  model.P2 = -w.inverse.dq;
-  model.P1 = -w.inverse.dv;
-  model.P3 = generalized;
 
-  // Outputs.
-  model.outputs = settings.outputs;
-  if (model.outputs.empty()) {
-    model.outputs = model.states;
-    model.C = MatrixXd::Identity(2 * n, 2 * n);
-    model.D = MatrixXd::Zero(2 * n, input_count);
-    return model;
-  }
-  const Index rows = static_cast<Index>(model.outputs.size());
-  model.C = MatrixXd::Zero(rows, 2 * n);
-  model.D = MatrixXd::Zero(rows, input_count);
-  for (Index r = 0; r < rows; ++r) {
-    std::string& name = model.outputs[index(r)];
-    int freedom = freedom_or_none(m, name);
+  void add_output(std::string& name, Index r) {
+    int freedom = freedom_or_none(m_, name);
     Dotted d = split(name);
     if (freedom >= 0) {
       d.kind = "q";
       name = "q." + name;
     } else if (d.kind == "q" || d.kind == "v" || d.kind == "a" || d.kind == "effort") {
-      freedom = freedom_or_none(m, name.substr(d.kind.size() + 1));
+      freedom = freedom_or_none(m_, name.substr(d.kind.size() + 1));
     }
+    auto by_q = model_.C.row(r).head(n_);
+    auto by_v = model_.C.row(r).tail(n_);
     Spot spot;
     if (freedom >= 0 && d.kind == "q") {
-      model.C.row(r).head(n) = p.map.row(freedom);
+      by_q = p_.map.row(freedom);
     } else if (freedom >= 0 && d.kind == "v") {
-      model.C.row(r).head(n) = p.velocity_dq.row(freedom);
-      model.C.row(r).tail(n) = p.velocity_dv.row(freedom);
+      by_q = p_.velocity_dq.row(freedom);
+      by_v = p_.velocity_dv.row(freedom);
     } else if (freedom >= 0 && d.kind == "a") {
-      model.C.row(r).head(n) = p.acceleration_dq.row(freedom);
-      model.C.row(r).tail(n) = p.acceleration_dv.row(freedom);
-      model.D.row(r) = p.map.row(freedom) * by_input;
+      by_q = p_.acceleration_dq.row(freedom);
+      by_v = p_.acceleration_dv.row(freedom);
+      model_.D.row(r) = p_.map.row(freedom) * by_input_;
     } else if (freedom >= 0 && d.kind == "effort" && driven(freedom)) {
-      const Index k = place[index(freedom)];
-      model.C.row(r).head(n) = p.effort_dq.row(k);
-      model.C.row(r).tail(n) = p.effort_dv.row(k);
-      model.D.row(r) = effort_by_input.row(k);
+      const Index k = place_[index(freedom)];
+      by_q = p_.effort_dq.row(k);
+      by_v = p_.effort_dv.row(k);
+      model_.D.row(r) = effort_by_input_.row(k);
     } else if (d.axis >= 0 && (d.kind == "position" || d.kind == "velocity") &&
-               find_spot(m, d.name, spot)) {
-      const SpotRows rows_at = rows_of(m, spot, p, point.state, w);
-      if (d.kind == "position") {
-        model.C.row(r).head(n) = rows_at.position_dq.row(d.axis);
-      } else {
-        model.C.row(r).head(n) = rows_at.velocity_dq.row(d.axis);
-        model.C.row(r).tail(n) = rows_at.velocity_dv.row(d.axis);
-      }
+               find_spot(m_, d.name, spot)) {
+      const SpotRows rows = rows_of(m_, spot, p_, model_.point.state, w_);
+      by_q = (d.kind == "position" ? rows.position_dq : rows.velocity_dq).row(d.axis);
+      if (d.kind == "velocity") by_v = rows.velocity_dv.row(d.axis);
     } else {
-      if (freedom >= 0)
-        throw NameError("output '" + name +
-                        "': only a motion-driven freedom has an effort to be found");
-      std::vector<std::string> candidates;
-      for (const std::string& f : m.velocity_names())
-        for (const char* kind : {"q.", "v.", "a."}) candidates.push_back(kind + f);
-      for (const char* kind : {"position", "velocity"}) {
-        for (const std::string& x : body_names(m, kind)) candidates.push_back(x);
-        for (const FramePlace& frame : m.frames())
-          for (const char* axis : kAxes)
-            candidates.push_back(std::string(kind) + "." + frame.name + "." + axis);
-      }
-      throw_unknown(m, "output", name, candidates);
+      throw_unknown_output(name, freedom);
     }
   }
-  return model;
+
+  [[noreturn]] void throw_unknown_output(const std::string& name, int freedom) const {
+    if (freedom >= 0)
+      throw NameError("output '" + name +
+                      "': only a motion-driven freedom has an effort to be found");
+    std::vector<std::string> candidates;
+    for (const std::string& f : m_.velocity_names())
+      for (const char* kind : {"q.", "v.", "a."}) candidates.push_back(kind + f);
+    for (const char* kind : {"position", "velocity"}) {
+      for (const std::string& x : body_names(m_, kind)) candidates.push_back(x);
+      for (const FramePlace& frame : m_.frames())
+        for (const char* axis : kAxes)
+          candidates.push_back(std::string(kind) + "." + frame.name + "." + axis);
+    }
+    throw_unknown(m_, "output", name, candidates);
+  }
+
+  const Mechanism& m_;
+  const LinearizeSettings& settings_;
+  SensitivityWorkspace& w_;
+  LinearModel model_;
+  Pieces p_;
+  Index n_ = 0;                                        // independent freedoms
+  std::vector<int> place_;                             // of a freedom among them, −1: none
+  MatrixXd by_input_, generalized_, effort_by_input_;  // generalized_: P3
+};
+
+}  // namespace
+
+LinearModel linearize(const Mechanism& m, const OperatingPoint& point,
+                      const LinearizeSettings& settings, SensitivityWorkspace& w) {
+  check_mask(m, settings.motion_driven, "motion_driven");
+  check_mask(m, settings.independent, "independent");
+  keep_independent(m, point.state.q, settings.independent, settings.motion_driven, w.dynamics());
+  return Linearization(m, point, settings, w).model();
 }
 
 LinearModel linearize(const Mechanism& m, const OperatingPoint& point,

@@ -40,10 +40,10 @@ int further_axes(const Hinge& hinge) {
 ParameterSet::ParameterSet(const Mechanism& mechanism, std::vector<std::string> names)
     : m_(mechanism), names_(std::move(names)) {
   for (const std::string& name : names_) {
-    bool found = false;
-    parameters_.push_back(find(m_, name, found));
+    const std::optional<Parameter> found = find(m_, name);
     if (!found)
       throw NameError("no parameter is named '" + name + "'" + did_you_mean(name, all_names(m_)));
+    parameters_.push_back(*found);
   }
   make_probes();
 }
@@ -110,97 +110,123 @@ std::vector<std::string> ParameterSet::all_names(const Mechanism& m) {
   return names;
 }
 
-ParameterSet::Parameter ParameterSet::find(const Mechanism& m, const std::string& name,
-                                           bool& found) {
-  found = true;
+namespace {
+
+// What follows `head` in a name, or nothing.
+std::string after(const std::string& head, const std::string& name) {
+  return name.size() > head.size() && name.starts_with(head) ? name.substr(head.size())
+                                                             : std::string();
+}
+
+template <class Words>
+int place_among(const Words& words, const std::string& word) {
+  for (std::size_t i = 0; i < std::size(words); ++i)
+    if (word == words[i]) return static_cast<int>(i);
+  return -1;
+}
+
+// The axis of a name that is `head` and x, y or z; −1: it is another.
+int axis_after(const std::string& head, const std::string& name) {
+  return place_among(kAxes, after(head, name));
+}
+
+}  // namespace
+
+std::optional<ParameterSet::Parameter> ParameterSet::find(const Mechanism& m,
+                                                          const std::string& name) {
   const Description& d = m.description();
-  // What follows `head`, or nothing.
-  const auto after = [&](const std::string& head) {
-    return name.size() > head.size() && name.compare(0, head.size(), head) == 0
-               ? name.substr(head.size())
-               : std::string();
-  };
-  const auto place = [](const std::string& word, const auto& words) {
-    for (std::size_t i = 0; i < std::size(words); ++i)
-      if (word == words[i]) return static_cast<int>(i);
-    return -1;
-  };
-  if (const int axis = place(after("gravity."), kAxes); axis >= 0) return {Kind::gravity, 0, axis};
+  if (const int axis = axis_after("gravity.", name); axis >= 0)
+    return Parameter{Kind::gravity, 0, axis};
   for (int i = 0; i < static_cast<int>(m.flexible_bodies().size()); ++i) {
     const FlexiblePlace& body = m.flexible_bodies()[index(i)];
     const auto& parts = body.constants->stiffness_parts;
     for (int k = 0; k < static_cast<int>(parts.size()); ++k)
-      if (name == "body." + body.name + "." + parts[index(k)].name) return {Kind::elastic, i, k};
+      if (name == "body." + body.name + "." + parts[index(k)].name)
+        return Parameter{Kind::elastic, i, k};
   }
   for (int i = 0; i < static_cast<int>(d.bodies.size()); ++i) {
     if (is_internal_body(m, d.bodies[index(i)].name)) continue;
     const std::string own = "body." + d.bodies[index(i)].name + ".";
-    if (name == own + "mass") return {Kind::mass, i, 0};
-    if (const int axis = place(after(own + "com."), kAxes); axis >= 0) return {Kind::com, i, axis};
-    if (const int entry = place(after(own + "inertia."), kEntries); entry >= 0)
-      return {Kind::inertia, i, entry};
+    if (name == own + "mass") return Parameter{Kind::mass, i, 0};
+    if (const int axis = axis_after(own + "com.", name); axis >= 0)
+      return Parameter{Kind::com, i, axis};
+    if (const int entry = place_among(kEntries, after(own + "inertia.", name)); entry >= 0)
+      return Parameter{Kind::inertia, i, entry};
   }
-  for (int i = 0; i < static_cast<int>(d.hinges.size()); ++i) {
-    const Hinge& hinge = d.hinges[index(i)];
-    const HingePlace& where = m.hinges()[index(i)];
-    if (is_internal(hinge.type)) continue;
-    const std::string own = "hinge." + hinge.name + ".";
-    const std::string rest = after(own);
-    if (rest.empty()) continue;
-    const int freedoms = where.node >= 0 ? where.freedoms : 0;
-    const std::pair<const char*, Kind> elements[] = {{"damping", Kind::damping},
-                                                     {"stiffness", Kind::stiffness},
-                                                     {"rest", Kind::rest},
-                                                     {"friction", Kind::friction}};
-    for (const auto& [word, kind] : elements)
-      for (int k = 0; k < freedoms; ++k)
-        if (rest == word + (freedoms > 1 ? "." + std::to_string(k + 1) : std::string()))
-          return {kind, i, k};
-    if (hinge.drive && rest == "rotor_inertia") return {Kind::rotor_inertia, i, 0};
-    if (hinge.drive && rest == "gear_ratio") return {Kind::gear_ratio, i, 0};
-    if (const int axis = place(after(own + "position."), kAxes); axis >= 0)
-      return {Kind::position, i, axis};
-    if (const int axis = place(after(own + "rotation."), kAxes); axis >= 0)
-      return {Kind::rotation, i, axis};
-    if (const int axis = place(after(own + "child_position."), kAxes); axis >= 0)
-      return {Kind::child_position, i, axis};
-    const bool has_axis = hinge.type == HingeType::revolute || hinge.type == HingeType::prismatic ||
-                          hinge.type == HingeType::screw || hinge.type == HingeType::cylindrical;
-    if (const int axis = place(after(own + "axis."), kAxes); axis >= 0 && has_axis)
-      return {Kind::axis, i, axis};
-    for (int k = 0; k < further_axes(hinge); ++k)
-      if (const int axis = place(after(own + "axis." + std::to_string(k + 1) + "."), kAxes);
-          axis >= 0)
-        return {Kind::further_axis, i, 3 * k + axis};
-    if (rest == "pitch" && hinge.type == HingeType::screw) return {Kind::pitch, i, 0};
-  }
-  for (int i = 0; i < static_cast<int>(d.springs.size()); ++i) {
-    const std::string own = "spring." + d.springs[index(i)].name + ".";
-    if (name == own + "stiffness") return {Kind::spring_stiffness, i, 0};
-    if (name == own + "rest_length") return {Kind::spring_rest, i, 0};
-    if (name == own + "damping") return {Kind::spring_damping, i, 0};
-    if (const int axis = place(after(own + "point_a."), kAxes); axis >= 0)
-      return {Kind::spring_point_a, i, axis};
-    if (const int axis = place(after(own + "point_b."), kAxes); axis >= 0)
-      return {Kind::spring_point_b, i, axis};
-  }
+  for (int i = 0; i < static_cast<int>(d.hinges.size()); ++i)
+    if (const auto found = find_of_hinge(m, i, name)) return found;
+  for (int i = 0; i < static_cast<int>(d.springs.size()); ++i)
+    if (const auto found = find_of_spring(d.springs[index(i)], i, name)) return found;
   for (int i = 0; i < static_cast<int>(d.rods.size()); ++i)
-    if (name == "rod." + d.rods[index(i)].name + ".length") return {Kind::rod_length, i, 0};
-  for (int i = 0; i < static_cast<int>(d.couplings.size()); ++i) {
-    const Coupling& coupling = d.couplings[index(i)];
-    const std::string rest = after("coupling." + coupling.name + ".");
-    if (rest.empty() || coupling.function) continue;
-    if (is_gear(coupling)) {
-      if (rest == "ratio") return {Kind::ratio, i, 1};
-      if (rest == "offset") return {Kind::constant, i, 0};
-      continue;
-    }
-    for (int k = 0; k < static_cast<int>(coupling.terms.size()); ++k)
-      if (rest == "coefficient." + std::to_string(k + 1)) return {Kind::coefficient, i, k};
-    if (rest == "constant") return {Kind::constant, i, 0};
+    if (name == "rod." + d.rods[index(i)].name + ".length")
+      return Parameter{Kind::rod_length, i, 0};
+  for (int i = 0; i < static_cast<int>(d.couplings.size()); ++i)
+    if (const auto found = find_of_coupling(d.couplings[index(i)], i, name)) return found;
+  return std::nullopt;
+}
+
+std::optional<ParameterSet::Parameter> ParameterSet::find_of_hinge(const Mechanism& m, int i,
+                                                                   const std::string& name) {
+  const Hinge& hinge = m.description().hinges[index(i)];
+  const HingePlace& where = m.hinges()[index(i)];
+  const std::string own = "hinge." + hinge.name + ".";
+  const std::string rest = after(own, name);
+  if (rest.empty() || is_internal(hinge.type)) return std::nullopt;
+  const int freedoms = where.node >= 0 ? where.freedoms : 0;
+  const std::pair<const char*, Kind> elements[] = {{"damping", Kind::damping},
+                                                   {"stiffness", Kind::stiffness},
+                                                   {"rest", Kind::rest},
+                                                   {"friction", Kind::friction}};
+  for (const auto& [word, kind] : elements)
+    for (int k = 0; k < freedoms; ++k)
+      if (rest == word + (freedoms > 1 ? "." + std::to_string(k + 1) : std::string()))
+        return Parameter{kind, i, k};
+  if (hinge.drive && rest == "rotor_inertia") return Parameter{Kind::rotor_inertia, i, 0};
+  if (hinge.drive && rest == "gear_ratio") return Parameter{Kind::gear_ratio, i, 0};
+  const std::pair<const char*, Kind> vectors[] = {{"position.", Kind::position},
+                                                  {"rotation.", Kind::rotation},
+                                                  {"child_position.", Kind::child_position}};
+  for (const auto& [word, kind] : vectors)
+    if (const int axis = axis_after(word, rest); axis >= 0) return Parameter{kind, i, axis};
+  const bool has_axis = hinge.type == HingeType::revolute || hinge.type == HingeType::prismatic ||
+                        hinge.type == HingeType::screw || hinge.type == HingeType::cylindrical;
+  if (const int axis = axis_after("axis.", rest); axis >= 0 && has_axis)
+    return Parameter{Kind::axis, i, axis};
+  for (int k = 0; k < further_axes(hinge); ++k)
+    if (const int axis = axis_after("axis." + std::to_string(k + 1) + ".", rest); axis >= 0)
+      return Parameter{Kind::further_axis, i, 3 * k + axis};
+  if (rest == "pitch" && hinge.type == HingeType::screw) return Parameter{Kind::pitch, i, 0};
+  return std::nullopt;
+}
+
+std::optional<ParameterSet::Parameter> ParameterSet::find_of_spring(const SpringDamper& spring,
+                                                                    int i,
+                                                                    const std::string& name) {
+  const std::string rest = after("spring." + spring.name + ".", name);
+  if (rest == "stiffness") return Parameter{Kind::spring_stiffness, i, 0};
+  if (rest == "rest_length") return Parameter{Kind::spring_rest, i, 0};
+  if (rest == "damping") return Parameter{Kind::spring_damping, i, 0};
+  if (const int axis = axis_after("point_a.", rest); axis >= 0)
+    return Parameter{Kind::spring_point_a, i, axis};
+  if (const int axis = axis_after("point_b.", rest); axis >= 0)
+    return Parameter{Kind::spring_point_b, i, axis};
+  return std::nullopt;
+}
+
+std::optional<ParameterSet::Parameter> ParameterSet::find_of_coupling(const Coupling& coupling,
+                                                                      int i,
+                                                                      const std::string& name) {
+  const std::string rest = after("coupling." + coupling.name + ".", name);
+  if (rest.empty() || coupling.function) return std::nullopt;
+  if (is_gear(coupling)) {
+    if (rest == "ratio") return Parameter{Kind::ratio, i, 1};
+    if (rest == "offset") return Parameter{Kind::constant, i, 0};
+    return std::nullopt;
   }
-  found = false;
-  return {};
+  for (int k = 0; k < static_cast<int>(coupling.terms.size()); ++k)
+    if (rest == "coefficient." + std::to_string(k + 1)) return Parameter{Kind::coefficient, i, k};
+  if (rest == "constant") return Parameter{Kind::constant, i, 0};
+  return std::nullopt;
 }
 
 namespace {
@@ -212,10 +238,9 @@ FreedomSettings& freedom_of(Hinge& hinge, int entry) {
 
 // K in proportion to one of its parameters; the hinges of the body share the new constants.
 void change_stiffness(const FlexiblePlace& place, int part_index, double by, Description& d) {
-  std::shared_ptr<const FlexibleBody> old;
+  std::shared_ptr<const FlexibleBody> old = place.constants;
   for (const Body& body : d.bodies)
-    if (body.name == place.name) old = body.flexible;
-  if (!old) old = place.constants;
+    if (body.name == place.name && body.flexible) old = body.flexible;
   auto changed = std::make_shared<FlexibleBody>(*old);
   FlexibleBody::StiffnessPart& part = changed->stiffness_parts[index(part_index)];
   changed->stiffness += by / part.value * part.matrix;
@@ -232,191 +257,97 @@ void change_stiffness(const FlexiblePlace& place, int part_index, double by, Des
 
 }  // namespace
 
-void ParameterSet::change(const Parameter& p, double by, Description& d) const {
+double* ParameterSet::number_of(const Parameter& p, Description& d) {
   const std::size_t i = to_size(p.index);
-  Vec3d along = Vec3d::zero();
-  if (p.entry < 3) along[p.entry] = by;
   switch (p.kind) {
     case Kind::mass:
-      d.bodies[i].mass += by;
-      break;
+      return &d.bodies[i].mass;
     case Kind::com:
-      d.bodies[i].center_of_mass += along;
-      break;
+      return &d.bodies[i].center_of_mass[p.entry];
     case Kind::inertia: {
       SymMat3d& s = d.bodies[i].inertia;
-      *std::array{&s.xx, &s.xy, &s.xz, &s.yy, &s.yz, &s.zz}[index(p.entry)] += by;
-      break;
+      return std::array{&s.xx, &s.xy, &s.xz, &s.yy, &s.yz, &s.zz}[index(p.entry)];
     }
     case Kind::gravity:
-      d.gravity += along;
-      break;
+      return &d.gravity[p.entry];
     case Kind::damping:
-      freedom_of(d.hinges[i], p.entry).damping += by;
-      break;
+      return &freedom_of(d.hinges[i], p.entry).damping;
     case Kind::stiffness:
-      freedom_of(d.hinges[i], p.entry).stiffness += by;
-      break;
+      return &freedom_of(d.hinges[i], p.entry).stiffness;
     case Kind::rest:
-      freedom_of(d.hinges[i], p.entry).rest += by;
-      break;
+      return &freedom_of(d.hinges[i], p.entry).rest;
     case Kind::friction:
-      freedom_of(d.hinges[i], p.entry).friction.sliding += by;
-      break;
+      return &freedom_of(d.hinges[i], p.entry).friction.sliding;
     case Kind::rotor_inertia:
-      d.hinges[i].drive->rotor_inertia += by;
-      break;
+      return &d.hinges[i].drive->rotor_inertia;
     case Kind::gear_ratio:
-      d.hinges[i].drive->gear_ratio += by;
-      break;
+      return &d.hinges[i].drive->gear_ratio;
     case Kind::spring_stiffness:
-      d.springs[i].stiffness += by;
-      break;
+      return &d.springs[i].stiffness;
     case Kind::spring_rest:
-      d.springs[i].rest_length += by;
-      break;
+      return &d.springs[i].rest_length;
     case Kind::spring_damping:
-      d.springs[i].damping += by;
-      break;
+      return &d.springs[i].damping;
     case Kind::spring_point_a:
-      d.springs[i].point_a += along;
-      break;
+      return &d.springs[i].point_a[p.entry];
     case Kind::spring_point_b:
-      d.springs[i].point_b += along;
-      break;
-    case Kind::elastic:
-      change_stiffness(m_.flexible_bodies()[i], p.entry, by, d);
-      break;
+      return &d.springs[i].point_b[p.entry];
     case Kind::position:
-      d.hinges[i].frame_on_parent.translation += along;
-      break;
-    case Kind::rotation:
-      d.hinges[i].frame_on_parent.rotation =
-          d.hinges[i].frame_on_parent.rotation * exp_rotation(along);
-      break;
+      return &d.hinges[i].frame_on_parent.translation[p.entry];
     case Kind::child_position:
-      d.hinges[i].frame_on_child.translation += along;
-      break;
-    case Kind::axis: {
-      Hinge& hinge = d.hinges[i];
-      if (hinge.axes.empty()) hinge.axes = {Vec3d::unit_z()};
-      hinge.axes[0] = normalized(hinge.axes[0]) + along;
-      break;
-    }
-    case Kind::further_axis: {
-      Hinge& hinge = d.hinges[i];
-      if (hinge.axes.empty()) hinge.axes = {Vec3d::unit_x(), Vec3d::unit_y(), Vec3d::unit_z()};
-      hinge.axes.resize(to_size(further_axes(hinge)));
-      Vec3d& axis = hinge.axes[index(p.entry / 3)];
-      axis = normalized(axis);
-      axis[p.entry % 3] += by;
-      break;
-    }
+      return &d.hinges[i].frame_on_child.translation[p.entry];
     case Kind::pitch:
-      d.hinges[i].pitch += by;
-      break;
+      return &d.hinges[i].pitch;
     case Kind::rod_length:
-      d.rods[i].length += by;
-      break;
+      return &d.rods[i].length;
     case Kind::coefficient:
-      d.couplings[i].terms[index(p.entry)].coefficient += by;
-      break;
     case Kind::ratio:
-      d.couplings[i].terms[index(p.entry)].coefficient -= by;
-      break;
+      return &d.couplings[i].terms[index(p.entry)].coefficient;
     case Kind::constant:
-      d.couplings[i].constant += by;
+      return &d.couplings[i].constant;
+    case Kind::rotation:
+    case Kind::axis:
+    case Kind::further_axis:
+    case Kind::elastic:
       break;
   }
+  return nullptr;
+}
+
+void ParameterSet::change(const Parameter& p, double by, Description& d) const {
+  if (double* number = number_of(p, d)) {
+    *number += p.kind == Kind::ratio ? -by : by;
+    return;
+  }
+  if (p.kind == Kind::elastic) {
+    change_stiffness(m_.flexible_bodies()[index(p.index)], p.entry, by, d);
+    return;
+  }
+  Hinge& hinge = d.hinges[index(p.index)];
+  if (p.kind == Kind::rotation) {
+    Vec3d along = Vec3d::zero();
+    along[p.entry] = by;
+    hinge.frame_on_parent.rotation = hinge.frame_on_parent.rotation * exp_rotation(along);
+    return;
+  }
+  const bool one = p.kind == Kind::axis;
+  if (hinge.axes.empty())
+    hinge.axes = one ? std::vector{Vec3d::unit_z()}
+                     : std::vector{Vec3d::unit_x(), Vec3d::unit_y(), Vec3d::unit_z()};
+  if (!one) hinge.axes.resize(to_size(further_axes(hinge)));
+  Vec3d& axis = hinge.axes[one ? 0 : index(p.entry / 3)];
+  axis = normalized(axis);
+  axis[p.entry % 3] += by;
 }
 
 VectorXd ParameterSet::values() const {
   VectorXd x = VectorXd::Zero(size());
-  const Description& d = m_.description();
+  Description d = m_.description();
   for (Index k = 0; k < x.size(); ++k) {
     const Parameter& p = parameters_[index(k)];
-    const std::size_t i = to_size(p.index);
-    const auto freedom = [&] {
-      const Hinge& h = d.hinges[i];
-      return to_size(p.entry) < h.freedoms.size() ? h.freedoms[index(p.entry)] : FreedomSettings{};
-    };
-    switch (p.kind) {
-      case Kind::mass:
-        x[k] = d.bodies[i].mass;
-        break;
-      case Kind::com:
-        x[k] = d.bodies[i].center_of_mass[p.entry];
-        break;
-      case Kind::inertia: {
-        const SymMat3d& s = d.bodies[i].inertia;
-        x[k] = std::array{s.xx, s.xy, s.xz, s.yy, s.yz, s.zz}[index(p.entry)];
-        break;
-      }
-      case Kind::gravity:
-        x[k] = d.gravity[p.entry];
-        break;
-      case Kind::damping:
-        x[k] = freedom().damping;
-        break;
-      case Kind::stiffness:
-        x[k] = freedom().stiffness;
-        break;
-      case Kind::rest:
-        x[k] = freedom().rest;
-        break;
-      case Kind::friction:
-        x[k] = freedom().friction.sliding;
-        break;
-      case Kind::rotor_inertia:
-        x[k] = d.hinges[i].drive->rotor_inertia;
-        break;
-      case Kind::gear_ratio:
-        x[k] = d.hinges[i].drive->gear_ratio;
-        break;
-      case Kind::spring_stiffness:
-        x[k] = d.springs[i].stiffness;
-        break;
-      case Kind::spring_rest:
-        x[k] = d.springs[i].rest_length;
-        break;
-      case Kind::spring_damping:
-        x[k] = d.springs[i].damping;
-        break;
-      case Kind::spring_point_a:
-        x[k] = d.springs[i].point_a[p.entry];
-        break;
-      case Kind::spring_point_b:
-        x[k] = d.springs[i].point_b[p.entry];
-        break;
-      case Kind::elastic:
-        x[k] = m_.flexible_bodies()[i].constants->stiffness_parts[index(p.entry)].value;
-        break;
-      case Kind::position:
-        x[k] = d.hinges[i].frame_on_parent.translation[p.entry];
-        break;
-      case Kind::child_position:
-        x[k] = d.hinges[i].frame_on_child.translation[p.entry];
-        break;
-      case Kind::pitch:
-        x[k] = d.hinges[i].pitch;
-        break;
-      case Kind::rod_length:
-        x[k] = d.rods[i].length;
-        break;
-      case Kind::coefficient:
-        x[k] = d.couplings[i].terms[index(p.entry)].coefficient;
-        break;
-      case Kind::ratio:
-        x[k] = -d.couplings[i].terms[index(p.entry)].coefficient;
-        break;
-      case Kind::constant:
-        x[k] = d.couplings[i].constant;
-        break;
-      case Kind::rotation:
-      case Kind::axis:
-      case Kind::further_axis:
-        break;
-    }
+    if (const double* number = number_of(p, d)) x[k] = p.kind == Kind::ratio ? -*number : *number;
+    if (p.kind == Kind::elastic)
+      x[k] = m_.flexible_bodies()[index(p.index)].constants->stiffness_parts[index(p.entry)].value;
   }
   return x;
 }

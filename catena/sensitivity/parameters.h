@@ -43,6 +43,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -117,7 +118,7 @@ class ParameterSet {
                         const Eigen::VectorXd& multiplier, const SensitivityWorkspace& workspace,
                         LoopScratch& scratch, Eigen::VectorXd& sums) const;
 
-  // By differences of mechanisms made anew, for comparison: of efforts at this acceleration, or
+  // By differences of rebuilt mechanisms, for comparison: of efforts at this acceleration, or
   // (`forward`) of accelerations at this effort, rows the independent freedoms of the workspace. A
   // constant of zero that cannot be less has none, and the result is empty. `part`: of the usual
   // step.
@@ -163,7 +164,17 @@ class ParameterSet {
     int index = 0;  // of the body, hinge, spring, rod or coupling
     int entry = 0;  // component, or freedom of the hinge
   };
-  static Parameter find(const Mechanism& mechanism, const std::string& name, bool& found);
+  // By its name; none: there is no such parameter.
+  static std::optional<Parameter> find(const Mechanism& mechanism, const std::string& name);
+  static std::optional<Parameter> find_of_hinge(const Mechanism& mechanism, int hinge,
+                                                const std::string& name);
+  static std::optional<Parameter> find_of_spring(const SpringDamper& spring, int number,
+                                                 const std::string& name);
+  static std::optional<Parameter> find_of_coupling(const Coupling& coupling, int number,
+                                                   const std::string& name);
+  // The number in a description that a parameter is (of a gear's ratio: its negative); null for
+  // rotations and axes, which are none.
+  static double* number_of(const Parameter& p, Description& description);
   static bool is_geometry(Kind kind) { return kind >= Kind::position; }
   // The parameters that are left to differences.
   template <class F>
@@ -174,6 +185,11 @@ class ParameterSet {
   template <class Own, class Spread>
   void contribute(const Parameter& p, const State& state, const SensitivityWorkspace& w, Own own,
                   Spread spread) const;
+  template <class Own, class Spread>
+  void contribute_drive(const Parameter& p, const State& state, const SensitivityWorkspace& w,
+                        Own own, Spread spread) const;
+  template <class Spread>
+  void contribute_spring(const Parameter& p, const SensitivityWorkspace& w, Spread spread) const;
   // As a column, and times x, with Λ of the nodes (parameter_adjoint.h).
   double tree_product(const Parameter& p, const State& state, const SensitivityWorkspace& w,
                       const Eigen::VectorXd& x, const std::vector<Twistd>& lambda) const;

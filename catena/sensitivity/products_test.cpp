@@ -15,7 +15,7 @@ void compare(const Mechanism& m, const State& state, const VectorXd& effort,
   const ForwardDerivatives f = forward_dynamics_derivatives(m, state, effort, w, external);
   const InverseDerivatives i = inverse_dynamics_derivatives(m, state, f.acceleration, w, external);
   DynamicsProducts products(m);
-  if (!m.loops().empty()) products.workspace().dynamics().set_chart(w.dynamics().chart(), true);
+  products.workspace().dynamics().set_chart(w.dynamics().chart(), true);
   const int size = static_cast<int>(w.dynamics().independent().size());
   if (size == 0) return;
   const VectorXd dq = random_values(random, size), dv = random_values(random, size);

@@ -9,15 +9,16 @@ namespace catena {
 HybridAccelerations::HybridAccelerations(const Mechanism& mechanism)
     : mechanism_(mechanism), workspace_(mechanism) {}
 
-void HybridAccelerations::solve(const State& state, double /*ahead*/, const HybridInput& input,
+void HybridAccelerations::solve(const Instant& at, double /*ahead*/, const HybridInput& input,
                                 const Held& held, std::span<const ExternalWrench> external,
                                 Evaluation& found) {
   const auto& driven = input.motion_driven;
   if (std::find(driven.begin(), driven.end(), 1) == driven.end()) {
-    found.acceleration = forward_dynamics(mechanism_, state, input.effort, workspace_, external);
+    found.acceleration = forward_dynamics(mechanism_, at.state, input.effort, workspace_, external,
+                                          Route::automatic, &at.maps);
     return;
   }
-  hybrid_dynamics(mechanism_, state, input, workspace_, result_, external);
+  hybrid_dynamics(mechanism_, at.state, input, workspace_, result_, external, &at.maps);
   found.acceleration = result_.acceleration;
   for (Eigen::Index i = 0; i < found.effort.size(); ++i) {
     const auto k = index(i);

@@ -28,9 +28,9 @@ class Accelerations {
 
   // Finds acceleration, what prescribed motions take (added to `effort`), and what holds freedoms
   // (`reaction`, and `friction` of those that stick), from the efforts and accelerations in
-  // `input`. `ahead`: the time of the state after the instant that is looked for, where that is
+  // `input`. `ahead`: the time of `at` after the instant that is looked for, where that is
   // interpolated (singular_passage.h).
-  virtual void solve(const State& state, double ahead, const HybridInput& input, const Held& held,
+  virtual void solve(const Instant& at, double ahead, const HybridInput& input, const Held& held,
                      std::span<const ExternalWrench> external, Evaluation& found) = 0;
   // Velocities after the locked freedoms are brought to their targets at once, all else kept that
   // constrains the motion.
@@ -39,11 +39,12 @@ class Accelerations {
   virtual void set_chart(const Chart&) {}
 };
 
-// Forward or hybrid dynamics. Nothing is allocated in solve() of a tree.
+// Forward or hybrid dynamics, with the maps of loops that the instant has. Nothing is allocated in
+// solve() of a tree.
 class HybridAccelerations final : public Accelerations {
  public:
   explicit HybridAccelerations(const Mechanism& mechanism);
-  void solve(const State& state, double ahead, const HybridInput& input, const Held& held,
+  void solve(const Instant& at, double ahead, const HybridInput& input, const Held& held,
              std::span<const ExternalWrench> external, Evaluation& found) override;
   ImpulseResult impulse(const State& state, const ImpulseInput& input) override;
   void set_chart(const Chart& chart) override { workspace_.set_chart(chart); }

@@ -3,36 +3,40 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "catena/simulation/actions.h"
-#include "catena/simulation/component.h"
 #include "catena/simulation/freedom_index.h"
 #include "catena/simulation/signals/signal_set.h"
+#include "catena/simulation/system/sampling.h"
+#include "catena/simulation/system/wiring.h"
 
 namespace catena {
 
 // What the components do at an instant.
 struct ComponentEfforts {
-  Eigen::VectorXd total{};     // by freedom, after limits
-  std::vector<double> own{};   // of each component at each of its freedoms, after limits
-  std::vector<double> rate{};  // of their states
+  Eigen::VectorXd total{};        // by freedom, after limits
+  std::vector<double> own{};      // of each effort of the wiring, after limits
+  std::vector<double> outputs{};  // of all components
+  std::vector<double> rate{};     // of their continuous states
 };
 
 class AppliedForces {
  public:
   // The mechanism must outlive it.
   AppliedForces(const Mechanism& mechanism, const ActionSettings& actions);
+  AppliedForces(const AppliedForces&) = delete;
+  AppliedForces& operator=(const AppliedForces&) = delete;
 
   // ---- Components. ----
-  int components() const { return static_cast<int>(components_.size()); }
-  const Component& component(int k) const { return *components_[static_cast<std::size_t>(k)]; }
-  // States of all components, one after the other, and what they are at the start.
-  int states() const { return states_; }
-  void start(std::span<double> x) const;
+  const Wiring& wiring() const { return wiring_; }
+  SampledComponents& sampled() { return sampled_; }
+  const SampledComponents& sampled() const { return sampled_; }
+  // Continuous states of all components, one after the other, and what they are at the start.
+  int states() const { return static_cast<int>(wiring_.states()); }
+  void start(std::span<double> x) { sampled_.start(x); }
   void at(const Instant& instant, std::span<const double> x, ComponentEfforts& efforts) const;
   // Of a component at an instant with these efforts, W.
   double power(int component, const ComponentEfforts& efforts, const Eigen::VectorXd& v) const;
@@ -65,11 +69,8 @@ class AppliedForces {
   void refuse_both() const;
 
   const Mechanism* mechanism_;
-  std::vector<std::unique_ptr<Component>> components_;
-  std::vector<std::size_t> first_effort_;  // of each component, in ComponentEfforts::own
-  std::vector<std::size_t> first_state_;
-  std::size_t efforts_ = 0;
-  int states_ = 0;
+  Wiring wiring_;
+  SampledComponents sampled_;
   std::vector<Motion> motions_;
   std::vector<std::uint8_t> prescribed_;
   std::vector<ExternalWrench> external_;

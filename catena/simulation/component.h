@@ -1,21 +1,25 @@
-// Component: something that acts on a mechanism and may have states of its own, integrated together
-// with the motion: an actuator with a time constant, a controller with memory, a sensor's filter.
+// Component: a part of a controlled system that reads signals, may have states, and writes signals
+// or efforts: an actuator with a time constant, a sensor, a digital controller. (A block with ports
+// in Drake's or Simulink's words.)
 //
-//   x        its own states, a part of the vector y that the integrator sees
-//   effort   N or N m, one for each of the freedoms it acts at
-//   ẋ        rates of its own states
+//   u  inputs, each from a signal (expression, table, function) or from an output of another
+//      component
+//   x  continuous states, a part of the vector y that the integrator sees: ẋ = rate(t, u, x, m)
+//   m  memory, constant between ticks: discrete states of a sampled component
+//   y  outputs: signals for others, columns of the run, or efforts (N, N m) at freedoms
 //
-// act() is a function of time, state and x: it keeps nothing between calls. Its work is booked
-// under its name in the audit (`work.NAME`), its states are kept by checkpoints and watched by
-// error control. Jumps of its signals are found as events.
+// Each function gets one Context and keeps nothing between calls, so steps can be repeated and runs
+// resumed to the same bits. The work of its efforts is booked under its name in the audit
+// (`work.NAME`); x is error-controlled; x and m are kept in checkpoints. ARCHITECTURE.md
+// ("Controlled systems") tells when what is called.
 //
 //   struct Lag final : Component {                              // a motor that follows with a lag
-//     Lag() : Component("motor elbow", {elbow}) {}
+//     Lag() : Component("motor", {{"wanted", "sin(t)"}}, {{"torque", "effort.elbow"}}) {}
 //     int states() const override { return 1; }
-//     void act(const Instant& at, std::span<const double> x, std::span<double> effort,
-//              std::span<double> rate) const override {
-//       effort[0] = x[0];
-//       rate[0] = (wanted(at.time) - x[0]) / time_constant;
+//     bool feeds_through() const override { return false; }     // y depends on x alone
+//     void output(const Context& c, std::span<double> y) const override { y[0] = c.x[0]; }
+//     void rate(const Context& c, std::span<double> dx) const override {
+//       dx[0] = (c.u[0] - c.x[0]) / time_constant;
 //     }
 //   };
 //   settings.actions.components.push_back([](const Mechanism&) { return std::make_unique<Lag>();
@@ -23,9 +27,11 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "catena/simulation/coordinates/instant.h"
@@ -33,33 +39,93 @@
 
 namespace catena {
 
+// The output of another component.
+struct PortName {
+  std::string component;
+  std::string port;
+};
+
+struct InputPort {
+  std::string name;
+  std::variant<SignalSettings, PortName> source = {};
+  std::string unit = {};
+};
+
+struct OutputPort {
+  std::string name;
+  std::string target = {};  // "effort.FREEDOM"; empty: a signal only
+  std::string unit = {};
+};
+
+// Sample times offset + k period, k = 0, 1, ... (s). The outputs of a tick appear `delay` later and
+// are held until the next ones appear. Ticks at the same instant run by `order`, then in the order
+// in which components were given.
+struct Sampling {
+  double period = 0.0;
+  double offset = 0.0;
+  double delay = 0.0;
+  int order = 0;
+};
+
+// What a component may look at.
+struct Context {
+  const Instant& at;  // time and state of the mechanism
+  std::span<const double> u, x, m;
+};
+
 class Component {
  public:
-  // `freedoms` at which it acts, v indices; the name must be its own.
-  Component(std::string name, std::vector<int> freedoms)
-      : name_(std::move(name)), freedoms_(std::move(freedoms)) {}
+  // The name must be its own.
+  Component(std::string name, std::vector<InputPort> inputs, std::vector<OutputPort> outputs)
+      : name_(std::move(name)), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
   virtual ~Component() = default;
   Component(const Component&) = delete;
   Component& operator=(const Component&) = delete;
 
   const std::string& name() const { return name_; }
-  std::span<const int> freedoms() const { return freedoms_; }
+  const std::vector<InputPort>& inputs() const { return inputs_; }
+  const std::vector<OutputPort>& outputs() const { return outputs_; }
 
-  // Its own states: how many, what they are called, and what they are at the start.
+  // Continuous states and memory: how many, what the states are called, and what both are at the
+  // start.
   virtual int states() const { return 0; }
+  virtual int memory() const { return 0; }
   virtual std::string state_name(int i) const { return name_ + "." + std::to_string(i); }
-  virtual void start(std::span<double> x) const { std::fill(x.begin(), x.end(), 0.0); }
+  virtual void start(std::span<double> x, std::span<double> m) const {
+    std::fill(x.begin(), x.end(), 0.0);
+    std::fill(m.begin(), m.end(), 0.0);
+  }
 
-  // Efforts, in the order of freedoms(), and rates of its states.
-  virtual void act(const Instant& at, std::span<const double> x, std::span<double> effort,
-                   std::span<double> rate) const = 0;
+  // Set: a sampled component, which has ticks and no continuous states.
+  virtual std::optional<Sampling> sampling() const { return {}; }
+  // Whether output() reads u. If not, u is NaN there.
+  virtual bool feeds_through() const { return true; }
 
-  // Functions of time and state that it uses: between two events they are smooth (signal.h).
+  // Outputs of a continuous component, at every evaluation.
+  virtual void output(const Context& context, std::span<double> y) const;
+  // Rates of its continuous states, at every evaluation.
+  virtual void rate(const Context& context, std::span<double> dx) const;
+  // Memory after a tick, and the outputs that it gives. `m` holds what context.m does.
+  virtual void tick(const Context& context, std::span<double> m, std::span<double> y) const;
+
+  // Functions of time and state that it uses besides its inputs: between two events they are smooth
+  // (signal.h).
   virtual std::span<Signal> signals() { return {}; }
 
  private:
   std::string name_;
-  std::vector<int> freedoms_;
+  std::vector<InputPort> inputs_;
+  std::vector<OutputPort> outputs_;
 };
+
+inline void Component::output(const Context&, std::span<double> y) const {
+  std::fill(y.begin(), y.end(), 0.0);
+}
+inline void Component::rate(const Context&, std::span<double> dx) const {
+  std::fill(dx.begin(), dx.end(), 0.0);
+}
+inline void Component::tick(const Context&, std::span<double>, std::span<double> y) const {
+  std::fill(y.begin(), y.end(), 0.0);
+}
 
 }  // namespace catena

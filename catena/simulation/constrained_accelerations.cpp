@@ -103,11 +103,11 @@ void ConstrainedAccelerations::hold_freedoms(const State& state, const Held& hel
   }
 }
 
-void ConstrainedAccelerations::solve(const State& state, double ahead, const HybridInput& input,
+void ConstrainedAccelerations::solve(const Instant& at, double ahead, const HybridInput& input,
                                      const Held& held, std::span<const ExternalWrench> external,
                                      Evaluation& found) {
-  hold_freedoms(state, held);
-  found.acceleration = set_.forward(state, input.effort, external, ahead);
+  hold_freedoms(at.state, held);
+  found.acceleration = set_.forward(at.state, input.effort, external, ahead);
   for (std::size_t i = 0; i < lock_of_freedom_.size(); ++i) {
     const auto k = static_cast<Eigen::Index>(i);
     if (lock_of_freedom_[i] < 0) continue;
@@ -120,14 +120,18 @@ void ConstrainedAccelerations::solve(const State& state, double ahead, const Hyb
   set_.add_servo_efforts(found.effort);
 }
 
-void ConstrainedAccelerations::measure_power(Evaluation& found) const {
+void ConstrainedAccelerations::measure(Evaluation& found) {
   found.constraint_power.assign(index(set_.count()), 0.0);
+  found.contacts.assign(index(set_.count()), {});
   for (int k = 0; k < set_.count(); ++k) {
     double& power = found.constraint_power[index(k)];
-    if (set_.kind(k) == ConstraintSet::Kind::servo)
-      power = set_.servo_power(k);
-    else if (set_.kind(k) == ConstraintSet::Kind::contact && set_.mode(k) == ContactMode::sliding)
-      power = dot(set_.contact_force(k).friction, set_.slip(k));
+    if (set_.kind(k) == ConstraintSet::Kind::servo) power = set_.servo_power(k);
+    if (set_.kind(k) != ConstraintSet::Kind::contact || !set_.closed(k)) continue;
+    ContactAction& contact = found.contacts[index(k)];
+    contact.force = set_.contact_force(k);
+    if (set_.mode(k) != ContactMode::sliding) continue;
+    contact.slide_margin = set_.slide_margin(k);
+    power = dot(contact.force.friction, set_.slip(k));
   }
 }
 

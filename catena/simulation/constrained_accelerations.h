@@ -21,14 +21,15 @@ class ConstrainedAccelerations final : public Accelerations {
   // activated at this state.
   void set_targets(double t, const State& state);
 
-  void solve(const State& state, double ahead, const HybridInput& input, const Held& held,
+  void solve(const Instant& at, double ahead, const HybridInput& input, const Held& held,
              std::span<const ExternalWrench> external, Evaluation& found) override;
   ImpulseResult impulse(const State& state, const ImpulseInput& input) override;
 
   // Locks of freedoms that stick, rest against a stop or have a prescribed motion.
   void hold_freedoms(const State& state, const Held& held);
-  // Powers of contacts and servos with the forces of the last solve().
-  void measure_power(Evaluation& found) const;
+  // Actions of contacts, and powers of contacts and servos. Directly after solve(), or after
+  // multipliers were interpolated.
+  void measure(Evaluation& found);
 
  private:
   struct Servo {

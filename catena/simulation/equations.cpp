@@ -196,7 +196,7 @@ void Equations::evaluate_constrained(const Eigen::VectorXd& y, Evaluation& found
   try {
     solve(here, 0.0, y, found);
     here.clearance = set.clearance();
-    constrained_->measure_power(found);
+    constrained_->measure(found);
     if (!set.near_singular()) return;
   } catch (const NumericalError&) {
     if (!set.near_singular() || !step_aside()) throw;
@@ -204,7 +204,7 @@ void Equations::evaluate_constrained(const Eigen::VectorXd& y, Evaluation& found
   }
   if (step_aside()) return;
   solve(here, 0.0, y, found);
-  constrained_->measure_power(found);
+  constrained_->measure(found);
 }
 
 void Equations::evaluate_contacts(double t, const Eigen::VectorXd& y, std::span<const int> touching,
@@ -216,15 +216,15 @@ void Equations::evaluate_contacts(double t, const Eigen::VectorXd& y, std::span<
   set_input(here.state, found);
   constrained_->hold_freedoms(here.state, held());
   constrained_->set().choose_modes(here.state, input_.effort, forces_.external(), touching);
-  constrained_->solve(here.state, 0.0, input_, held(), forces_.external(), found);
-  constrained_->measure_power(found);
+  constrained_->solve(here, 0.0, input_, held(), forces_.external(), found);
+  constrained_->measure(found);
 }
 
 void Equations::solve(const Instant& at, double ahead, const Eigen::VectorXd& y,
                       Evaluation& found) {
   sum_efforts(at, y, found);
   set_input(at.state, found);
-  accelerations_->solve(at.state, ahead, input_, held(), forces_.external(), found);
+  accelerations_->solve(at, ahead, input_, held(), forces_.external(), found);
 }
 
 void Equations::sum_efforts(const Instant& at, const Eigen::VectorXd& y, Evaluation& found) {
@@ -277,7 +277,7 @@ void Equations::interpolate(const Eigen::VectorXd& y, Evaluation& found) {
   for (std::size_t i = 0; i < sum.size(); ++i) *wanted[i] = sum[i];
   if (!constrained_) return;
   constrained_->set().take_interpolated(found.state(), multipliers);
-  constrained_->measure_power(found);
+  constrained_->measure(found);
 }
 
 Eigen::VectorXd Equations::acting_effort(const Evaluation& found) const {

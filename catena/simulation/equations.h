@@ -94,6 +94,11 @@ class Equations final : public Ode {
   const Mechanism& mechanism() const { return mechanism_; }
   Coordinates& coordinates() { return coordinates_; }
   const AppliedForces& forces() const { return forces_; }
+  SampledComponents& sampled() { return forces_.sampled(); }
+  // Ticks of sampled components that are due at the instant of y. True: an output has changed.
+  bool run_ticks(const Instant& instant, const Eigen::VectorXd& y) {
+    return forces_.sampled().run(instant, part(states_, y));
+  }
   bool prescribed(int freedom) const { return forces_.is_prescribed(freedom); }
   const JointFriction& friction() const { return friction_; }
   SignalSet& signals() { return signals_; }

@@ -6,10 +6,17 @@
 
 #include <Eigen/Core>
 
+#include "catena/constraints/constraint_set.h"
 #include "catena/simulation/applied_forces.h"
 #include "catena/simulation/coordinates/instant.h"
 
 namespace catena {
+
+// What a contact does; nothing while it is apart.
+struct ContactAction {
+  ConstraintSet::ContactForce force{};
+  double slide_margin = 1.0;  // how far sliding is from a jam (ConstraintSet::slide_margin)
+};
 
 struct Evaluation {
   // Time and state. With constraints by multipliers next to a singular position the state is the
@@ -23,6 +30,7 @@ struct Evaluation {
   Eigen::VectorXd reaction{};  // what holds those that stick or rest at a stop
   Eigen::VectorXd acceleration{};
   std::vector<double> constraint_power{};  // W, of sliding contacts and servos; by constraint
+  std::vector<ContactAction> contacts{};   // by constraint, of those that are contacts
 
   const State& state() const { return instant.state; }
 };

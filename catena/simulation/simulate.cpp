@@ -89,6 +89,7 @@ void Simulation::start(const State& initial) {
     equations_.work().clear(y_);  // the audit begins after impacts at the start
     write_log();
     equations_.at(0.0, y_, here_);
+    equations_.run_ticks(here_, y_);
     auditor_.start(here_);
     write_row(here_, y_);
     next_output_ = 1;
@@ -119,7 +120,8 @@ void Simulation::restart() {
 // ---- Advance. ----
 
 void Simulation::advance() {
-  const double corner = equations_.signals().next_corner();
+  const double corner =
+      std::min(equations_.signals().next_corner(), equations_.sampled().next_time());
   const double limit = std::min({settings_.duration, next_stop(), corner});
   // An event may have come to within rounding of the limit.
   if (limit - t_ > kSameInstant * std::max(1.0, std::abs(t_))) {
@@ -135,6 +137,7 @@ void Simulation::advance() {
     anew |= equations_.signals().jumps_at(corner);
     anew |= pass_corner();
     equations_.at(t_, y_, here_);
+    anew |= equations_.run_ticks(here_, y_);
   }
   if (stops_.hold(here_, y_)) {
     anew = true;

@@ -8,7 +8,7 @@ namespace catena {
 namespace {
 
 // The first number of a checkpoint.
-constexpr double kCheckpointFormat = 3.0;
+constexpr double kCheckpointFormat = 4.0;
 // How many numbers stand before y.
 constexpr std::size_t kCheckpointHeader = 7;
 
@@ -66,6 +66,7 @@ bool Simulation::make_checkpoint() {
   append(switching_.save());
   append(stops_.save());
   append(auditor_.save());
+  append(equations_.sampled().save());
   const StepStatistics& n = integrator_->statistics();
   s.insert(s.end(), {static_cast<double>(n.steps), static_cast<double>(n.rejected),
                      static_cast<double>(n.evaluations), static_cast<double>(n.restarts),
@@ -80,7 +81,7 @@ void Simulation::load(const RunCheckpoint& from) {
   const std::size_t needed = kCheckpointHeader + index(equations_.size()) +
                              index(mechanism_.coordinates()) + n + 3 * n +
                              index(equations_.signals().switches()) + switching_.saved() +
-                             stops_.saved() + Auditor::kSaved + 7;
+                             stops_.saved() + Auditor::kSaved + equations_.sampled().saved() + 7;
   if (s.size() != needed || s[0] != kCheckpointFormat ||
       s[1] != static_cast<double>(equations_.size()))
     throw_foreign_checkpoint();
@@ -114,6 +115,8 @@ void Simulation::load(const RunCheckpoint& from) {
   at += stops_.saved();
   auditor_.restore({s.data() + at, Auditor::kSaved});
   at += Auditor::kSaved;
+  equations_.sampled().restore({s.data() + at, equations_.sampled().saved()});
+  at += equations_.sampled().saved();
   StepStatistics steps;
   for (std::int64_t* value : {&steps.steps, &steps.rejected, &steps.evaluations, &steps.restarts})
     *value = static_cast<std::int64_t>(s[at++]);

@@ -105,7 +105,6 @@ StateInput default_input(const Mechanism& mechanism) {
 }
 
 void close_loops(const Mechanism& mechanism, StateInput& input) {
-  if (mechanism.loops().empty()) return;
   input.state = assemble_near(mechanism, input.state, input.given);
 }
 

@@ -89,6 +89,10 @@ class TrajectorySensitivity {
  private:
   class Stage;
   struct Run;
+  class DiscreteAdjoint;
+  class Variation;
+  class ForwardMotion;
+  class BackwardMotion;
   std::unique_ptr<Run> run_;
 };
 

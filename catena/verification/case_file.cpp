@@ -114,7 +114,7 @@ class CaseReader {
       double stage = 0.0;
       if (!values_.number(*map.find("of")->value, stage)) return;
       if (!(stage >= 0.0)) values_.error(map.find("of")->line, "must be the number of a stage");
-      check.stage = to_size(stage);
+      check.stage = static_cast<std::size_t>(stage);
     }
     const Entry* reference = map.find("reference");
     if (reference == nullptr) {

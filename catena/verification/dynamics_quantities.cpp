@@ -33,8 +33,7 @@ using Shape = Quantity::Shape;
 
 // Makes freedoms of a closed mechanism independent.
 void pin(Request r, const std::vector<std::uint8_t>& pinned, Workspace& w) {
-  if (!r.mechanism.loops().empty())
-    w.set_chart(choose_chart(r.mechanism, r.input.state.q, {.pinned = pinned}), true);
+  w.set_chart(choose_chart(r.mechanism, r.input.state.q, {.pinned = pinned}), true);
 }
 
 Matrix column(const Vec3d& a) { return to_eigen(a); }

@@ -42,6 +42,15 @@ void bind_builder(py::module_& m) {
           "The keywords are the fields of HingeSettings; type is \"revolute\" unless given. "
           "\"world\" is the ground.")
       .def(
+          "add_joint",
+          [](B& b, std::string name, std::string parent, std::string child,
+             const py::kwargs& settings) -> B& {
+            return b.add_joint(std::move(name), std::move(parent), std::move(child),
+                               Struct<HingeSettings>::make(settings));
+          },
+          py::arg("name"), py::arg("parent"), py::arg("child"), self,
+          "add_hinge by its more common name. The keywords are the fields of HingeSettings.")
+      .def(
           "add_frame",
           [](B& b, std::string name, std::string body, const Pose& pose) -> B& {
             return b.add_frame(std::move(name), std::move(body), to_transform(pose.value));

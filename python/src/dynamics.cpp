@@ -233,7 +233,7 @@ void bind_dynamics(py::module_& m) {
         const bool recursive =
             route == Route::recursive ||
             (route == Route::automatic && working.workspace().remote_drives().empty() &&
-             (mechanism.loops().empty() || !prefers_multipliers(mechanism)));
+             !prefers_multipliers(mechanism));
         working.has(recursive ? kDisplacements | kVelocities | kAccelerations | kFactors
                               : kDisplacements | kVelocities);
         return deliver(*result, out);

@@ -116,7 +116,7 @@ struct SweepInputs {
   const std::uint8_t* driven = nullptr;  // by freedom: 1 = its acceleration is given
   const Scalar* external = nullptr;      // 6 per node: wrench on it, in its frame at its origin
   // X of every loop at this q is in the scratch already, left there by `embed` or by a sweep with
-  // the same chart; only γ is found. (Not of packs.)
+  // the same chart; only γ is found. (Of double alone.)
   bool embedded = false;
   // Ruthless flexible bodies too are seen deformed (kinematics).
   bool deformed = false;

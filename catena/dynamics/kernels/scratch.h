@@ -65,6 +65,8 @@ struct AggregateScratch {
   Scalar* bias = nullptr;              // γ
   Scalar* needed = nullptr;            // Sᵀ F: effort of the spanning tree at v̇_r = 0
   int* place_of_column = nullptr;      // in the order of the chart
+  int* exchange = nullptr;             // by pivot: the row that changed places with its own
+  Scalar* scale = nullptr;             // by row: what makes it compare with the others
   Scalar* rows = nullptr;              // rank by columns and right-hand side
   Scalar* map = nullptr;               // X, columns by independents
   Scalar* mass = nullptr;              // M, columns by columns

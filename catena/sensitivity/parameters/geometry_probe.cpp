@@ -188,7 +188,6 @@ int GeometryProbe::screw(const Term& term) const {
 }
 
 void GeometryProbe::pin(const State& at, const std::vector<int>& own, Workspace& w) const {
-  if (probed_->loops().empty()) return;
   ChartSettings settings;
   const Chart previous = w.has_chart() ? w.chart() : Chart{};
   if (w.has_chart()) settings.previous = &previous;

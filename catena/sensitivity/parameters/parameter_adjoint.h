@@ -106,6 +106,8 @@ class ParameterAdjoint {
   void add_side(int parameter, int node, bool outer, const Twistd& twist, int screw = -1);
   bool add_weld(const GeometrySeed& seed);
   std::vector<std::uint8_t> bodies_beyond(int weld, int from) const;
+  std::vector<Transfer> transfers(const Eigen::VectorXd& x, const std::vector<Twistd>& lambda,
+                                  const SensitivityWorkspace& w) const;
   std::vector<SpringEnds> spring_ends(const std::vector<Twistd>& lambda,
                                       const SensitivityWorkspace& w) const;
   SideMotion motion_of(const Side& side, const State& state, const Eigen::VectorXd& x,

@@ -69,6 +69,90 @@ SpatialInertiad inertia_change(const Body& body, int kind, int entry) {
 
 }  // namespace
 
+// Of the drive of a hinge: its rotor's inertia, or its gear ratio.
+template <class Own, class Spread>
+void ParameterSet::contribute_drive(const Parameter& p, const State& state,
+                                    const SensitivityWorkspace& w, Own own,
+                                    Spread spread_wrench) const {
+  const DerivativeTable<double>& c = w.columns();
+  for (const DrivePlace& drive : m_.drives()) {
+    if (drive.hinge != p.index) continue;
+    const bool by_inertia = p.kind == Kind::rotor_inertia;
+    const int h = drive.v_index;
+    own(h, (by_inertia ? drive.gear_ratio * drive.gear_ratio
+                       : 2.0 * drive.gear_ratio * drive.rotor_inertia) *
+               w.acceleration[h]);
+    if (drive.armature_only || drive.carrier_node < 0) continue;
+    const ColumnNode<double>& carrier = c.nodes[drive.carrier_node];
+    const Vec3d u = carrier.pose.rotation *
+                    ((by_inertia ? drive.gear_ratio : drive.rotor_inertia) * drive.rotor_axis);
+    own(h, dot(u, carrier.acceleration.angular));
+    spread_wrench(drive.carrier_node,
+                  Wrenchd{w.acceleration[h] * u + cross(carrier.twist.angular, state.v[h] * u),
+                          Vec3d::zero()});
+  }
+}
+
+// Of a spring between two points.
+template <class Spread>
+void ParameterSet::contribute_spring(const Parameter& p, const SensitivityWorkspace& w,
+                                     Spread spread_wrench) const {
+  const DerivativeTable<double>& c = w.columns();
+  const SpringPlace& spring = m_.springs()[index(p.index)];
+  struct End {
+    int node;
+    Vec3d place, position, velocity;
+    Vec3d moved, faster;  // by the parameter
+  };
+  const auto rotation_of = [&](int body) -> const Rotationd& {
+    return m_.bodies()[index(body)].X_node_body.rotation;
+  };
+  const auto end_of = [&](const PointPlace& at, bool is_moved) {
+    Vec3d e = Vec3d::zero();
+    if (is_moved) e[p.entry] = 1.0;
+    if (at.node < 0) {
+      if (at.body >= 0) e = rotation_of(at.body) * e;
+      return End{-1, at.point, at.point, Vec3d::zero(), e, Vec3d::zero()};
+    }
+    const ColumnNode<double>& node = c.nodes[at.node];
+    const Vec3d place = node.pose * at.point;
+    e = node.pose.rotation * (rotation_of(at.body) * e);
+    return End{at.node,
+               place,
+               place + node.reference,
+               node.twist.linear + cross(node.twist.angular, place),
+               e,
+               cross(node.twist.angular, e)};
+  };
+  const End a = end_of(spring.a, p.kind == Kind::spring_point_a);
+  const End b = end_of(spring.b, p.kind == Kind::spring_point_b);
+  const Vec3d gap = b.position - a.position, change = b.moved - a.moved;
+  const double length = norm(gap);
+  const bool plain = spring.rest_length == 0.0 && spring.damping == 0.0;
+  Vec3d pull = Vec3d::zero();  // on a, by the parameter
+  Vec3d force = spring.stiffness * gap;
+  if (length > 0.0) {
+    const Vec3d direction = gap * (1.0 / length), rate = b.velocity - a.velocity;
+    const Vec3d turned = (change - dot(change, direction) * direction) * (1.0 / length);
+    const double whole =
+        spring.stiffness * (length - spring.rest_length) + spring.damping * dot(direction, rate);
+    double tension = spring.stiffness * dot(change, direction) +
+                     spring.damping * (dot(turned, rate) + dot(direction, b.faster - a.faster));
+    if (p.kind == Kind::spring_stiffness) tension = length - spring.rest_length;
+    if (p.kind == Kind::spring_rest) tension = -spring.stiffness;
+    if (p.kind == Kind::spring_damping) tension = dot(direction, rate);
+    pull = tension * direction + whole * turned;
+    force = whole * direction;
+  } else if (plain) {
+    pull = spring.stiffness * change;
+  }
+  // What the actuators need is the opposite.
+  if (a.node >= 0)
+    spread_wrench(a.node, Wrenchd{-cross(a.place, pull) - cross(a.moved, force), -pull});
+  if (b.node >= 0)
+    spread_wrench(b.node, Wrenchd{cross(b.place, pull) + cross(b.moved, force), pull});
+}
+
 template <class Own, class Spread>
 void ParameterSet::contribute(const Parameter& p, const State& state, const SensitivityWorkspace& w,
                               Own own, Spread spread_wrench) const {
@@ -119,83 +203,15 @@ void ParameterSet::contribute(const Parameter& p, const State& state, const Sens
     }
     case Kind::rotor_inertia:
     case Kind::gear_ratio:
-      for (const DrivePlace& drive : m_.drives()) {
-        if (drive.hinge != p.index) continue;
-        const bool by_inertia = p.kind == Kind::rotor_inertia;
-        const int h = drive.v_index;
-        own(h, (by_inertia ? drive.gear_ratio * drive.gear_ratio
-                           : 2.0 * drive.gear_ratio * drive.rotor_inertia) *
-                   w.acceleration[h]);
-        if (drive.armature_only || drive.carrier_node < 0) continue;
-        const ColumnNode<double>& carrier = c.nodes[drive.carrier_node];
-        const Vec3d u = carrier.pose.rotation *
-                        ((by_inertia ? drive.gear_ratio : drive.rotor_inertia) * drive.rotor_axis);
-        own(h, dot(u, carrier.acceleration.angular));
-        spread_wrench(drive.carrier_node,
-                      Wrenchd{w.acceleration[h] * u + cross(carrier.twist.angular, state.v[h] * u),
-                              Vec3d::zero()});
-      }
+      contribute_drive(p, state, w, own, spread_wrench);
       return;
     case Kind::spring_stiffness:
     case Kind::spring_rest:
     case Kind::spring_damping:
     case Kind::spring_point_a:
-    case Kind::spring_point_b: {
-      const SpringPlace& spring = m_.springs()[i];
-      struct End {
-        int node;
-        Vec3d place, position, velocity;
-        Vec3d moved, faster;  // by the parameter
-      };
-      const auto rotation_of = [&](int body) -> const Rotationd& {
-        return m_.bodies()[index(body)].X_node_body.rotation;
-      };
-      const auto end_of = [&](const PointPlace& at, bool is_moved) {
-        Vec3d e = Vec3d::zero();
-        if (is_moved) e[p.entry] = 1.0;
-        if (at.node < 0) {
-          if (at.body >= 0) e = rotation_of(at.body) * e;
-          return End{-1, at.point, at.point, Vec3d::zero(), e, Vec3d::zero()};
-        }
-        const ColumnNode<double>& node = c.nodes[at.node];
-        const Vec3d place = node.pose * at.point;
-        e = node.pose.rotation * (rotation_of(at.body) * e);
-        return End{at.node,
-                   place,
-                   place + node.reference,
-                   node.twist.linear + cross(node.twist.angular, place),
-                   e,
-                   cross(node.twist.angular, e)};
-      };
-      const End a = end_of(spring.a, p.kind == Kind::spring_point_a);
-      const End b = end_of(spring.b, p.kind == Kind::spring_point_b);
-      const Vec3d gap = b.position - a.position, change = b.moved - a.moved;
-      const double length = norm(gap);
-      const bool plain = spring.rest_length == 0.0 && spring.damping == 0.0;
-      Vec3d pull = Vec3d::zero();  // on a, by the parameter
-      Vec3d force = spring.stiffness * gap;
-      if (length > 0.0) {
-        const Vec3d direction = gap * (1.0 / length), rate = b.velocity - a.velocity;
-        const Vec3d turned = (change - dot(change, direction) * direction) * (1.0 / length);
-        const double whole = spring.stiffness * (length - spring.rest_length) +
-                             spring.damping * dot(direction, rate);
-        double tension = spring.stiffness * dot(change, direction) +
-                         spring.damping * (dot(turned, rate) + dot(direction, b.faster - a.faster));
-        if (p.kind == Kind::spring_stiffness) tension = length - spring.rest_length;
-        if (p.kind == Kind::spring_rest) tension = -spring.stiffness;
-        if (p.kind == Kind::spring_damping) tension = dot(direction, rate);
-        pull = tension * direction + whole * turned;
-        force = whole * direction;
-      } else if (plain) {
-        pull = spring.stiffness * change;
-      }
-      // What the actuators need is the opposite.
-      if (a.node >= 0)
-        spread_wrench(a.node, Wrenchd{-cross(a.place, pull) - cross(a.moved, force), -pull});
-      if (b.node >= 0)
-        spread_wrench(b.node, Wrenchd{cross(b.place, pull) + cross(b.moved, force), pull});
+    case Kind::spring_point_b:
+      contribute_spring(p, w, spread_wrench);
       return;
-    }
     default:
       return;
   }

@@ -10,6 +10,7 @@
 #include "catena/dynamics/inverse.h"
 #include "catena/model/builder.h"
 #include "catena/model/configuration.h"
+#include "catena/sensitivity/central_difference.h"
 #include "catena/sensitivity/parameters.h"
 #include "catena/sensitivity/parameters/geometry_probe.h"
 #include "catena/sensitivity/parameters/parameter_adjoint.h"
@@ -142,7 +143,6 @@ void ParameterSet::each_rod(const State& state, const VectorXd& acceleration,
 VectorXd ParameterSet::differences(const Parameter& p, const State& state,
                                    const SensitivityWorkspace& w, const Value& value,
                                    double part) const {
-  constexpr double kWeights[4] = {4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0};
   const std::vector<int>& own = w.dynamics().independent();
   const VectorXd values = this->values();
   double now = 0.0;
@@ -194,13 +194,7 @@ VectorXd ParameterSet::differences(const Parameter& p, const State& state,
     }
     return value(other, there, workspace);
   };
-  VectorXd sum;
-  for (int k = 1; k <= 4; ++k) {
-    const VectorXd change_of = at(k * step) - at(-k * step);
-    if (k == 1) sum = VectorXd::Zero(change_of.size());
-    sum += kWeights[k - 1] / step * change_of;
-  }
-  return sum;
+  return central_slope(at, step);
 }
 
 VectorXd ParameterSet::differenced(int parameter, const State& state, const VectorXd& given,

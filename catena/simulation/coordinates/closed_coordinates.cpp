@@ -25,8 +25,8 @@ constexpr double kGathered = 3.0;
 constexpr double kPoorInMotion = 0.5;
 // Rotation vectors longer than half a turn are not told from others. Of what is independent:
 constexpr double kFarthestTurn = 2.5;
-// The cosine of what the velocities of a loop may turn by within a step.
-constexpr double kMostTurn = 0.5;
+// The least cosine between the velocities of a loop at both ends of a step.
+constexpr double kLeastCosine = 0.5;
 
 }  // namespace
 
@@ -35,6 +35,7 @@ ClosedCoordinates::ClosedCoordinates(const Mechanism& mechanism, const State& st
     : mechanism_(mechanism),
       pinned_(std::move(pinned)),
       turning_(turning_coordinates(mechanism)),
+      workspace_(mechanism),
       rates_(mechanism.coordinates()) {
   const double gap = closure_residual(state);
   const auto open = [&] {
@@ -80,8 +81,10 @@ double ClosedCoordinates::least_size(int entry) const {
 
 void ClosedCoordinates::use(const Chart& chart, const State& state) {
   chart_ = chart;
+  workspace_.set_chart(chart);
   velocities_ = chart_.independent(mechanism_.freedoms());
   loops_.clear();
+  x_.resize(chart_.loops.size());
   turned_.clear();
   std::vector<char> wanted(index(mechanism_.coordinates()), 1);
   for (int i = 0; i < static_cast<int>(chart_.loops.size()); ++i) {
@@ -166,7 +169,7 @@ void ClosedCoordinates::check_turn(const State& state) const {
       now += v * v;
       both += predicted * v;
     }
-    if (both < kMostTurn * std::sqrt(before * now))
+    if (both < kLeastCosine * std::sqrt(before * now))
       throw NumericalError("the " + loop.closure().name() +
                            " turns round within a step, as beside a singular position: the step "
                            "is too long" +
@@ -187,7 +190,7 @@ double ClosedCoordinates::spread(std::span<const double> y, std::span<const doub
     if (close_at(y, 0.0, {}, near_) < kSpread || close_at(moved, 0.0, {}, off_) < kSpread)
       return kGathered;
   } catch (const NumericalError&) {
-    return kGathered;  // whoever evaluates there says so
+    return kGathered;  // an evaluation there reports it
   }
   double most = 1.0;
   for (const ClosedLoop& loop : loops_) {
@@ -217,7 +220,7 @@ double ClosedCoordinates::spread(std::span<const double> y, std::span<const doub
 }
 
 double ClosedCoordinates::close_at(std::span<const double> y, double time, Place place,
-                                   State& state) {
+                                   State& state, LoopMaps* maps) {
   state.q = anchor_.q;
   state.v.resize(mechanism_.freedoms());
   std::size_t k = 0;
@@ -228,42 +231,74 @@ double ClosedCoordinates::close_at(std::span<const double> y, double time, Place
       if (const int c = mechanism_.coordinate_of_freedom()[index(i)]; c >= 0)
         state.q[c] += time * state.v[i];
   normalize_quaternions(mechanism_, state.q);
-  k = positions_.size();
-  double clearance = 1.0;
+  const bool safe = close_positions(y, time, place, state);
+  const bool is_regular = embed_in_chart(mechanism_, state.q, workspace_);
+  if (is_regular) workspace_.expand(state.v);
+  if (maps != nullptr) {
+    maps->clear();
+    if (is_regular) copy_loop_maps(workspace_, *maps);
+  }
+  double clearance = safe ? 1.0 : 0.0;
+  for (std::size_t l = 0; l < loops_.size(); ++l) {
+    ClosedLoop& loop = loops_[l];
+    const ClosedLoop::Tangent here =
+        is_regular && !loop.positions().has_turns()
+            ? loop.from_pivots(loop_pivots(workspace_, static_cast<int>(l)))
+            : loop.map_at(state.q);
+    // What cannot move is not carried over a singular position.
+    if (loop.independents() > 0) clearance = std::min(clearance, here.clearance);
+    if (place.step == nullptr && time == 0.0) loop.refuse_other_branch(x_[l], here.side);
+    if (!is_regular) dependent_velocities(loop, here, state);
+  }
+  return clearance;
+}
+
+bool ClosedCoordinates::close_positions(std::span<const double> y, double time, Place place,
+                                        State& state) {
+  std::size_t k = positions_.size();
+  bool safe = true;
   for (std::size_t l = 0; l < loops_.size(); ++l) {
     ClosedLoop& loop = loops_[l];
     const LoopPositions& positions = loop.positions();
     const Eigen::Index rank = loop.rank(), independents = loop.independents();
-    x_ = loop.anchor().x;
-    v_.resize(independents);
-    for (Eigen::Index f = 0; f < independents; ++f) v_[f] = state.v[positions.freedom(rank + f)];
+    Eigen::VectorXd& x = x_[l];
+    x = loop.anchor().x;
+    if (time != 0.0) independent_velocities(loop, state);
     for (Eigen::Index f = 0; f < independents; ++f) {
       if (const int c = positions.coordinate(rank + f); c >= 0)
-        x_[rank + f] = state.q[c];
+        x[rank + f] = state.q[c];
       else
-        x_[rank + f] =
+        x[rank + f] =
             y[k++] + (time != 0.0 ? time * loop.anchor().tangent.lead.row(f).dot(v_) : 0.0);
     }
     const auto check_turns = [&] {
-      if (positions.largest_turn(x_) > kFarthestTurn)
+      if (positions.largest_turn(x) > kFarthestTurn)
         throw NumericalError("the " + loop.closure().name() +
                              " turns by nearly half a turn at once: the step is too long");
     };
     check_turns();
     if (place.step == nullptr)
-      loop.close(x_, state.q);
+      loop.close(x, state.q);
     else if (const double duration = place.step->duration(); !loop.close_inside(
-                 place.step->ways[l], place.s + time / duration, duration, x_, state.q))
-      clearance = 0.0;
+                 place.step->ways[l], place.s + time / duration, duration, x, state.q))
+      safe = false;
     check_turns();  // the dependent ones too
-    const ClosedLoop::Tangent here = loop.map_at(state.q);
-    // What cannot move is not carried over a singular position.
-    if (independents > 0) clearance = std::min(clearance, here.clearance);
-    if (place.step == nullptr && time == 0.0) loop.refuse_other_branch(x_, here);
-    loop.dependent_velocities(state.q, here, v_, dependent_);
-    for (Eigen::Index d = 0; d < rank; ++d) state.v[positions.freedom(d)] = dependent_[d];
   }
-  return clearance;
+  return safe;
+}
+
+void ClosedCoordinates::independent_velocities(const ClosedLoop& loop, const State& state) {
+  v_.resize(loop.independents());
+  for (Eigen::Index f = 0; f < v_.size(); ++f)
+    v_[f] = state.v[loop.positions().freedom(loop.rank() + f)];
+}
+
+void ClosedCoordinates::dependent_velocities(const ClosedLoop& loop,
+                                             const ClosedLoop::Tangent& tangent, State& state) {
+  independent_velocities(loop, state);
+  loop.dependent_velocities(state.q, tangent, v_, dependent_);
+  for (Eigen::Index d = 0; d < loop.rank(); ++d)
+    state.v[loop.positions().freedom(d)] = dependent_[d];
 }
 
 void ClosedCoordinates::rate(const State& state, const Eigen::VectorXd& acceleration,
@@ -296,34 +331,34 @@ void ClosedCoordinates::prescribe(int freedom, double position, double velocity,
 Coordinates::Accepted ClosedCoordinates::accept(const Instant& instant) {
   const State& state = instant.state;
   Accepted result;
-  bool anew =
+  bool renewed =
       !instant.is_interpolated() && chart_quality(mechanism_, chart_, state.q) < kPoorInMotion;
-  if (anew) {
+  if (renewed) {
     try {
       const std::vector<int> before = velocities_;
       const Chart fresh =
           choose_chart(mechanism_, state.q, {.pinned = pinned_, .previous = &chart_});
       // What is prescribed stays independent, however little it moves: then nothing is new.
-      anew =
+      renewed =
           fresh.independent(mechanism_.freedoms()) != before || !uses_the_same_rows(fresh, chart_);
-      if (anew) use(fresh, state);
+      if (renewed) use(fresh, state);
       std::vector<std::string> names;
       for (const int i : velocities_)
         if (!std::binary_search(before.begin(), before.end(), i))
           names.push_back(mechanism_.velocity_names()[index(i)]);
       if (!names.empty()) result.change = "now independent: " + listed(names);
     } catch (const NumericalError&) {
-      anew = false;  // at a singular position no choice is better: go on with this one
+      renewed = false;  // at a singular position no choice is better: go on with this one
     }
   }
-  if (!anew && !instant.is_interpolated())
+  if (!renewed && !instant.is_interpolated())
     for (ClosedLoop& loop : loops_)
       if (loop.is_far_from_reference(state.q)) {
         loop.refer_to(state.q);
         result.recounted = true;
       }
   set_anchor(instant);
-  result.changed = anew || result.recounted;
+  result.changed = renewed || result.recounted;
   return result;
 }
 

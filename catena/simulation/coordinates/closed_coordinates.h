@@ -4,7 +4,8 @@
 //
 //   q_dependent ≈ q_dependent(anchor) + X(anchor) · Δq_independent,
 //
-// velocities by v = X v_independent. Nothing drifts and nothing is stabilized.
+// velocities by v = X v_independent. Nothing drifts and nothing is stabilized. X is handed on in
+// the instant (Instant::maps), so that the accelerations do not find it a second time.
 //
 // Rotations by quaternion in a loop are counted from a reference rotation (loop_positions.h), which
 // accept() moves after the motion.
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "catena/closure/chart.h"
+#include "catena/dynamics/workspace.h"
 #include "catena/simulation/coordinates/closed_loop.h"
 #include "catena/simulation/coordinates/coordinates.h"
 
@@ -64,9 +66,16 @@ class ClosedCoordinates final : public Coordinates {
   void set_anchor(const Instant& instant);
   void check_turn(const State& state) const;
   [[noreturn]] void stop_at_singular_position(const State& state) const;
-  // The state of y moved on by `time` along its velocities. Returns the clearance, zero if another
-  // branch may have been found.
-  double close_at(std::span<const double> y, double time, Place place, State& state);
+  // The state of y moved on by `time` along its velocities, and X there (null: not wanted; none if
+  // the chart is singular). Returns the clearance, zero if another branch may have been found.
+  double close_at(std::span<const double> y, double time, Place place, State& state,
+                  LoopMaps* maps = nullptr);
+  // Positions of all loops from the independent ones; false if another branch may have been found.
+  bool close_positions(std::span<const double> y, double time, Place place, State& state);
+  // Of one loop, into v_.
+  void independent_velocities(const ClosedLoop& loop, const State& state);
+  void dependent_velocities(const ClosedLoop& loop, const ClosedLoop::Tangent& tangent,
+                            State& state);
   // Replaces an instant that was found in place by one between positions to both sides; false if no
   // singular position is passed there, or if that is no better.
   bool interpolate(std::span<const double> y, Place place, Instant& instant);
@@ -85,10 +94,12 @@ class ClosedCoordinates final : public Coordinates {
   std::vector<int> positions_;
   std::vector<Turned> turned_;
   std::vector<int> velocities_;
-  State anchor_;  // last accepted
+  State anchor_;         // last accepted
+  Workspace workspace_;  // with chart_: finds X
   // Scratch.
-  State near_, off_;  // of spread()
-  Eigen::VectorXd x_, v_, dependent_;
+  State near_, off_;                // of spread()
+  std::vector<Eigen::VectorXd> x_;  // by loop
+  Eigen::VectorXd v_, dependent_;
   mutable Eigen::VectorXd rates_;
 };
 

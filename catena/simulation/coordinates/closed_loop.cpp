@@ -63,6 +63,9 @@ ClosedLoop::ClosedLoop(const Mechanism& mechanism, int loop, const LoopChart& ch
       const ChartRow other = closure_.row(k);
       if (other.closure == row.closure && other.row == row.row) rows_.push_back(k);
     }
+  for (std::size_t i = 0; i < chart.rows.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (chart.rows[k].place > chart.rows[i].place) row_parity_ = -row_parity_;
 }
 
 Eigen::MatrixXd ClosedLoop::part(const Eigen::MatrixXd& m, Eigen::Index first,
@@ -84,6 +87,14 @@ ClosedLoop::Tangent ClosedLoop::map_at(const Eigen::VectorXd& q) const {
   here.clearance = ratio_of_pivots(block, good_clearance_);
   here.side = sign_of_determinant(block);
   if (independents() > 0) here.map = -block.solve(part(y, rank(), independents()));
+  return here;
+}
+
+ClosedLoop::Tangent ClosedLoop::from_pivots(const LoopPivots& pivots) const {
+  Tangent here;
+  if (closure_.constant() || rank() == 0) return here;
+  here.clearance = pivots.ratio / good_clearance_;
+  here.side = row_parity_ * pivots.sign;
   return here;
 }
 

@@ -21,6 +21,7 @@
 
 #include "catena/closure/chart.h"
 #include "catena/closure/loop_closure.h"
+#include "catena/dynamics/embedding.h"
 #include "catena/simulation/coordinates/instant.h"
 #include "catena/simulation/coordinates/loop_positions.h"
 
@@ -50,6 +51,9 @@ class ClosedLoop {
   };
   // Without lead.
   Tangent map_at(const Eigen::VectorXd& q) const;
+  // Clearance and side alone, of a loop without quaternions, from the pivots by which the dynamics
+  // found X (dynamics/embedding.h): those of map_at(). A loop whose X is constant is clear.
+  Tangent from_pivots(const LoopPivots& pivots) const;
   // Of an instant, interpolated if that is.
   Tangent tangent_at(const Instant& instant) const;
   // Velocities of the dependent freedoms from those of the independent ones: X v.
@@ -79,9 +83,8 @@ class ClosedLoop {
                     Eigen::VectorXd& q) const;
   // The ends of a step that begins at the anchor with velocities `v` of the independent freedoms.
   Way way_to(const Eigen::VectorXd& v, const Instant& end) const;
-  // Throws NumericalError if x, with this tangent, is on another branch that does not meet the
-  // anchor's.
-  void refuse_other_branch(const Eigen::VectorXd& x, const Tangent& tangent);
+  // Throws NumericalError if x, on this side, is on another branch that does not meet the anchor's.
+  void refuse_other_branch(const Eigen::VectorXd& x, int side);
   // How far a position that is nearly singular is from one that is: the residual in the directions
   // that no motion of the dependent entries changes, after it was brought to zero in all others.
   // There are at least `folded` such directions, mostly one; where the two rhombs of an inversor
@@ -122,6 +125,7 @@ class ClosedLoop {
   LoopPositions positions_;   // of these
   std::vector<int> rows_;
   Eigen::VectorXd unit_;
+  int row_parity_ = 1;           // of the chart's order of rows, which the pivots refer to
   double good_clearance_ = 1.0;  // of a loop of this size in a good position
   Anchor anchor_;
 };

@@ -38,9 +38,8 @@ std::string ClosedLoop::disagreement() const {
          "position do not: write parallel axes and equal lengths with more digits";
 }
 
-void ClosedLoop::refuse_other_branch(const Eigen::VectorXd& x, const Tangent& tangent) {
-  const int side = anchor_.tangent.side;
-  if (anchor_.crossed || side == 0 || tangent.side != -side) return;
+void ClosedLoop::refuse_other_branch(const Eigen::VectorXd& x, int side) {
+  if (anchor_.crossed || side == 0 || anchor_.tangent.side != -side) return;
   anchor_.crossed = meets(x);
   if (!anchor_.crossed)
     throw NumericalError("the " + closure_.name() +

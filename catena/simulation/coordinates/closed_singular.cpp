@@ -33,7 +33,7 @@ class ClosedCoordinates::Neighbours final : public PassageNeighbours {
 void ClosedCoordinates::at(std::span<const double> y, Instant& instant) {
   instant.sides.clear();
   instant.interpolation_error = 0.0;
-  instant.clearance = close_at(y, 0.0, {}, instant.state);
+  instant.clearance = close_at(y, 0.0, {}, instant.state, &instant.maps);
   if (instant.clearance >= kEmbeddedPassage.near) return check_turn(instant.state);
   if (interpolate(y, {}, instant)) return;
   const auto speeds = y.subspan(first_velocity());
@@ -47,7 +47,7 @@ void ClosedCoordinates::inside(StepSpan& step, double s, std::span<const double>
                                Instant& instant) {
   instant.sides.clear();
   instant.interpolation_error = 0.0;
-  instant.clearance = close_at(y, 0.0, {&step, s}, instant.state);
+  instant.clearance = close_at(y, 0.0, {&step, s}, instant.state, &instant.maps);
   if (instant.clearance < kEmbeddedPassage.near) interpolate(y, {&step, s}, instant);
 }
 
@@ -78,6 +78,7 @@ bool ClosedCoordinates::interpolate(std::span<const double> y, Place place, Inst
     if (loop.distance_of_branches(0, x, between.q) > kBranchesMeet) return false;
   }
   instant.state = std::move(between);
+  instant.maps.clear();
   instant.clearance = search.passage->clearance;
   instant.interpolation_error = search.passage->error;
   instant.sides.assign(search.passage->sides.begin(), search.passage->sides.end());

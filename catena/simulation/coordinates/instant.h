@@ -1,6 +1,6 @@
 // What the coordinates of a mechanism know of one instant of its motion, and of a step between two
 // instants. Both are values: they are filled in place (so that nothing is allocated again and
-// again) and handed to everybody who needs them. No answer depends on what was asked before.
+// again) and handed to whatever needs them. No answer depends on what was asked before.
 #pragma once
 
 #include <vector>
@@ -8,6 +8,7 @@
 #include <Eigen/Core>
 
 #include "catena/closure/singular_passage.h"
+#include "catena/dynamics/embedding.h"
 #include "catena/model/mechanism.h"
 
 namespace catena {
@@ -23,6 +24,8 @@ struct Instant {
   // there: states before and behind it, with the weights by which the state was interpolated
   // between them and by which accelerations and forces are to be.
   std::vector<PassageSide> sides = {};
+  // X of the loops at state.q, for the accelerations; none of a tree and of an interpolated state.
+  LoopMaps maps = {};
 
   bool is_interpolated() const { return !sides.empty(); }
 };

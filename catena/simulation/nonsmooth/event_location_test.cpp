@@ -97,7 +97,7 @@ TEST(Guards, SlowerSwitchesAreAllFound) {
   Guarded found;
   run(settings, found);
   EXPECT_EQ(found.error, "");
-  EXPECT_EQ(found.record.events().size(), to_size(0.005 * 1e5 / std::numbers::pi));
+  EXPECT_EQ(found.record.events().size(), static_cast<std::size_t>(0.005 * 1e5 / std::numbers::pi));
 }
 
 // Once released nothing is left to do.

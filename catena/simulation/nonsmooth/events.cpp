@@ -152,8 +152,7 @@ void EventWatch::evaluate(const Instant& instant, const Eigen::VectorXd& y) {
 }
 
 void EventWatch::find_slope(Watch& watch) const {
-  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  Jet jet{0.0, kUnknown, kUnknown};
+  Jet jet = Jet::without_rates(0.0);
   if (watch.kind == Watch::Kind::switching)
     jet = switching_.slope(watch.which, found_.instant, coordinate_rate_);
   else if (watch.kind == Watch::Kind::function &&
@@ -242,7 +241,7 @@ std::optional<double> EventWatch::first_event(LastStep& step) {
                      (to - from) * (std::abs(rate_before_[k]) + std::abs(watches_[k].rate));
   if (far) {
     arm();
-    switching_.mark(found_.instant);
+    switching_.mark(found_);
     return std::nullopt;
   }
   bool dipped = false;  // since the last sample
@@ -281,7 +280,7 @@ std::optional<double> EventWatch::first_event(LastStep& step) {
     }
     if (first) return first;
     arm();
-    switching_.mark(found_.instant);
+    switching_.mark(found_);
     for (std::size_t k = 0; k < watches_.size(); ++k) {
       before_[k] = watches_[k].value;
       rate_before_[k] = watches_[k].rate;

@@ -165,24 +165,28 @@ void Switching::start(const Instant& here) {
         break;
     }
   }
-  mark(here);
+  follow_slip(here.state);
 }
 
 // Slip that turns round between two looks has come to rest on the way, how small it ever was seen:
 // the errors of steps may carry it past zero.
-void Switching::mark(const Instant& here) {
+void Switching::follow_slip(const State& state) {
   for (Watch& watch : watches_) {
-    if (watch.kind == Watch::Kind::jam && watch.started && !watch.near)
-      watch.near = set_->slide_margin(watch.which) < kNearJam;
     if (watch.kind != Watch::Kind::slip) continue;
-    set_->look(here.state);
+    set_->look(state);
     const Vec3d slip = set_->slip(watch.which);
     const double speed = norm(slip);
     if (speed > kSlowSlip) watch.direction = (1.0 / speed) * slip;
   }
+}
+
+void Switching::mark(const Evaluation& found) {
+  follow_slip(found.state());
   for (Watch& watch : watches_) {
-    if (!watch.near || watch.renewed) continue;
-    set_->renew_margin(watch.which, here.state);
+    if (watch.kind != Watch::Kind::jam || watch.renewed) continue;
+    watch.near = watch.near || found.contacts[index(watch.which)].slide_margin < kNearJam;
+    if (!watch.near) continue;
+    set_->renew_margin(watch.which, found.state());
     watch.renewed = true;
   }
 }
@@ -193,25 +197,25 @@ bool Switching::needs_forces() const {
   return false;
 }
 
-double Switching::contact_load() const {
+double Switching::contact_load(const Evaluation& found) const {
   double sum = 0.0;
-  for (const int i : contacts_) sum += std::abs(set_->contact_force(i).normal);
+  for (const int i : contacts_) sum += std::abs(found.contacts[index(i)].force.normal);
   return sum;
 }
 
 // Forces that are just enough when a mode begins are watched from there on.
 double Switching::value(int k, const Evaluation& found) {
   Watch& watch = watches_[index(k)];
-  const double raw = raw_value(watch, found.instant);
+  const double raw = raw_value(watch, found);
   if (!watch.started && (watch.kind == Watch::Kind::push || watch.kind == Watch::Kind::cone))
-    watch.offset = std::max(0.0, kForceRounding * contact_load() - raw);
+    watch.offset = std::max(0.0, kForceRounding * contact_load(found) - raw);
   watch.started = true;
   return raw + watch.offset;
 }
 
-double Switching::raw_value(const Watch& watch, const Instant& here) {
-  const State& state = here.state;
-  const double t = here.time;
+double Switching::raw_value(const Watch& watch, const Evaluation& found) {
+  const State& state = found.state();
+  const double t = found.instant.time;
   switch (watch.kind) {
     case Watch::Kind::time:
       return *changes_[index(watch.which)].settings.time - t;
@@ -221,24 +225,23 @@ double Switching::raw_value(const Watch& watch, const Instant& here) {
       set_->look(state);
       return set_->contact_gap(watch.which);
     case Watch::Kind::push:
-      return set_->contact_force(watch.which).normal;
+      return found.contacts[index(watch.which)].force.normal;
     case Watch::Kind::cone: {
-      const ConstraintSet::ContactForce force = set_->contact_force(watch.which);
+      const ConstraintSet::ContactForce& force = found.contacts[index(watch.which)].force;
       return set_->contact(watch.which).friction * force.normal - norm(force.friction);
     }
     case Watch::Kind::slip:
       set_->look(state);
       return dot(set_->slip(watch.which), watch.direction) - kSlowSlip;
     case Watch::Kind::jam:
-      return set_->slide_margin(watch.which) - kJammed;
+      return found.contacts[index(watch.which)].slide_margin - kJammed;
   }
   return 1.0;
 }
 
 Jet Switching::slope(int k, const Instant& here, std::span<const double> rates) const {
   const Watch& watch = watches_[index(k)];
-  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  if (watch.kind != Watch::Kind::function) return {0.0, kUnknown, kUnknown};
+  if (watch.kind != Watch::Kind::function) return Jet::without_rates(0.0);
   return changes_[index(watch.which)].when.guard_jet(here.time, here.state, rates);
 }
 
@@ -304,13 +307,14 @@ std::vector<int> Switching::resting(const State& state, std::span<const int> con
 }
 
 std::vector<int> Switching::back_at_once(double t, const Eigen::VectorXd& y,
-                                         std::span<const int> contacts, std::vector<int>& rest) {
-  std::vector<int> found;
+                                         std::span<const int> contacts, std::vector<int>& rest,
+                                         Evaluation& found) {
+  std::vector<int> back;
   while (true) {
-    equations_.evaluate_contacts(t, y, rest, found_);
-    const State& state = found_.state();
-    const State later{state.q, state.v + kAheadOfContact * found_.acceleration};
-    const std::size_t before = found.size();
+    equations_.evaluate_contacts(t, y, rest, found);
+    const State& state = found.state();
+    const State later{state.q, state.v + kAheadOfContact * found.acceleration};
+    const std::size_t before = back.size();
     for (const int i : contacts) {
       if (std::find(rest.begin(), rest.end(), i) != rest.end()) continue;
       set_->look(state);
@@ -321,10 +325,10 @@ std::vector<int> Switching::back_at_once(double t, const Eigen::VectorXd& y,
       const double often = t - c.since <= kChatterTime ? c.times : 0.0;
       if (!(pull < 0.0) || 2.0 * speed > -pull * kShortestBounce * std::exp2(often / kOften))
         continue;
-      found.push_back(i);
+      back.push_back(i);
     }
-    if (found.size() == before) return found;
-    rest.insert(rest.end(), found.begin() + static_cast<std::ptrdiff_t>(before), found.end());
+    if (back.size() == before) return back;
+    rest.insert(rest.end(), back.begin() + static_cast<std::ptrdiff_t>(before), back.end());
   }
 }
 
@@ -381,19 +385,19 @@ std::vector<int> Switching::impact(double t, Eigen::VectorXd& y, std::vector<Run
   return hits;
 }
 
-// With the forces of the last evaluation, which was at this state.
-bool Switching::jammed(const State& state) {
-  set_->look(state);
+bool Switching::jammed(const Evaluation& found) {
+  set_->look(found.state());
   for (const int i : contacts_) {
     if (!set_->slips(i) || norm(set_->slip(i)) <= kHardlySlips) continue;
-    const double margin = set_->slide_margin(i);
-    if (margin > 0.0 && margin < kJammed && set_->contact_force(i).normal > 0.0) return true;
+    const ContactAction& contact = found.contacts[index(i)];
+    if (contact.slide_margin > 0.0 && contact.slide_margin < kJammed && contact.force.normal > 0.0)
+      return true;
   }
   return false;
 }
 
-bool Switching::jam(double t, Eigen::VectorXd& y, std::span<const int> contacts, double least,
-                    std::vector<RunEvent>& log) {
+bool Switching::jam(double t, Eigen::VectorXd& y, const Eigen::VectorXd& applied,
+                    std::span<const int> contacts, double least, std::vector<RunEvent>& log) {
   State state = state_at(t, y);
   set_->look(state);
   std::vector<Vec3d> before;
@@ -401,7 +405,7 @@ bool Switching::jam(double t, Eigen::VectorXd& y, std::span<const int> contacts,
   for (const int i : contacts) before.push_back(set_->slip(i));
   ConstraintSet::Jump jump;
   try {
-    jump = set_->jam(state, found_.applied, equations_.forces().external(), contacts);
+    jump = set_->jam(state, applied, equations_.forces().external(), contacts);
   } catch (const UnsolvedContacts&) {
     return false;
   }
@@ -449,7 +453,8 @@ void Switching::settle(double t, Eigen::VectorXd& y, std::span<const int> hits,
     equations_.evaluate(t, y, found_);
     const State state = found_.state();
     const std::vector<int> contacts = touching(state);
-    if (contact_load() > 0.0) jam(t, y, resting(state, contacts), kTurned, log);
+    if (contact_load(found_) > 0.0)
+      jam(t, y, found_.applied, resting(state, contacts), kTurned, log);
   }
   resolve(t, y, log);
 }
@@ -471,12 +476,13 @@ void Switching::resolve(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log
     const std::vector<int> all = touching(state);
     std::vector<int> rest = resting(state, all);
     try {
-      held = back_at_once(t, y, all, rest);
-      if (tries == kMostJams || !jammed(found_.state()) ||
-          !jam(t, y, resting(state, all), kTurned, log))
+      held = back_at_once(t, y, all, rest, found_);
+      if (tries == kMostJams || !jammed(found_) ||
+          !jam(t, y, found_.applied, resting(state, all), kTurned, log))
         break;
     } catch (const UnsolvedContacts&) {
-      if (tries == kMostJams || !jam(t, y, resting(state, all), kNeeded, log)) throw;
+      if (tries == kMostJams || !jam(t, y, found_.applied, resting(state, all), kNeeded, log))
+        throw;
     }
     impact(t, y, log);  // of others that it drives into their planes
     state = state_at(t, y);
@@ -539,7 +545,7 @@ std::string Switching::near_jam(double t, const Eigen::VectorXd& y) {
   if (idle()) return {};
   equations_.evaluate(t, y, found_);
   for (const int i : contacts_)
-    if (set_->slips(i) && std::abs(set_->slide_margin(i)) < kNearJam)
+    if (set_->slips(i) && std::abs(found_.contacts[index(i)].slide_margin) < kNearJam)
       return set_->describe_contact(i) +
              ": its friction is about to press it into its plane, with a normal force that grows "
              "without bound (Painlevé); lower the friction";

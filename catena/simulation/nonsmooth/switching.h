@@ -47,11 +47,11 @@ class Switching {
   void start(const Instant& here);
   int watches() const { return static_cast<int>(watches_.size()); }
   bool needs_forces() const;
-  // Of watch k at what the equations found last (only its instant is needed unless needs_forces();
-  // forces of contacts are those of the set). An event is where it falls to zero.
+  // Of watch k (only the instant of `found` is needed unless needs_forces()). An event is where it
+  // falls to zero.
   double value(int k, const Evaluation& found);
   // Nothing has happened until here.
-  void mark(const Instant& here);
+  void mark(const Evaluation& found);
   // The rates of a switch's function, NaN of everything else.
   Jet slope(int k, const Instant& here, std::span<const double> rates) const;
 
@@ -95,17 +95,17 @@ class Switching {
   // Returns the contacts that hit their planes.
   std::vector<int> impact(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log);
   // Modes, with those among the contacts that leave and would be back at once added to those that
-  // rest; returns these.
-  // The evaluation with these modes is left in found_.
+  // rest; returns these. `found`: the evaluation with these modes.
   std::vector<int> back_at_once(double t, const Eigen::VectorXd& y, std::span<const int> contacts,
-                                std::vector<int>& rest);
+                                std::vector<int>& rest, Evaluation& found);
   // Whether something slides that has next to no finite force left; and the impulse that ends or
   // turns such a slip, by `least` of it at least. False: none would do that.
-  bool jammed(const State& state);
-  bool jam(double t, Eigen::VectorXd& y, std::span<const int> contacts, double least,
-           std::vector<RunEvent>& log);
-  double raw_value(const Watch& watch, const Instant& here);
-  double contact_load() const;
+  bool jammed(const Evaluation& found);
+  bool jam(double t, Eigen::VectorXd& y, const Eigen::VectorXd& applied,
+           std::span<const int> contacts, double least, std::vector<RunEvent>& log);
+  double raw_value(const Watch& watch, const Evaluation& found);
+  double contact_load(const Evaluation& found) const;
+  void follow_slip(const State& state);
   void count(double t, int constraint);
   State state_at(double t, const Eigen::VectorXd& y);
 
@@ -120,7 +120,7 @@ class Switching {
     int times = 0;
   };
   std::vector<Count> counts_;
-  // Scratch.
+  // Scratch: no answer depends on what it holds.
   Instant instant_;
   Evaluation found_;
 };

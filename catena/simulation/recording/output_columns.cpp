@@ -85,6 +85,10 @@ std::vector<RunColumn> all_columns(const Equations& equations,
     all.push_back({std::string("momentum.angular.") + axis, "kg m²/s"});
   for (int k = 0; k < equations.work().elements(); ++k)
     all.push_back({"work." + equations.work().name(k), "J"});
+  const Wiring& wiring = equations.forces().wiring();
+  for (int k = 0; k < wiring.size(); ++k)
+    for (const OutputPort& port : wiring.component(k).outputs())
+      all.push_back({"signal." + wiring.component(k).name() + "." + port.name, port.unit});
   for (const std::string& place : places)
     for (const char* axis : {".x", ".y", ".z"}) all.push_back({"position." + place + axis, "m"});
   for (const std::string& place : places)
@@ -144,12 +148,12 @@ OutputColumns::OutputColumns(const Equations& equations, std::span<const std::st
       if (matches(pattern, names[k])) wanted[k] = found = true;
     // A group may be empty: nothing does work here.
     static const std::vector<std::string> kGroups{
-        "q.*",        "v.*",    "a.*",        "effort.*",   "friction.*", "reaction.*", "energy.*",
-        "momentum.*", "work.*", "position.*", "velocity.*", "force.*",    "moment.*"};
+        "q.*",        "v.*",    "a.*",      "effort.*",   "friction.*", "reaction.*", "energy.*",
+        "momentum.*", "work.*", "signal.*", "position.*", "velocity.*", "force.*",    "moment.*"};
     if (!found && std::find(kGroups.begin(), kGroups.end(), pattern) == kGroups.end())
       throw NameError("there is no output '" + pattern + "'" + did_you_mean(pattern, names) +
                       "; outputs are q.*, v.*, a.*, effort.*, friction.*, reaction.*, energy.*, "
-                      "momentum.*, work.*, position.*, velocity.*, force.*, moment.*");
+                      "momentum.*, work.*, signal.*, position.*, velocity.*, force.*, moment.*");
   }
   for (std::size_t k = 0; k < all.size(); ++k) {
     if (!wanted[k]) continue;
@@ -251,6 +255,7 @@ const std::vector<double>& OutputColumns::row(const Equations& equations, const 
   for (int i = 0; i < 3; ++i) put(measured.momentum.linear[i]);
   for (int i = 0; i < 3; ++i) put(measured.momentum.angular[i]);
   for (int k = 0; k < equations.work().elements(); ++k) put(equations.work().work(k, y));
+  put_all(found.efforts.outputs);
   if (workspace_) put_places(equations.mechanism(), state);
   if (forces_) put_forces(equations, found);
   for (std::size_t k = 0; k < chosen_.size(); ++k) row_[k] = all_[index(chosen_[k])];

@@ -11,7 +11,11 @@ WorkAccount::WorkAccount(const Mechanism& mechanism, const ActionSettings& actio
                          const AppliedForces& forces, const ConstraintSet* set)
     : mechanism_(mechanism), forces_(forces), workspace_(mechanism) {
   const auto names = mechanism.velocity_names();
-  for (int k = 0; k < forces.components(); ++k) add(Kind::component, forces.component(k).name(), k);
+  const Wiring& wiring = forces.wiring();
+  for (int k = 0; k < wiring.size(); ++k)
+    if (std::any_of(wiring.efforts().begin(), wiring.efforts().end(),
+                    [&](const Wiring::Effort& effort) { return effort.component == k; }))
+      add(Kind::component, wiring.component(k).name(), k);
   for (const AppliedForces::Motion& motion : forces.motions())
     add(Kind::motion, motion.name, motion.freedom);
   const auto settings = mechanism.freedom_settings();
@@ -159,14 +163,13 @@ bool WorkAccount::find_if_floating(const ActionSettings& actions) const {
   }
   for (const Element& e : elements_) {
     if (e.kind == Kind::response) return false;
-    if (e.kind == Kind::component)
-      for (const int freedom : forces_.component(e.of).freedoms())
-        if (to_ground[index(freedom)] != 0) return false;
     if ((e.kind == Kind::motion || e.kind == Kind::damping || e.kind == Kind::friction ||
          e.kind == Kind::impact) &&
         to_ground[index(e.of)] != 0)
       return false;
   }
+  for (const Wiring::Effort& effort : forces_.wiring().efforts())
+    if (to_ground[index(effort.freedom)] != 0) return false;
   const auto settings = mechanism_.freedom_settings();
   for (std::size_t i = 0; i < settings.size(); ++i)
     if (to_ground[i] != 0 && settings[i].stiffness != 0.0) return false;

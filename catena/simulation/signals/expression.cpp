@@ -70,6 +70,8 @@ Jet atan2_of(const Jet& y, const Jet& x) {
 
 }  // namespace
 
+// The interpreter: one case for each instruction. It is long because a switch is: cases of one or two
+// lines, which share the stack in registers, would not become clearer as functions.
 template <class Scalar, class AtSwitch>
 Scalar Expression::run(const Scalar& t, const State* state, AtSwitch at_switch,
                        [[maybe_unused]] const double* rates) const {
@@ -85,10 +87,10 @@ Scalar Expression::run(const Scalar& t, const State* state, AtSwitch at_switch,
   };
   // Kinks of functions of time are switches, once set_switches() was called; others are as they
   // are.
-  const auto at_kink = [&](int index, double argument) {
-    if (index < 0) return argument >= 0.0;
-    const bool on = at_switch(index, argument);
-    return switch_on_[index(index)] == kNotSet ? argument >= 0.0 : on;
+  const auto at_kink = [&](int kink, double argument) {
+    if (kink < 0) return argument >= 0.0;
+    const bool on = at_switch(kink, argument);
+    return switch_on_[index(kink)] == kNotSet ? argument >= 0.0 : on;
   };
   for (const Instruction& i : program_) {
     switch (i.code) {
