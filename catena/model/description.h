@@ -17,12 +17,13 @@
 #include <vector>
 
 #include "catena/base/error.h"
-#include "catena/model/flexible_body.h"
 #include "catena/model/friction.h"
 #include "catena/model/hinge.h"
 #include "catena/spatial/inertia.h"
 
 namespace catena {
+
+struct FlexibleBody;  // flexible_body.h
 
 inline constexpr const char* kWorld = "world";
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();

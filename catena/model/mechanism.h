@@ -34,6 +34,7 @@
 #include "catena/base/error.h"
 #include "catena/base/made_once.h"
 #include "catena/model/description.h"
+#include "catena/model/flexible_body.h"
 #include "catena/model/flexible_table.h"
 #include "catena/model/node.h"
 #include "catena/model/topology.h"

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "catena/base/index.h"
+#include "catena/model/flexible_body.h"
 #include "catena/model/topology.h"
 #include "catena/model/usable_numbers.h"
 #include "catena/model/user_functions.h"

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "catena/base/index.h"
+#include "catena/model/flexible_body.h"
 #include "catena/model/union_find.h"
 
 namespace catena {

@@ -7,6 +7,7 @@
 
 #include "catena/base/index.h"
 #include "catena/base/text.h"
+#include "catena/model/flexible_body.h"
 #include "catena/model/topology.h"
 #include "catena/model/usable_numbers.h"
 #include "catena/model/user_functions.h"

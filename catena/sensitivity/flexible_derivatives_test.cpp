@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "catena/base/dense.h"
+#include "catena/dynamics/kinematics.h"
 #include "catena/dynamics/testing/flexible_reference.h"
 #include "catena/flexible/beam.h"
 #include "catena/sensitivity/equilibrium.h"
@@ -143,7 +144,7 @@ TEST(FlexibleLinear, StaticDeflectionAndFrequency) {
   ASSERT_TRUE(rest.found) << rest.reason;
   const double ei = 30.0, l = 2.0, rho = 1.5, mass = 0.02, g = 9.81;
   const double expected = -(mass * g * l * l * l / 3.0 + rho * g * l * l * l * l / 8.0) / ei;
-  const Vec3d tip = body_pose(m, rest.state.q, m.body_index("load")).translation;
+  const Vec3d tip = catena::body_pose(m, rest.state.q, m.body_index("load")).translation;
   // The weight of the beam itself needs more than the static shapes: 2 % of modes left out; the
   // deflection is a third of the length, of which terms of second order take a little.
   EXPECT_NEAR(tip.z, expected, 0.12 * std::abs(expected));
@@ -152,7 +153,7 @@ TEST(FlexibleLinear, StaticDeflectionAndFrequency) {
   light.set_gravity({0, 0, -1e-4});
   const Mechanism calm = light.finish();
   const Equilibrium small = find_equilibrium(calm, {calm.default_state()});
-  const Vec3d little = body_pose(calm, small.state.q, calm.body_index("load")).translation;
+  const Vec3d little = catena::body_pose(calm, small.state.q, calm.body_index("load")).translation;
   EXPECT_NEAR(little.z, expected * 1e-4 / g, 2e-3 * std::abs(expected) * 1e-4 / g);
 
   // Frequencies of a cantilever with a tip mass: 1 + cosh cos + λ m/M (cos sinh − sin cosh) = 0.
