@@ -95,6 +95,10 @@ std::vector<NodeKind> hinge_kinds(const Mechanism& mechanism, const std::vector<
       kinds.push_back(has_rotor ? NodeKind::revolute_rotor : NodeKind::revolute);
     else if (hinge == NodeHinge::prismatic)
       kinds.push_back(has_rotor ? NodeKind::prismatic_rotor : NodeKind::prismatic);
+    else if (hinge == NodeHinge::modes)
+      kinds.push_back(NodeKind::modes);
+    else if (hinge == NodeHinge::attachment)
+      kinds.push_back(NodeKind::attachment);
     else
       kinds.push_back(NodeKind::general);
   }
@@ -194,6 +198,7 @@ Workspace::Workspace(const Mechanism& mechanism) : mechanism_(&mechanism) {
                     return f.damping != 0.0 || f.stiffness != 0.0 || f.friction.active();
                   });
   tables_ = catena::aggregate_tables(mechanism);
+  flexible_ = {mechanism.flexible_tables(), mechanism.attachment_tables()};
   place_rotors();
   choose_kinds();
   stretch_ends_ = stretch_ends(mechanism);
@@ -229,7 +234,8 @@ void Workspace::choose_kinds() {
   general_index_.assign(count, -1);
   int general_count = 0;
   for (std::size_t n = 0; n < count; ++n)
-    if (!is_about_or_along_z(mechanism.nodes()[n]) || rotors_[n].reflected != 0.0)
+    if (mechanism.nodes()[n].flexible < 0 &&
+        (!is_about_or_along_z(mechanism.nodes()[n]) || rotors_[n].reflected != 0.0))
       general_index_[n] = general_count++;
   general_.resize(to_size(general_count));
   hinge_kinds_ = hinge_kinds(mechanism, general_index_);
@@ -267,6 +273,8 @@ void Workspace::fill_models() {
   model_.rotors = has_rotors_ ? rotors_.data() : nullptr;
   model_.hinge_kinds = hinge_kinds_.data();
   model_.general_index = general_index_.data();
+  model_.flexible = mechanism.flexible_tables().data();
+  model_.attachments = mechanism.attachment_tables().data();
   model_.stretch_ends = stretch_ends_.data();
   model_.stretch_count = static_cast<int>(stretch_ends_.size());
   model_.coordinates = mechanism.coordinates();

@@ -40,6 +40,12 @@ class MechanismBuilder {
 
   MechanismBuilder& set_gravity(const Vec3d& gravity);
   MechanismBuilder& add_body(std::string name, BodySettings settings = {});
+  // A flexible body: the body `name` is its frame, clamped to it; `name.ATTACHMENT` is a body at
+  // each of its attachments, on which hinges, frames, springs and forces may sit. Its modal
+  // coordinates are `name.mode1`, ... (model/flexible_body.h; flexible/beam.h makes the constants).
+  // `settings` may add rigid mass at the frame.
+  MechanismBuilder& add_flexible_body(std::string name, std::shared_ptr<const FlexibleBody> body,
+                                      BodySettings settings = {});
   MechanismBuilder& add_hinge(std::string name, std::string parent, std::string child,
                               HingeSettings settings = {});
   // The same by its more common name.

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "catena/closure/rows.h"
+#include "catena/dynamics/kernels/flexible_scratch.h"
 #include "catena/model/node.h"
 #include "catena/spatial/inertia.h"
 
@@ -92,8 +93,10 @@ struct Scratch {
   Scalar* sine = nullptr;  // of every coordinate
   Scalar* cosine = nullptr;
   AggregateScratch<Scalar>* aggregates = nullptr;
-  Scalar* acceleration = nullptr;    // by freedom
-  Scalar* composite_rows = nullptr;  // of one state only (composite_table.h)
+  Scalar* acceleration = nullptr;                    // by freedom
+  Scalar* composite_rows = nullptr;                  // of one state only (composite_table.h)
+  FlexibleScratch<Scalar>* flexible = nullptr;       // by Node::flexible of modes
+  AttachmentScratch<Scalar>* attachments = nullptr;  // by Node::flexible of attachments
 };
 
 }  // namespace CATENA_ISA

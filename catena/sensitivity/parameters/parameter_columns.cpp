@@ -192,6 +192,15 @@ void ParameterSet::contribute(const Parameter& p, const State& state, const Sens
       if (p.kind == Kind::friction) own(k, -friction_by_sliding(f.friction, state.v[k]));
       return;
     }
+    case Kind::elastic: {
+      const FlexiblePlace& body = m_.flexible_bodies()[i];
+      const Node& modes = m_.nodes()[index(body.node)];
+      const FlexibleBody::StiffnessPart& part = body.constants->stiffness_parts[index(p.entry)];
+      const Eigen::VectorXd force =
+          part.matrix * state.q.segment(modes.q_index, modes.coordinates) / part.value;
+      for (int k = 0; k < modes.freedoms; ++k) own(modes.v_index + k, force[k]);
+      return;
+    }
     case Kind::rotor_inertia:
     case Kind::gear_ratio:
       contribute_drive(p, state, w, own, spread_wrench);

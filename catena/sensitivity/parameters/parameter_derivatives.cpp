@@ -43,6 +43,10 @@ void ParameterSet::make_probes() {
   std::vector<GeometrySeed> seeds, left;
   swept_.assign(parameters_.size(), 0);
   auto adjoint = std::make_shared<ParameterAdjoint>(m_, size());
+  if (m_.has_flexible_bodies()) {
+    adjoint_ = std::move(adjoint);
+    return;
+  }
   for (std::size_t k = 0; k < parameters_.size(); ++k) {
     const Parameter& p = parameters_[k];
     if (p.kind == Kind::mass || p.kind == Kind::com || p.kind == Kind::inertia) {
@@ -161,6 +165,7 @@ VectorXd ParameterSet::differences(const Parameter& p, const State& state,
     case Kind::spring_stiffness:
     case Kind::spring_rest:
     case Kind::spring_damping:
+    case Kind::elastic:
       step = kStep * now;
       break;
     case Kind::rod_length:
@@ -215,6 +220,20 @@ MatrixXd ParameterSet::effort_derivatives(const State& state, const VectorXd& ac
   const std::vector<int> own = w.dynamics().independent();
   MatrixXd result(static_cast<Index>(own.size()), size());
   VectorXd column(m_.freedoms());
+  if (m_.has_flexible_bodies()) {
+    for (Index k = 0; k < result.cols(); ++k) {
+      const Kind kind = parameters_[index(k)].kind;
+      const bool exact = kind == Kind::elastic || kind == Kind::damping ||
+                         kind == Kind::stiffness || kind == Kind::rest || kind == Kind::friction;
+      column.setZero();
+      if (exact)
+        tree_column(parameters_[index(k)], state, w, column);
+      else
+        column = differenced(static_cast<int>(k), state, acceleration, false, w, external);
+      result.col(k) = column;
+    }
+    return result;
+  }
   for (Index k = 0; k < result.cols(); ++k) {
     const Parameter& p = parameters_[index(k)];
     if (is_geometry(p.kind)) continue;
