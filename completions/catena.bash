@@ -39,11 +39,14 @@ _catena() {
     dynamics)
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
+        --what) mapfile -t COMPREPLY < <(compgen -W 'forward inverse hybrid mass-matrix forces energy chains' -- "$word"); return ;;
+        --route) mapfile -t COMPREPLY < <(compgen -W 'automatic recursive dense multipliers' -- "$word"); return ;;
       esac
       options='-h --help --base --gravity --strict --state --what --body --route --independent --json -o --output' ;;
     batch)
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
+        --what) mapfile -t COMPREPLY < <(compgen -W 'forward inverse mass-matrix poses forward-derivatives inverse-derivatives' -- "$word"); return ;;
       esac
       options='-h --help --base --gravity --strict --states --what --threads --json -o --output' ;;
     linearize)
@@ -74,9 +77,15 @@ _catena() {
     simulate)
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
+        --friction) mapfile -t COMPREPLY < <(compgen -W 'events smooth' -- "$word"); return ;;
+        --loops) mapfile -t COMPREPLY < <(compgen -W 'automatic embedded multipliers' -- "$word"); return ;;
+        --form) mapfile -t COMPREPLY < <(compgen -W 'ode dae absolute' -- "$word"); return ;;
       esac
       options='-h --help --base --gravity --strict -d --duration -o --output --settings --state --resume --method --rtol --atol --step --max-step --interval --checkpoint --outputs --input --pd --motion --event --stop-when --restitution --no-stops --limit-efforts --friction --loops --form --json --quiet' ;;
     optimize)
+      case "$before" in
+        --solver) mapfile -t COMPREPLY < <(compgen -W 'auto lm ipopt' -- "$word"); return ;;
+      esac
       options='-h --help -o --output --result --warm --solver --time-limit --iterations --tolerance --starts --seed --spread --no-run --json -q --quiet' ;;
     lqr)
       case "$before" in
