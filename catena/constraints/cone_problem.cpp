@@ -31,6 +31,10 @@ constexpr int kFirstSweeps = 20;
 constexpr int kMostAttempts = 7;
 constexpr int kHalfFrom = 3;
 constexpr int kMostRootSteps = 60;
+// Steps in which friction is raised where nothing else helps.
+constexpr int kFrictions = 20;
+constexpr double kProximalWeights[] = {1e-2, 1e-4, 1e-6};
+constexpr int kMostProximal = 40;
 // The function of Newton's method weighs motions against impulses by 1/W times one of these: where
 // it cycles with one of them, another may do.
 constexpr double kStiffnesses[] = {1.0, 0.1, 10.0};
@@ -78,6 +82,9 @@ class ConeSolver {
           }
           sweeps *= 2;
         }
+        if (best_residual_ > kConeSolved) raise_friction(result);
+        for (const double weight : kProximalWeights)
+          if (best_residual_ > kConeSolved) approach(weight, result);
       }
     } else {
       best_residual_ = 0.0;
@@ -88,6 +95,60 @@ class ConeSolver {
 
  private:
   Index size() const { return static_cast<Index>(rows_.size()); }
+
+  // The proximal point method: each round solves the problem with W + weight W_ii on the diagonal
+  // and b less the same times the last impulses, which is well conditioned; its fixed points are
+  // the solutions. For contacts that are redundant and all but locked.
+  void approach(double weight, ConeSolution& result) {
+    const MatrixXd s = s_;
+    const VectorXd b = b_;
+    const VectorXd more = weight * s.diagonal();
+    VectorXd p = best_;
+    for (int k = 0; k < kMostProximal && best_residual_ > kConeSolved; ++k) {
+      const VectorXd best = best_;
+      const double residual = best_residual_;
+      s_ = s;
+      s_.diagonal() += more;
+      b_ = b - more.cwiseProduct(p);
+      p_ = p;
+      best_residual_ = std::numeric_limits<double>::infinity();
+      newton(result.steps);
+      if (best_residual_ > kConeSolved) {
+        sweep(kFirstSweeps, 1.0, result.sweeps);
+        newton(result.steps);
+      }
+      p = p_ = best_;
+      s_ = s;
+      b_ = b;
+      best_ = best;
+      best_residual_ = residual;
+      judge(s_ * p_ + b_, step_);
+    }
+  }
+
+  // From no friction to all of it, each time from the solution with less.
+  void raise_friction(ConeSolution& result) {
+    const std::vector<ConeProblem::Block> all = blocks_;
+    const VectorXd best = best_;
+    const double best_residual = best_residual_;
+    p_.setZero();
+    for (int k = 0; k <= kFrictions; ++k) {
+      for (std::size_t i = 0; i < blocks_.size(); ++i)
+        blocks_[i].friction = k == kFrictions
+                                  ? all[i].friction
+                                  : all[i].friction * static_cast<double>(k) / kFrictions;
+      best_residual_ = std::numeric_limits<double>::infinity();
+      newton(result.steps);
+      if (best_residual_ > kConeSolved) {
+        sweep(kFirstSweeps, 0.5, result.sweeps);
+        newton(result.steps);
+      }
+      p_ = best_;
+    }
+    if (best_residual_ < best_residual) return;
+    best_ = best;
+    best_residual_ = best_residual;
+  }
 
   void eliminate() {
     const MatrixXd& w = problem_.w;

@@ -272,6 +272,7 @@ ConstraintSet::Jump ConstraintSet::strike(const State& state, const Reduced& red
   for (std::size_t k = 0; k < reduced.rows.size(); k += 3)
     result.contact_work.push_back(work[reduced.rows[k]] + work[reduced.rows[k + 1]] +
                                   work[reduced.rows[k + 2]]);
+  dynamics_.take_interpolated(state, impulses, workspace_);  // for effort() of locks
   return result;
 }
 

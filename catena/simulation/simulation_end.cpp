@@ -83,7 +83,7 @@ void Simulation::advance_or_step() {
 }
 
 void Simulation::watch_for_zeno() {
-  ++window_events_;
+  if (last_event_.kind != "limit") ++window_events_;  // bounces at stops end by themselves
   latest_.push_back(t_);
   if (latest_.size() > kCollapsing) latest_.pop_front();
   if (t_ - recent_start_ > kShortTime * std::max(1.0, std::abs(t_))) {

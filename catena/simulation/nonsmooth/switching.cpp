@@ -532,10 +532,10 @@ void Switching::resolve(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log
 }
 
 void Switching::check(const Instant& here) {
-  if (idle()) return;
+  if (idle() || equations_.steps()) return;
   if (!(equations_.closure_residual(here.time, here.state) <= kAttachTolerance))
     set_->refuse_open(here.state, kAttachTolerance);
-  if (contacts_.empty() || equations_.steps()) return;
+  if (contacts_.empty()) return;
   set_->look(here.state);
   for (const int i : contacts_)
     if (const double open = set_->contact_gap(i); open < -kDeepest)
