@@ -198,6 +198,42 @@ std::string flow(const ModalDamping& d) {
   return text + "}";
 }
 
+std::string beam_words(const BeamSettings& b) {
+  std::string text;
+  const auto line = [&](const char* key, const std::string& value) {
+    text += "      " + std::string(key) + ": " + value + "\n";
+  };
+  line("length", yaml(b.length));
+  line("section", flow(b.section));
+  if (b.end_section) line("end_section", flow(*b.end_section));
+  if (b.material)
+    line("material", "{youngs_modulus: " + yaml(b.material->youngs_modulus) +
+                         ", shear_modulus: " + yaml(b.material->shear_modulus) +
+                         ", density: " + yaml(b.material->density) + "}");
+  if (!same(b.pose, Transformd{})) line("pose", yaml(b.pose));
+  if (!same(b.clamped_station, 0.0)) line("clamped_at", yaml(b.clamped_station));
+  if (!b.attachments.empty()) {
+    std::string all;
+    for (const BeamAttachment& a : b.attachments) {
+      const bool loaded = !same(a.load_mass, 0.0) || !same(a.load_inertia, {});
+      all += (all.empty() ? "" : ", ") + yaml(a.name) + ": " +
+             (loaded ? "{station: " + yaml(a.station) + ", load_mass: " + yaml(a.load_mass) +
+                           ", load_inertia: " + yaml(a.load_inertia) + "}"
+                     : yaml(a.station));
+    }
+    line("attachments", "{" + all + "}");
+  }
+  if (b.modes.count > 0) line("modes", std::to_string(b.modes.count));
+  if (b.modes.frequency_limit > 0.0) line("frequency_limit", yaml(b.modes.frequency_limit));
+  line("mode_set", std::string(to_string(b.modes.set)));
+  const ModalDamping& d = b.damping;
+  if (!d.ratios.empty() || !d.bands.empty() || !same(d.rayleigh_mass, 0.0) ||
+      !same(d.rayleigh_stiffness, 0.0))
+    line("damping", flow(d));
+  line("model", std::string(to_string(b.model)));
+  return text;
+}
+
 class Writer {
  public:
   std::string run(const Description& d) {
@@ -290,7 +326,7 @@ class Writer {
       line(2, "inertia_axes", "{" + orientation(body.inertia_axes) + "}");
     if (body.flexible) {
       line(2, "flexible", "");
-      text_ += write_beam(*body.flexible->beam);
+      text_ += beam_words(*body.flexible->beam);
       if (const auto modes = modes_.find(body.name); modes != modes_.end()) {
         if (!modes->second->initial_position.empty())
           line(3, "initial_position", coordinates(modes->second->initial_position));
@@ -459,41 +495,7 @@ class Writer {
 
 }  // namespace
 
-std::string write_beam(const BeamSettings& b) {
-  std::string text;
-  const auto line = [&](const char* key, const std::string& value) {
-    text += "      " + std::string(key) + ": " + value + "\n";
-  };
-  line("length", yaml(b.length));
-  line("section", flow(b.section));
-  if (b.end_section) line("end_section", flow(*b.end_section));
-  if (b.material)
-    line("material", "{youngs_modulus: " + yaml(b.material->youngs_modulus) +
-                         ", shear_modulus: " + yaml(b.material->shear_modulus) +
-                         ", density: " + yaml(b.material->density) + "}");
-  if (!same(b.pose, Transformd{})) line("pose", yaml(b.pose));
-  if (!same(b.clamped_station, 0.0)) line("clamped_at", yaml(b.clamped_station));
-  if (!b.attachments.empty()) {
-    std::string all;
-    for (const BeamAttachment& a : b.attachments) {
-      const bool loaded = !same(a.load_mass, 0.0) || !same(a.load_inertia, {});
-      all += (all.empty() ? "" : ", ") + yaml(a.name) + ": " +
-             (loaded ? "{station: " + yaml(a.station) + ", load_mass: " + yaml(a.load_mass) +
-                           ", load_inertia: " + yaml(a.load_inertia) + "}"
-                     : yaml(a.station));
-    }
-    line("attachments", "{" + all + "}");
-  }
-  if (b.modes.count > 0) line("modes", std::to_string(b.modes.count));
-  if (b.modes.frequency_limit > 0.0) line("frequency_limit", yaml(b.modes.frequency_limit));
-  line("mode_set", std::string(to_string(b.modes.set)));
-  const ModalDamping& d = b.damping;
-  if (!d.ratios.empty() || !d.bands.empty() || !same(d.rayleigh_mass, 0.0) ||
-      !same(d.rayleigh_stiffness, 0.0))
-    line("damping", flow(d));
-  line("model", std::string(to_string(b.model)));
-  return text;
-}
+std::string write_beam(const BeamSettings& beam) { return beam_words(beam); }
 
 std::string write_yaml(const Description& description) { return Writer().run(description); }
 
