@@ -91,7 +91,10 @@ void apply(const SimulateOptions& options, SimulationSettings& settings) {
         std::min(settings.integrator.absolute_tolerance, 0.01 * *options.rtol);
   set(options.step, settings.integrator.step);
   set(options.max_step, settings.integrator.maximum_step);
-  if (options.method) settings.integrator.method = method_from(*options.method);
+  if (options.method) {
+    settings.integrator.method = method_from(*options.method);
+    settings.integrator.keep_method = true;
+  }
   if (options.form && *options.form != "ode") settings.integrator.method = Method::ida;
   if (!options.outputs.empty()) settings.outputs = options.outputs;
   ActionSettings& actions = settings.actions;

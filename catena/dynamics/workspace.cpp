@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "catena/base/index.h"
+#include "catena/dynamics/flexible_mass.h"
 #include "catena/dynamics/kernels/axis_motion.h"
 #include "catena/dynamics/kernels/composite_table.h"
 #include "catena/dynamics/multipliers/multiplier_dynamics.h"
@@ -198,6 +199,9 @@ Workspace::Workspace(const Mechanism& mechanism) : mechanism_(&mechanism) {
                     return f.damping != 0.0 || f.stiffness != 0.0 || f.friction.active();
                   });
   tables_ = catena::aggregate_tables(mechanism);
+  for (const AggregateMember& member : tables_.members)
+    if (mechanism.nodes()[index(member.node)].flexible >= 0)
+      refuse_flexible(mechanism, "a closed loop with a flexible member");
   flexible_ = {mechanism.flexible_tables(), mechanism.attachment_tables()};
   place_rotors();
   choose_kinds();

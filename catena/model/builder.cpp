@@ -53,9 +53,15 @@ MechanismBuilder& MechanismBuilder::add_body(std::string name, BodySettings sett
 MechanismBuilder& MechanismBuilder::add_flexible_body(std::string name,
                                                       std::shared_ptr<const FlexibleBody> body,
                                                       BodySettings settings) {
-  const Source source = settings.source;
-  settings.flexible = body;
   add_body(name, std::move(settings));
+  return make_flexible(name, std::move(body));
+}
+
+MechanismBuilder& MechanismBuilder::make_flexible(const std::string& name,
+                                                  std::shared_ptr<const FlexibleBody> body) {
+  BodySettings& frame = this->body(name);
+  const Source source = frame.source;
+  frame.flexible = body;
   BodySettings own{.source = source};  // what deforms, as a rigid body at rest
   if (body && body->mass > 0.0) {
     const auto& j = body->inertia;

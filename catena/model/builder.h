@@ -46,6 +46,9 @@ class MechanismBuilder {
   // `settings` may add rigid mass at the frame.
   MechanismBuilder& add_flexible_body(std::string name, std::shared_ptr<const FlexibleBody> body,
                                       BodySettings settings = {});
+  // Makes a body that is there the frame of a flexible one.
+  MechanismBuilder& make_flexible(const std::string& name,
+                                  std::shared_ptr<const FlexibleBody> constants);
   MechanismBuilder& add_hinge(std::string name, std::string parent, std::string child,
                               HingeSettings settings = {});
   // The same by its more common name.

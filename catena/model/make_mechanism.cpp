@@ -111,6 +111,7 @@ class Finisher {
     place_hinges();
     place_others();
     report_loops();
+    check_flexible_loops(found);
     m_.names_ = make_name_tables(m_);
     check_coordinate_names(found);
     const bool sound = !has_error(found);
@@ -440,6 +441,16 @@ class Finisher {
       m_.drives_.push_back({h, place.v_index, node_of(carrier), axis, drive.rotor_inertia,
                             drive.gear_ratio, drive.armature_only});
     }
+  }
+
+  void check_flexible_loops(std::vector<Diagnostic>& found) const {
+    for (const FlexiblePlace& body : m_.flexible_)
+      for (const LoopPlace& loop : m_.loops_)
+        if (std::find(loop.nodes.begin(), loop.nodes.end(), body.node) != loop.nodes.end())
+          found.push_back({Severity::error, at(d_.bodies, body.body).source,
+                           "flexible body '" + body.name +
+                               "' is part of a closed loop, which is not supported yet; close the "
+                               "loop by a stiff spring, or make the body rigid"});
   }
 
   void report_loops() {

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "catena/base/index.h"
+#include "catena/dynamics/flexible_mass.h"
 #include "catena/model/configuration.h"
 #include "catena/sensitivity/central_difference.h"
 #include "catena/sensitivity/kernels/columns.h"
@@ -270,6 +271,7 @@ InverseSecondDerivatives inverse_second_derivatives(const Mechanism& m, const St
                                                     const VectorXd& acceleration,
                                                     SensitivityWorkspace& w,
                                                     std::span<const ExternalWrench> external) {
+  refuse_flexible(m, "a second derivative of the dynamics");
   inverse_dynamics_derivatives(m, state, acceleration, w, external);
   InverseSecondDerivatives out;
   const std::vector<int> own = w.dynamics().independent();
@@ -299,6 +301,7 @@ InverseSecondDerivatives inverse_second_derivatives(const Mechanism& m, const St
 ForwardSecondDerivatives forward_second_derivatives(const Mechanism& m, const State& state,
                                                     const VectorXd& effort, SensitivityWorkspace& w,
                                                     std::span<const ExternalWrench> external) {
+  refuse_flexible(m, "a second derivative of the dynamics");
   const ForwardDerivatives f = forward_dynamics_derivatives(m, state, effort, w, external);
   const std::vector<int> own = w.dynamics().independent();
   const Index n = static_cast<Index>(own.size());

@@ -1,6 +1,7 @@
 // The derivatives that a ParameterSet writes down: efforts of the spanning tree by inertial
 // parameters, gravity and the constants of elements; and the regressor.
 #include "catena/base/index.h"
+#include "catena/dynamics/flexible_mass.h"
 #include "catena/sensitivity/kernels/columns.h"
 #include "catena/sensitivity/load_derivatives.h"
 #include "catena/sensitivity/parameters.h"
@@ -241,6 +242,7 @@ double ParameterSet::tree_product(const Parameter& p, const State& state,
 
 MatrixXd regressor(const Mechanism& m, const State& state, const VectorXd& acceleration,
                    SensitivityWorkspace& w) {
+  refuse_flexible(m, "the regressor");
   inverse_dynamics_derivatives(m, state, acceleration, w);
   const DerivativeTable<double>& c = w.columns();
   MatrixXd result = MatrixXd::Zero(m.freedoms(), kInertial * static_cast<Index>(m.bodies().size()));
