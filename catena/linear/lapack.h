@@ -74,6 +74,14 @@ EigenSystem eig(const Eigen::MatrixXcd& a, Vectors vectors = Vectors::right);
 Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& a);
 Eigen::VectorXcd eigenvalues(const Eigen::MatrixXcd& a);
 
+// The same with the real and imaginary part of a pair's right eigenvector as two columns: A T = T Λ
+// with Λ block diagonal, blocks [re im; −im re]. The columns of a pair have length one together.
+struct RealEigenSystem {
+  Eigen::VectorXcd values;
+  Eigen::MatrixXd T;
+};
+RealEigenSystem real_eig(const Eigen::MatrixXd& a);
+
 // A x = λ B x with λ = alpha/beta (dggev).
 struct GeneralizedEigenSystem {
   Eigen::VectorXcd alpha;

@@ -150,6 +150,22 @@ EigenSystem eig(const Eigen::MatrixXd& a, Vectors vectors) {
   return result;
 }
 
+RealEigenSystem real_eig(const Eigen::MatrixXd& a) {
+  require_square_and_finite(a, "eigenvalues");
+  const Eigen::Index n = a.rows();
+  RealEigenSystem result{Eigen::VectorXcd(n), Eigen::MatrixXd(n, n)};
+  if (n == 0) return result;
+  const OneThread one;
+  Eigen::MatrixXd work = a;
+  double none = 0.0;
+  Eigen::VectorXd re(n), im(n);
+  require_success(LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'V', size(n), work.data(), leading(work),
+                                re.data(), im.data(), &none, 1, result.T.data(), leading(result.T)),
+                  "dgeev");
+  assemble(re, im, result.values);
+  return result;
+}
+
 EigenSystem eig(const Eigen::MatrixXcd& a, Vectors vectors) {
   require_square_and_finite(a, "eigenvalues");
   const Eigen::Index n = a.rows();
