@@ -1,3 +1,5 @@
+// Internal: not part of the public interface; simulation/coordinates/instant.h needs it.
+//
 // What the algorithms of this room share about closed loops: having a chart, having it where it is
 // regular, refusing states that are not closed, and keeping the loops' maps between calls.
 #pragma once
