@@ -8,6 +8,7 @@
 #include "apps/catena/linear_output.h"
 #include "apps/catena/model_options.h"
 #include "catena/base/index.h"
+#include "catena/flexible/mode_report.h"
 #include "catena/simulation/state_file.h"
 
 namespace catena::app {
@@ -18,14 +19,60 @@ struct ModesOptions {
   std::string at;
   std::vector<std::string> independent;
   bool shapes = false;
+  bool sets = false;
   bool json = false;
   std::string out;
 };
+
+// Frequencies, conditioning and time scales of every flexible body, for each set of modes.
+void print_mode_sets(const Mechanism& m, bool as_json) {
+  if (!m.has_flexible_bodies())
+    throw Error("'" + m.name() + "' has no flexible bodies; --sets compares their modes");
+  Json json = Json::array();
+  std::string text;
+  for (const FlexiblePlace& place : m.flexible_bodies()) {
+    if (!place.constants->beam) continue;  // made of constants: there is but one set
+    for (const ModeSetReport& found : compare_mode_sets(*place.constants->beam)) {
+      const ModeReport& r = found.report;
+      std::vector<double> frequencies(r.frequencies.begin(), r.frequencies.end());
+      std::vector<double> ratios(r.damping_ratios.begin(), r.damping_ratios.end());
+      json.push_back({{"body", place.name},
+                      {"set", to_string(found.set)},
+                      {"frequencies", frequencies},
+                      {"damping_ratios", ratios},
+                      {"mass_condition", r.mass_condition},
+                      {"shortest_period", r.shortest_period},
+                      {"longest_period", r.longest_period}});
+      text += fmt::format(
+          "{}, {}: condition of the mass matrix {:.3g}, periods {:.4g} to {:.4g} s\n", place.name,
+          to_string(found.set), r.mass_condition, r.shortest_period, r.longest_period);
+      Table table({{"mode"},
+                   {"rad/s", true},
+                   {"damping", true},
+                   {"mass x", true},
+                   {"y", true},
+                   {"z", true}});
+      for (std::size_t k = 0; k < frequencies.size(); ++k) {
+        const auto column = static_cast<Eigen::Index>(k);
+        table.add({std::to_string(k + 1), pretty(frequencies[k]), pretty(ratios[k]),
+                   pretty(without_noise(r.effective_mass(0, column), 1.0)),
+                   pretty(without_noise(r.effective_mass(1, column), 1.0)),
+                   pretty(without_noise(r.effective_mass(2, column), 1.0))});
+      }
+      text += table.text() + "\n";
+    }
+  }
+  write_text(as_json ? json.dump(2) + "\n" : text, "");
+}
 
 void modes_command(const ModesOptions& options) {
   const Mechanism m =
       options.model.load({.freedoms = options.independent, .state_file = options.at});
   print_warnings(m);
+  if (options.sets) {
+    print_mode_sets(m, options.json);
+    return;
+  }
   StateInput in = options.at.empty() ? default_input(m) : read_state_file(options.at, m);
   close_loops(m, in);
   LinearizeSettings settings;
@@ -89,6 +136,10 @@ void add_modes(CommandLine& line) {
       .separated_by(',')
       .placeholder("NAME,...");
   command.flag("--shapes", options->shapes, "Print the mode shapes too");
+  command.flag(
+      "--sets", options->sets,
+      "Of flexible bodies alone: frequencies, condition of the mass matrix and time scales "
+      "for each set of modes");
   command.flag("--json", options->json, "Print JSON");
   command.option("-o,--output", options->out, "Write JSON to this file").placeholder("FILE");
   command.footer(

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "catena/base/index.h"
 #include "catena/base/text.h"
@@ -48,7 +49,11 @@ class Validator {
   std::vector<Diagnostic> run() {
     if (!usable(d_.gravity)) error({}, "gravity" + unusable());
     check_names();
-    for (const Body& body : d_.bodies) check_body(body);
+    std::unordered_set<std::string> deforming;  // check_flexible() looks at their inertia
+    for (const Hinge& hinge : d_.hinges)
+      if (hinge.type == HingeType::modes) deforming.insert(hinge.child);
+    for (const Body& body : d_.bodies)
+      if (!deforming.contains(body.name)) check_body(body);
     for (const Hinge& hinge : d_.hinges) check_hinge(hinge);
     for (const Frame& frame : d_.frames) {
       const std::string what = "frame '" + frame.name + "'";

@@ -35,7 +35,7 @@ SimulationSettings spin_up(double duration) {
   s.actions.motions = {{"spin", std::to_string(a) + "*(0.5*t*t + (cos(" + std::to_string(k) +
                                     "*t) - 1)/(" + std::to_string(k) + "*" + std::to_string(k) +
                                     "))"}};
-  s.outputs = {"q", "energy"};
+  s.outputs = {"q.*"};
   return s;
 }
 
