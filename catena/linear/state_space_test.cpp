@@ -111,5 +111,26 @@ TEST(StateSpace, AlgebraicStatesAreSolvedFor) {
   EXPECT_THROW(explicit_form(dss(index_two, d.B, d.C, d.D, e)), NumericalError);
 }
 
+// A pendulum hanging at rest: A = [0 1; −m g l/J 0], with names and the operating point.
+TEST(StateSpace, FromAMechanism) {
+  MechanismBuilder builder("pendulum");
+  builder.set_gravity({0.0, -9.80665, 0.0});
+  BodySettings bob;
+  bob.mass = 2.0;
+  bob.inertia = SymMat3d::diagonal(0.5, 0.5, 0.5);
+  bob.center_of_mass = {0.0, -0.5, 0.0};
+  builder.add_body("bob", bob);
+  builder.add_hinge("pivot", kWorld, "bob", {});
+  const Mechanism m = builder.finish();
+  const State rest = m.default_state();
+  const StateSpace g = state_space(linearize(m, {rest, Eigen::VectorXd::Zero(m.freedoms())}), m);
+  EXPECT_NEAR(g.A(1, 0), -9.80665 * 2.0 * 0.5 / (0.5 + 2.0 * 0.25), 1e-9);
+  EXPECT_NEAR(g.B(1, 0), 1.0 / (0.5 + 2.0 * 0.25), 1e-9);
+  EXPECT_EQ(g.point->mechanism, "pendulum");
+  EXPECT_EQ(g.point->q, rest.q);
+  EXPECT_EQ(g.point->x0.size(), 2);
+  EXPECT_EQ(g.input_index("pivot"), 0);
+}
+
 }  // namespace
 }  // namespace catena
