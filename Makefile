@@ -55,6 +55,16 @@ bench:  ## build and run the benchmarks
 	@cmake --build build/bench --parallel $(JOBS)
 	@tools/bench.sh build/bench
 
+.PHONY: control-study
+control-study:  ## H-infinity synthesis on 1,000 plants, 10,000 norms, speed beside SLICOT
+	@tools/install-deps.sh core bench
+	@cmake --preset bench
+	@cmake --build build/bench --parallel $(JOBS) --target control_study
+	@build/bench/benchmarks/control_study hinf 1000
+	@build/bench/benchmarks/control_study hinf 1000 0.002
+	@build/bench/benchmarks/control_study norms 10000
+	@build/bench/benchmarks/control_study speed 500
+
 .PHONY: verify
 verify:  ## compare with published results, the quick cases
 	@$(BUILD_PROGRAM)

@@ -19,7 +19,8 @@ Weight polynomial_weight(const std::vector<double>& coefficients) {
   return rational_weight({coefficients.rbegin(), coefficients.rend()}, {1.0});
 }
 
-Weight rational_weight(const std::vector<double>& numerator, const std::vector<double>& denominator) {
+Weight rational_weight(const std::vector<double>& numerator,
+                       const std::vector<double>& denominator) {
   if (denominator.empty() || denominator[0] == 0.0)
     throw NumericalError("weight: the first coefficient of the denominator is zero");
   std::vector<double> num = numerator, den = denominator;
@@ -78,16 +79,16 @@ StateSpace on_channels(const StateSpace& w, int k, const char* name) {
 
 // Rows of a matrix coefficient for k channels.
 Eigen::MatrixXd spread(const Eigen::MatrixXd& coefficient, Eigen::Index k) {
-  if (coefficient.size() == 1 && k != 1)
-    return coefficient(0, 0) * Eigen::MatrixXd::Identity(k, k);
+  if (coefficient.size() == 1 && k != 1) return coefficient(0, 0) * Eigen::MatrixXd::Identity(k, k);
   return coefficient;
 }
 
 void require_stable_weight(const Weight& w, const char* name) {
   if (w.present() && !has_stable_poles(w.proper))
-    throw NumericalError(std::string("weight ") + name +
-                         " is not stable; no controller moves its poles. Replace an integrator by a "
-                         "slow pole, such as 1/(s + 1e-4)");
+    throw NumericalError(
+        std::string("weight ") + name +
+        " is not stable; no controller moves its poles. Replace an integrator by a "
+        "slow pole, such as 1/(s + 1e-4)");
 }
 
 }  // namespace
@@ -97,33 +98,30 @@ StateSpace weighted(const Weight& w, const StateSpace& plant) {
   if (!w.polynomial.empty() && g.is_discrete())
     throw NumericalError("weight: a polynomial in s needs a continuous plant");
   const Eigen::Index k = g.C.rows();
-  StateSpace r = series(g, on_channels(w.proper, static_cast<int>(k), "of the plant's output"));
   // s^j G = C A^j x + Σ C A^{j-1} B …: each power needs the feedthrough before it to vanish.
   Eigen::MatrixXd c = g.C, d = g.D, sum_c = Eigen::MatrixXd::Zero(k, g.A.rows()),
                   sum_d = Eigen::MatrixXd::Zero(k, g.B.cols());
-  const double scale = g.C.norm() * g.B.norm();
   for (std::size_t j = 0; j < w.polynomial.size(); ++j) {
-    if (d.norm() > 1e-10 * std::max(scale, d.norm() > 0.0 ? 1e-300 : 0.0))
-      throw NumericalError("weight: s^" + std::to_string(j + 1) +
-                           " times the plant is not proper; lower the degree of W3 or add a roll-off");
+    if (d.norm() > 1e-12 * (g.D.norm() + c.norm() * g.B.norm()))
+      throw NumericalError(
+          "weight: s^" + std::to_string(j + 1) +
+          " times the plant is not proper; lower the degree of W3 or add a roll-off");
     d = times(c, g.B);
     c = times(c, g.A);
     const Eigen::MatrixXd coefficient = spread(w.polynomial[j], k);
     sum_c += times(coefficient, c);
     sum_d += times(coefficient, d);
   }
-  if (w.polynomial.empty()) return r;
-  // The same states of G carry the polynomial part: series() puts them first or last, so join by hand.
-  const StateSpace p = ss(g.A, g.B, sum_c, sum_d, g.dt);
   const StateSpace proper = on_channels(w.proper, static_cast<int>(k), "of the plant's output");
   const Eigen::Index n = g.A.rows(), nw = proper.A.rows();
   Eigen::MatrixXd a = block_diagonal(g.A, proper.A);
   a.bottomLeftCorner(nw, n) = times(proper.B, g.C);
-  return ss(a, vstack(g.B, times(proper.B, g.D)),
-            hstack(times(proper.D, g.C) + p.C, proper.C), times(proper.D, g.D) + p.D, g.dt);
+  return ss(a, vstack(g.B, times(proper.B, g.D)), hstack(times(proper.D, g.C) + sum_c, proper.C),
+            times(proper.D, g.D) + sum_d, g.dt);
 }
 
-GeneralizedPlant augw(const StateSpace& plant, const Weight& w1, const Weight& w2, const Weight& w3) {
+GeneralizedPlant augw(const StateSpace& plant, const Weight& w1, const Weight& w2,
+                      const Weight& w3) {
   plant.validate();
   const StateSpace g = explicit_form(plant);
   const int m = g.input_count(), p = g.output_count();
@@ -212,13 +210,15 @@ WeightMaximum maximize_weight(const StateSpace& plant, const Weight& w1, const W
   if (exists(1.0)) {
     while (exists(high *= 2.0))
       if (low = high; ++steps > 60)
-        throw NumericalError("maximize_weight: every factor up to 1e18 can be reached; the weights do "
-                             "not bound the loop (add W2 or W3)");
+        throw NumericalError(
+            "maximize_weight: every factor up to 1e18 can be reached; the weights do "
+            "not bound the loop (add W2 or W3)");
   } else {
     while (!exists(low /= 2.0))
       if (high = low; ++steps > 60)
-        throw NumericalError("maximize_weight: no factor can be reached; W2 and W3 alone already "
-                             "exceed 1 for every controller: lower them");
+        throw NumericalError(
+            "maximize_weight: no factor can be reached; W2 and W3 alone already "
+            "exceed 1 for every controller: lower them");
   }
   while (high - low > tolerance * low) {
     const double middle = 0.5 * (low + high);
@@ -265,28 +265,18 @@ NcfsynResult ncfsyn(const StateSpace& plant, const std::optional<StateSpace>& w1
   const Eigen::MatrixXd e = (1.0 - g2) * Eigen::MatrixXd::Identity(n, n) + times(f.X, f.Y);
   const lapack::Lu lu(Eigen::MatrixXd(e.transpose()));
   const Eigen::MatrixXd injection = g2 * lu.solve(times_nt(f.Y, g.C));  // γ² E⁻ᵀ Y Cᵀ
-  StateSpace k = ss(g.A + times(g.B, f.F) + times(injection, g.C), injection, -f.F);
-  // Positive feedback u = K y in the reference; here u = −K y.
-  k.C = -times_tn(g.B, f.X);
-  r.margin = 0.0;
-  StateSpace negative = k;
-  for (const double sign : {1.0, -1.0}) {
-    StateSpace c = k;
-    c.C = sign * times_tn(g.B, f.X);
-    const NcfMargin m = ncfmargin(g, c);
-    if (m.value > r.margin) {
-      r.margin = m.value;
-      negative = c;
-      r.certificate.worst_frequency = m.frequency;
-    }
-  }
+  // The reference has positive feedback, C_K = Bᵀ X = −F; here u = −K y.
+  const StateSpace k = ss(g.A + times(g.B, f.F) + times(injection, g.C), injection, f.F);
+  const NcfMargin m = ncfmargin(g, k);
+  r.margin = m.value;
+  r.certificate.worst_frequency = m.frequency;
   r.best_margin = 1.0 / least;
   r.certificate.add("Riccati residual", f.residual < 1e-8, f.residual, 1e-8);
   r.certificate.add("margin of the shaped loop", r.margin >= (1.0 - 1e-6) / gamma, r.margin,
                     1.0 / gamma);
   if (r.margin == 0.0)
     throw NumericalError("ncfsyn: the loop computed is not stable; scale the shaped plant");
-  r.controller = negative;
+  r.controller = k;
   if (w2) r.controller = series(*w2, r.controller);
   if (w1) r.controller = series(r.controller, *w1);
   return r;

@@ -8,7 +8,8 @@
 //   const Weight w1 = makeweight(100.0, 2.0, 0.1), w3 = polynomial_weight({0, 0, 1.0/40000});
 //   const MixsynResult r = mixsyn(plant, w1, {}, w3);
 //
-// W3 may be improper (s²/ω²) as long as W3 G is proper: its polynomial part acts on the states of G.
+// W3 may be improper (s²/ω²) as long as W3 G is proper: its polynomial part acts on the states of
+// G.
 #pragma once
 
 #include <optional>
@@ -30,8 +31,10 @@ Weight weight(double gain);
 // Coefficients of 1, s, s², ...
 Weight polynomial_weight(const std::vector<double>& coefficients);
 // From numerator and denominator, highest power first; the numerator may have the higher degree.
-Weight rational_weight(const std::vector<double>& numerator, const std::vector<double>& denominator);
-// |W| = `low` at zero, 1 at `crossover` (rad/s), `high` at infinity; low and high on different sides of 1.
+Weight rational_weight(const std::vector<double>& numerator,
+                       const std::vector<double>& denominator);
+// |W| = `low` at zero, 1 at `crossover` (rad/s), `high` at infinity; low and high on different
+// sides of 1.
 Weight makeweight(double low, double crossover, double high);
 
 // W(s) G(s); throws NumericalError if it is not proper.
@@ -49,19 +52,19 @@ struct MixsynResult {
 MixsynResult mixsyn(const StateSpace& plant, const Weight& w1, const Weight& w2 = {},
                     const Weight& w3 = {}, const HinfSettings& settings = {});
 
-// The largest factor ρ on W1 for which ‖[ρ W1 S; W2 K S; W3 T]‖∞ ≤ 1 can be reached, to `tolerance`,
-// and the controller of the factor 1 − tolerance below it.
+// The largest factor ρ on W1 for which ‖[ρ W1 S; W2 K S; W3 T]‖∞ ≤ 1 can be reached, to
+// `tolerance`, and the controller of the factor 1 − tolerance below it.
 struct WeightMaximum {
-  double rho = 0.0;          // reached: loop checked
-  double infeasible = 0.0;   // a factor that fails an existence test
+  double rho = 0.0;         // reached: loop checked
+  double infeasible = 0.0;  // a factor that fails an existence test
   MixsynResult design{};
 };
 WeightMaximum maximize_weight(const StateSpace& plant, const Weight& w1, const Weight& w2 = {},
                               const Weight& w3 = {}, double tolerance = 1e-5);
 
 struct NcfsynResult {
-  StateSpace controller{};  // of the plant given, W1 K∞ W2: negative feedback
-  StateSpace shaped{};      // W2 G W1
+  StateSpace controller{};   // of the plant given, W1 K∞ W2: negative feedback
+  StateSpace shaped{};       // W2 G W1
   double best_margin = 0.0;  // 1/γ_min = (1 + λ_max(X Y))^{-1/2}: no controller has more
   double margin = 0.0;       // b of the shaped plant with K∞, as verified
   Certificate certificate{};

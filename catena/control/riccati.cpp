@@ -97,12 +97,16 @@ Extended extended_solve(const Eigen::MatrixXd& r, const Extended& w) {
   return x;
 }
 
-Eigen::MatrixXd extended_defect(const RiccatiProblem& p, const Eigen::MatrixXd& x, double& scale) {
-  const Extended xl = x.cast<long double>();
-  const Extended xa = xl * p.A.cast<long double>();
-  Extended w = xl * p.B.cast<long double>();
+Extended extended_gain(const RiccatiProblem& p, const Extended& x) {
+  Extended w = x * p.B.cast<long double>();
   if (p.S.size() > 0) w += p.S.cast<long double>();
-  const Extended quadratic = w * extended_solve(p.R, w.transpose());
+  return extended_solve(p.R, w.transpose());
+}
+
+Eigen::MatrixXd extended_defect(const RiccatiProblem& p, const Extended& x, double& scale) {
+  const Extended xa = x * p.A.cast<long double>();
+  const Extended k = extended_gain(p, x);
+  const Extended quadratic = k.transpose() * p.R.cast<long double>() * k;
   scale = static_cast<double>(2.0L * xa.norm() + quadratic.norm()) + p.Q.norm();
   const Extended sum = xa + xa.transpose() - quadratic + p.Q.cast<long double>();
   return symmetrized(sum.cast<double>());
@@ -110,7 +114,8 @@ Eigen::MatrixXd extended_defect(const RiccatiProblem& p, const Eigen::MatrixXd& 
 
 // The residual of the equation as given: the reduced one loses digits where S R⁻¹ Sᵀ is large.
 Eigen::MatrixXd care_defect(const RiccatiProblem& p, const Eigen::MatrixXd& x, double& scale) {
-  if (p.B.cols() > 0 && p.A.rows() <= kExtendedOrder) return extended_defect(p, x, scale);
+  if (p.B.cols() > 0 && p.A.rows() <= kExtendedOrder)
+    return extended_defect(p, x.cast<long double>(), scale);
   const Eigen::MatrixXd xa = times(x, p.A);
   Eigen::MatrixXd quadratic = Eigen::MatrixXd::Zero(p.A.rows(), p.A.rows());
   if (p.B.cols() > 0) {
@@ -123,11 +128,6 @@ Eigen::MatrixXd care_defect(const RiccatiProblem& p, const Eigen::MatrixXd& x, d
 
 Eigen::MatrixXd care_gain(const RiccatiProblem& p, const Eigen::MatrixXd& x) {
   if (p.B.cols() == 0) return Eigen::MatrixXd(0, p.A.rows());
-  if (p.A.rows() <= kExtendedOrder) {
-    Extended w = x.cast<long double>() * p.B.cast<long double>();
-    if (p.S.size() > 0) w += p.S.cast<long double>();
-    return extended_solve(p.R, w.transpose()).cast<double>();
-  }
   return lapack::Lu(p.R).solve(times_tn(p.B, x) + cross(p).transpose());
 }
 
@@ -152,8 +152,30 @@ void newton_steps(const RiccatiProblem& p, Eigen::MatrixXd& x, int most) {
   }
 }
 
+// The same in extended precision for small problems: X keeps its low digits until the gain, which
+// close to the limit of solvability needs them, is formed.
+void extended_newton(const RiccatiProblem& p, RiccatiSolution& s) {
+  Extended x = s.X.cast<long double>();
+  double scale = 0.0;
+  Eigen::MatrixXd r = extended_defect(p, x, scale);
+  for (int step = 0; step < 5; ++step) {
+    const double before = r.norm();
+    if (before <= 1e-19 * scale) break;
+    const lapack::Schur schur = lapack::schur(p.A - times(p.B, extended_gain(p, x).cast<double>()));
+    Eigen::MatrixXd f = -times(times_tn(schur.U, r), schur.U);
+    if (!solve_triangular_sylvester(schur.T, schur.T, f, true)) break;
+    const Eigen::MatrixXd change = symmetrized(times_nt(times(schur.U, f), schur.U));
+    const Extended better = x + change.cast<long double>();
+    r = extended_defect(p, better, scale);
+    if (!r.allFinite() || !(r.norm() < before)) break;
+    x = better;
+  }
+  s.X = x.cast<double>();
+  s.K = extended_gain(p, x).cast<double>();
+}
+
 void finish_care(const RiccatiProblem& p, const RiccatiSettings& settings, RiccatiSolution& s) {
-  s.K = care_gain(p, s.X);
+  if (s.K.size() == 0) s.K = care_gain(p, s.X);
   s.residual = care_residual(p, s.X);
   s.poles = spectrum(p.A - times(p.B, s.K));
   s.stability_margin = s.poles.size() > 0 ? -s.poles.real().maxCoeff() : 1.0;
@@ -252,9 +274,10 @@ RiccatiSolution solve_care(const RiccatiProblem& problem, const RiccatiSettings&
         s.route = route;
         if (!s.ok()) return s;
         s.X = raw.X;
-        if (settings.newton)
-          newton_steps(p, s.X,
-                       route == RiccatiRoute::doubling || p.A.rows() <= kExtendedOrder ? 3 : 1);
+        if (settings.newton && p.A.rows() <= kExtendedOrder && p.B.cols() > 0)
+          extended_newton(p, s);
+        else if (settings.newton)
+          newton_steps(p, s.X, route == RiccatiRoute::doubling ? 3 : 1);
         finish_care(p, settings, s);
         return s;
       },
