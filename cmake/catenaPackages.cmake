@@ -42,7 +42,7 @@ set(catena_package_IPOPT_pkgconfig ipopt)
 
 set(catena_package_LAPACK_find LAPACK)
 set(catena_package_LAPACK_target catena_third_party::lapack)
-set(catena_package_LAPACK_pkgconfig lapacke)
+set(catena_package_LAPACK_pkgconfig lapacke lapack blas)
 
 set(catena_package_CLI11_find CLI11)
 set(catena_package_CLI11_target CLI11::CLI11)

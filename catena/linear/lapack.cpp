@@ -64,7 +64,15 @@ OneThread::~OneThread() {
 }
 
 std::string blas_name() {
-  if (const auto describe = loaded_symbol<Describe>("openblas_get_config")) return describe();
+  if (const auto describe = loaded_symbol<Describe>("openblas_get_config")) {
+    // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...": the version, and the processor it chose at run
+    // time.
+    std::string name = describe();
+    if (const std::size_t second = name.find(' ', name.find(' ') + 1); second != std::string::npos)
+      name.resize(second);
+    const auto core = loaded_symbol<Describe>("openblas_get_corename");
+    return core ? name + " (" + core() + ")" : name;
+  }
   if (const auto describe = loaded_symbol<const char* (*)()>("bli_info_get_version_str"))
     return std::string("BLIS ") + describe();
   if (loaded_symbol<void (*)()>("mkl_get_max_threads")) return "MKL";

@@ -32,7 +32,7 @@ class OneThread {
   OneThread& operator=(const OneThread&) = delete;
 };
 
-// The BLAS that is loaded: "OpenBLAS 0.3.21 ... Haswell", "BLIS", "MKL" or "reference or unknown".
+// The BLAS that is loaded: "OpenBLAS 0.3.21 (Haswell)", "BLIS", "MKL" or "reference or unknown".
 std::string blas_name();
 
 // ---- Schur forms and eigenvalues ----------------------------------------------------------------

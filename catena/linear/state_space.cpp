@@ -203,21 +203,66 @@ StateSpace state_space(const LinearModel& model) {
   return system;
 }
 
+namespace {
+
+// The freedom behind "kind.NAME", or −1.
+int freedom_of(const std::string& signal, const std::string& kind, const Mechanism& mechanism) {
+  if (!signal.starts_with(kind + ".")) return -1;
+  const auto names = mechanism.velocity_names();
+  const auto found = std::find(names.begin(), names.end(), signal.substr(kind.size() + 1));
+  return found == names.end() ? -1 : static_cast<int>(found - names.begin());
+}
+
+// Positions that are no coordinates (rotations by quaternion) are counted from the point: zero.
+double position_value(const Mechanism& mechanism, const Eigen::VectorXd& q, int freedom) {
+  const int coordinate = mechanism.coordinate_of_freedom()[index(freedom)];
+  return coordinate >= 0 ? q[coordinate] : 0.0;
+}
+
+// Efforts and accelerations of freedoms at the point; forces on bodies are zero there.
+Eigen::VectorXd input_values(const LinearModel& model, const Mechanism& mechanism) {
+  Eigen::VectorXd u0 = Eigen::VectorXd::Zero(std::ssize(model.inputs));
+  for (Eigen::Index j = 0; j < u0.size(); ++j) {
+    const int effort = freedom_of(at(model.inputs, j), "effort", mechanism);
+    const int acceleration = freedom_of(at(model.inputs, j), "a", mechanism);
+    if (effort >= 0 && effort < model.point.effort.size()) u0[j] = model.point.effort[effort];
+    if (acceleration >= 0 && acceleration < model.point.acceleration.size())
+      u0[j] = model.point.acceleration[acceleration];
+  }
+  return u0;
+}
+
+// Empty if an output is something else than a position, speed or acceleration of a freedom.
+Eigen::VectorXd output_values(const LinearModel& model, const Mechanism& mechanism) {
+  Eigen::VectorXd y0(std::ssize(model.outputs));
+  for (Eigen::Index i = 0; i < y0.size(); ++i) {
+    const std::string& name = at(model.outputs, i);
+    if (const int q = freedom_of(name, "q", mechanism); q >= 0)
+      y0[i] = position_value(mechanism, model.point.state.q, q);
+    else if (const int v = freedom_of(name, "v", mechanism); v >= 0)
+      y0[i] = model.point.state.v[v];
+    else if (const int a = freedom_of(name, "a", mechanism); a >= 0)
+      y0[i] = model.acceleration[a];
+    else
+      return {};
+  }
+  return y0;
+}
+
+}  // namespace
+
 StateSpace state_space(const LinearModel& model, const Mechanism& mechanism) {
   StateSpace system = state_space(model);
   SystemPoint& point = *system.point;
   point.mechanism = mechanism.name();
-  // Positions that are not coordinates (rotations by quaternion) are counted from the point: zero.
+  point.u0 = input_values(model, mechanism);
+  point.y0 = output_values(model, mechanism);
   const Eigen::Index count = std::ssize(model.freedoms);
-  point.x0 = Eigen::VectorXd::Zero(2 * count);
-  if (point.x0.size() != system.order()) {
-    point.x0.resize(0);
-    return system;
-  }
+  if (system.order() != 2 * count) return system;
+  point.x0.resize(2 * count);
   for (Eigen::Index i = 0; i < count; ++i) {
     const int freedom = at(model.freedoms, i);
-    const int coordinate = at(mechanism.coordinate_of_freedom(), freedom);
-    if (coordinate >= 0) point.x0[i] = point.q[coordinate];
+    point.x0[i] = position_value(mechanism, point.q, freedom);
     point.x0[count + i] = point.v[freedom];
   }
   return system;

@@ -82,7 +82,7 @@ StateSpace dss(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B, const Eigen::
                const Eigen::MatrixXd& D, const Eigen::MatrixXd& E, double dt = 0.0);
 
 // What linearize() returns, with its names and operating point. Give the mechanism for its name and
-// for the values x0 of the states.
+// for the values x0, u0, y0 (y0 if all outputs are positions, speeds or accelerations of freedoms).
 StateSpace state_space(const LinearModel& model);
 StateSpace state_space(const LinearModel& model, const Mechanism& mechanism);
 

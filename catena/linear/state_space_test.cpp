@@ -111,7 +111,7 @@ TEST(StateSpace, AlgebraicStatesAreSolvedFor) {
   EXPECT_THROW(explicit_form(dss(index_two, d.B, d.C, d.D, e)), NumericalError);
 }
 
-// A pendulum hanging at rest: A = [0 1; −m g l/J 0], with names and the operating point.
+// A pendulum held at 0.4 rad, m l = 1, J = 1: A = [0 1; −g cos q 0].
 TEST(StateSpace, FromAMechanism) {
   MechanismBuilder builder("pendulum");
   builder.set_gravity({0.0, -9.80665, 0.0});
@@ -122,14 +122,19 @@ TEST(StateSpace, FromAMechanism) {
   builder.add_body("bob", bob);
   builder.add_hinge("pivot", kWorld, "bob", {});
   const Mechanism m = builder.finish();
-  const State rest = m.default_state();
-  const StateSpace g = state_space(linearize(m, {rest, Eigen::VectorXd::Zero(m.freedoms())}), m);
-  EXPECT_NEAR(g.A(1, 0), -9.80665 * 2.0 * 0.5 / (0.5 + 2.0 * 0.25), 1e-9);
+  State tilted = m.default_state();
+  tilted.q[0] = 0.4;
+  // Held by a motor: m g l sin q.
+  const Eigen::VectorXd effort = Eigen::VectorXd::Constant(1, 9.80665 * std::sin(0.4));
+  const StateSpace g = state_space(linearize(m, {tilted, effort}), m);
+  EXPECT_NEAR(g.A(1, 0), -9.80665 * std::cos(0.4), 1e-9);
   EXPECT_NEAR(g.B(1, 0), 1.0 / (0.5 + 2.0 * 0.25), 1e-9);
   EXPECT_EQ(g.point->mechanism, "pendulum");
-  EXPECT_EQ(g.point->q, rest.q);
-  EXPECT_EQ(g.point->x0.size(), 2);
-  EXPECT_EQ(g.input_index("pivot"), 0);
+  EXPECT_EQ(g.point->q, tilted.q);
+  EXPECT_EQ(g.point->x0, Eigen::Vector2d(0.4, 0.0));
+  EXPECT_EQ(g.point->u0, effort);
+  EXPECT_EQ(g.point->y0, Eigen::Vector2d(0.4, 0.0));
+  EXPECT_EQ(g.input_index("effort.pivot"), 0);
 }
 
 }  // namespace
