@@ -13,17 +13,26 @@ namespace {
 
 // "; did you mean '--json'?" for a mistyped option or subcommand.
 std::string suggestion(const CLI::App& app, int argc, char** argv) {
-  const CLI::App* used = &app;
-  for (const CLI::App* sub : app.get_subcommands()) used = sub;
+  const CLI::App *used = &app, *above = &app;
+  int depth = 0;
+  while (!used->get_subcommands().empty()) {
+    above = used;
+    used = used->get_subcommands().front();
+    ++depth;
+  }
+  // `catena control inof`: the words after `control` are its subcommands.
+  const bool has_subcommands =
+      !used->get_subcommands([](const CLI::App*) { return true; }).empty();
+  if (has_subcommands) above = used;
   std::vector<std::string> options, commands;
   for (const CLI::Option* option : used->get_options())
     for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+  for (const CLI::App* sub : above->get_subcommands([](const CLI::App*) { return true; }))
     commands.push_back(sub->get_name());
-  for (int i = 1; i < argc; ++i) {
+  for (int i = 1 + (has_subcommands ? depth : 0); i < argc; ++i) {
     const std::string word = argv[i];
     const bool option = word.starts_with("--");
-    if (!option && used != &app) continue;
+    if (!option && !has_subcommands) continue;
     const auto& known = option ? options : commands;
     if (std::find(known.begin(), known.end(), word) != known.end()) continue;
     std::string hint = did_you_mean(word, known);
@@ -132,6 +141,15 @@ void Command::flag(const std::string& names, bool& to, const std::string& help) 
   app_->add_flag(names, to, help);
 }
 
+Command Command::subcommand(const std::string& name, const std::string& description) {
+  return Command(app_->add_subcommand(name, description));
+}
+
+void Command::needs_subcommand() {
+  app_->require_subcommand(1);
+  app_->failure_message(CLI::FailureMessage::simple);
+}
+
 void Command::footer(const std::string& text) { app_->footer(text); }
 
 void Command::action(std::function<void()> callback) { app_->callback(std::move(callback)); }
@@ -156,9 +174,15 @@ int CommandLine::run(int argc, char** argv, int wrong_usage) {
     // `catena help COMMAND` is `catena COMMAND --help`.
     if (argc > 1 && std::string(argv[1]) == "help") {
       const CLI::App* of = app_.get();
-      for (const CLI::App* sub : app_->get_subcommands([](const CLI::App*) { return true; }))
-        if (argc == 3 && sub->get_name() == argv[2]) of = sub;
-      if (argc == 2 || of != app_.get()) {
+      int known = 2;
+      for (int i = 2; i < argc; ++i)
+        for (const CLI::App* sub : of->get_subcommands([](const CLI::App*) { return true; }))
+          if (sub->get_name() == argv[i]) {
+            of = sub;
+            ++known;
+            break;
+          }
+      if (known == argc) {
         std::fputs(of->help().c_str(), stdout);
         return 0;
       }
@@ -167,7 +191,10 @@ int CommandLine::run(int argc, char** argv, int wrong_usage) {
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app_->exit(e);  // --help, --version
     std::string name = app_->get_name();
-    for (const CLI::App* sub : app_->get_subcommands()) name += " " + sub->get_name();
+    for (const CLI::App* sub = app_.get(); !sub->get_subcommands().empty();) {
+      sub = sub->get_subcommands().front();
+      name += " " + sub->get_name();
+    }
     std::fprintf(stderr, "%s: error: %s%s\nRun `%s --help`.\n", name.c_str(), e.what(),
                  suggestion(*app_, argc, argv).c_str(), name.c_str());
     return wrong_usage;

@@ -67,7 +67,10 @@ void limit_outputs(const ControllerFile& from, LinearControllerSettings& c) {
     if (!(limit > 0.0))
       throw Error("controller '" + from.name + "': the limit of '" + output +
                   "' must be positive, not " + number(limit));
-    const int i = c.system.output_index(output);
+    const std::string effort = "effort." + output;
+    const bool by_freedom = std::find(c.system.outputs.begin(), c.system.outputs.end(), effort) !=
+                            c.system.outputs.end();
+    const int i = c.system.output_index(by_freedom ? effort : output);
     c.lower[i] = -limit;
     c.upper[i] = limit;
   }
