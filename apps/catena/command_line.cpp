@@ -21,8 +21,7 @@ std::string suggestion(const CLI::App& app, int argc, char** argv) {
     ++depth;
   }
   // `catena control inof`: the words after `control` are its subcommands.
-  const bool has_subcommands =
-      !used->get_subcommands([](const CLI::App*) { return true; }).empty();
+  const bool has_subcommands = !used->get_subcommands([](const CLI::App*) { return true; }).empty();
   if (has_subcommands) above = used;
   std::vector<std::string> options, commands;
   for (const CLI::Option* option : used->get_options())
