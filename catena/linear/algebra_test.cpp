@@ -144,6 +144,16 @@ TEST_P(Algebra, MinimalRealizationRemovesWhatCancels) {
   EXPECT_EQ(minreal(g).A, g.A);
 }
 
+TEST(MinimalRealization, OfIntegratorsAlone) {
+  // A = 0: two integrators on one input are one; on two inputs they are two.
+  const StateSpace one = ss(MatrixXd::Zero(2, 2), Eigen::Vector2d(1.0, 2.0), MatrixXd::Ones(1, 2));
+  EXPECT_EQ(minreal(one).order(), 1);
+  EXPECT_LT(std::abs(value(minreal(one), 0.5)(0) - 6.0), 1e-13);
+  const StateSpace two =
+      ss(MatrixXd::Zero(2, 2), MatrixXd::Identity(2, 2), MatrixXd::Identity(2, 2));
+  EXPECT_EQ(minreal(two).order(), 2);
+}
+
 INSTANTIATE_TEST_SUITE_P(Rates, Algebra, testing::Values(0.0, 0.1));
 
 TEST(AlgebraErrors, RatesAreNamed) {

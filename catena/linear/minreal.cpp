@@ -81,7 +81,7 @@ MinimalRealization minimal_realization(const StateSpace& given, double tolerance
   MatrixXd B = balanced.scale.cwiseInverse().asDiagonal() * system.B;
   MatrixXd C = system.C * balanced.scale.asDiagonal();
   // Every input and output counts alike, whatever its unit; the scales are taken back at the end.
-  const double norm = std::max(A.norm(), std::numeric_limits<double>::min());
+  const double norm = A.norm() > 0.0 ? A.norm() : 1.0;  // A = 0: integrators alone
   const auto factor = [&](double length) {
     return length > 0.0 ? std::exp2(std::round(std::log2(norm / length))) : 1.0;
   };
