@@ -5,6 +5,7 @@
 
 #include "catena/base/error.h"
 #include "catena/control/hinf.h"
+#include "catena/control/testing/cantilever.h"
 #include "catena/control/testing/random_systems.h"
 #include "catena/linear/algebra.h"
 #include "catena/linear/discretize.h"
@@ -120,6 +121,28 @@ TEST(Ltr, RecoversTheTarget) {
     EXPECT_LT(r.steps[3].error, r.steps[2].error);
     EXPECT_LT(r.steps[2].error, r.steps[0].error);
   }
+}
+
+// V07.11: as control becomes cheap the tip's mean-square error falls to the filter's, in closed
+// form √(d_s d_0) L³/(3 EI); the sweep by an independent program.
+TEST(Lqg, AttainableErrorOfTheCantilever) {
+  const testing::Cantilever beam = testing::cantilever(2);
+  const Eigen::Index n = beam.mass.rows();
+  MatrixXd a = MatrixXd::Zero(2 * n, 2 * n), b = MatrixXd::Zero(2 * n, 2),
+           c = MatrixXd::Zero(2, 2 * n);
+  a.topRightCorner(n, n).setIdentity();
+  a.bottomLeftCorner(n, n) = -lapack::solve(beam.mass, beam.stiffness);
+  b.bottomRows(n) = lapack::solve(beam.mass, beam.input);
+  c.rightCols(n) = beam.input.transpose();
+  MatrixXd cz = MatrixXd::Zero(1, 2 * n);
+  cz(0, n - 2) = 1.0;
+  const MatrixXd two = MatrixXd::Identity(2, 2);
+  const AttainableError e = attainable_error(ss(a, b, c), cz, 0.3 * two, 0.07 * two, b);
+  EXPECT_NEAR(e.filter, std::sqrt(0.021) / 6.0, 1e-9);
+  ASSERT_GE(e.errors.size(), 4u);
+  const double expected[4] = {0.03089103, 0.02439986, 0.02415804, 0.02415244};
+  for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(e.errors[k], expected[k], 1e-7) << k;
+  EXPECT_TRUE(e.attained);
 }
 
 TEST(Lqg, BadInputIsExplained) {

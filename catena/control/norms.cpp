@@ -17,6 +17,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Hamiltonian eigenvalues this near to the axis, relative to their modulus, are looked at.
 constexpr double kNearAxis = 1e-7;
 constexpr int kMostLevels = 40;
+constexpr double kNearInfinity = 0.999;  // gain at infinite frequency over the level
 
 StateSpace prepared(const StateSpace& system, const char* what) {
   system.validate();
@@ -71,6 +72,32 @@ Eigen::MatrixXd hamiltonian(const StateSpace& g, double gamma) {
   h.bottomLeftCorner(n, n) = -(times_tn(c, c) + times_tn(c, times(g.D, rdc))) / gamma;
   h.bottomRightCorner(n, n) = -a.transpose();
   return h;
+}
+
+// The same eigenvalues without R⁻¹, for levels near the gain at infinite frequency: unknowns x, λ,
+// u, v of s x = A x + B u, s λ = −Aᵀ λ − Cᵀ v, C x + D u = γ v, Bᵀ λ + Dᵀ v = γ u.
+Eigen::VectorXcd pencil_spectrum(const StateSpace& g, double gamma) {
+  const Eigen::Index n = g.A.rows(), m = g.D.cols(), p = g.D.rows(), k = 2 * n + m + p;
+  const double bn = g.B.norm(), cn = g.C.norm();
+  const double scale = bn > 0.0 && cn > 0.0 ? std::sqrt(cn / bn) : 1.0;
+  Eigen::MatrixXd left = Eigen::MatrixXd::Zero(k, k), right = left;
+  right.topLeftCorner(2 * n, 2 * n).setIdentity();
+  left.topLeftCorner(n, n) = g.A;
+  left.block(0, 2 * n, n, m) = scale * g.B;
+  left.block(n, n, n, n) = -g.A.transpose();
+  left.block(n, 2 * n + m, n, p) = -g.C.transpose() / scale;
+  left.block(2 * n, 0, p, n) = g.C / scale;
+  left.block(2 * n, 2 * n, p, m) = g.D;
+  left.block(2 * n, 2 * n + m, p, p) = -gamma * Eigen::MatrixXd::Identity(p, p);
+  left.block(2 * n + p, n, m, n) = scale * g.B.transpose();
+  left.block(2 * n + p, 2 * n + m, m, p) = g.D.transpose();
+  left.block(2 * n + p, 2 * n, m, m) = -gamma * Eigen::MatrixXd::Identity(m, m);
+  const lapack::GeneralizedEigenSystem e = lapack::generalized_eig(left, right);
+  std::vector<Complex> finite;
+  for (Eigen::Index i = 0; i < k; ++i)
+    if (std::abs(e.beta[i]) > 1e-14 * std::abs(e.alpha[i]))
+      finite.push_back(e.alpha[i] / e.beta[i]);
+  return Eigen::Map<Eigen::VectorXcd>(finite.data(), static_cast<Eigen::Index>(finite.size()));
 }
 
 // z = (1 + s)/(1 − s): the same singular values at ν = tan(ω dt/2).
@@ -138,11 +165,13 @@ class Certifier {
   bool improve(double gamma, PeakGain& best) const {
     NormCertificate& c = best.certificate;
     ++c.eigenproblems;
-    const Eigen::MatrixXd h = hamiltonian(mapped_, gamma);
+    // R = γ² − DᵀD loses its digits where the gain at infinite frequency is near the level.
+    const bool near_infinity = lapack::norm2(mapped_.D) > kNearInfinity * gamma;
+    const Eigen::MatrixXd h = near_infinity ? mapped_.A : hamiltonian(mapped_, gamma);
     const double floor = std::numeric_limits<double>::epsilon() * h.norm();
     std::vector<double> crossings;
     c.axis_distance = 1.0;
-    for (const Complex& s : spectrum(h)) {
+    for (const Complex& s : near_infinity ? pencil_spectrum(mapped_, gamma) : spectrum(h)) {
       if (s.imag() < 0.0) continue;
       const double distance = std::abs(s.real()) / std::max(std::abs(s), floor);
       c.axis_distance = std::min(c.axis_distance, distance);

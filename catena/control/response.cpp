@@ -45,15 +45,18 @@ Eigen::MatrixXcd PeakSearch::response(double omega) const {
     const Complex factor = w(k + 1, k) / w(k, k);
     w.row(k + 1).tail(n + m - k) -= factor * w.row(k).tail(n + m - k);
   }
-  // Back substitution by rows of the right-hand sides.
+  // Back substitution: rows of the triangle times columns of the solution, both contiguous.
+  Eigen::MatrixXcd x(n, m);
   for (Eigen::Index k = n - 1; k >= 0; --k) {
+    const Eigen::Index known = n - 1 - k;
     for (Eigen::Index j = 0; j < m; ++j) {
       Complex sum = w(k, n + j);
-      for (Eigen::Index i = k + 1; i < n; ++i) sum -= w(k, i) * w(i, n + j);
-      w(k, n + j) = sum / w(k, k);
+      if (known > 0)
+        sum -= w.row(k).segment(k + 1, known).transpose().cwiseProduct(x.col(j).tail(known)).sum();
+      x(k, j) = sum / w(k, k);
     }
   }
-  g += c_.cast<Complex>() * w.rightCols(m);
+  g += c_ * x;
   return dual_ ? Eigen::MatrixXcd(g.transpose()) : g;
 }
 

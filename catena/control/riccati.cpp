@@ -12,9 +12,8 @@
 namespace catena {
 namespace {
 
-// From this order on doubling, whose work is products, is faster than the Schur form.
-constexpr Eigen::Index kDoublingOrder = 120;
-constexpr double kSingular = 1e-13;  // reciprocal condition of a weight that counts as singular
+constexpr double kGoodResidual = 1e-13;  // relative, of large problems: no Newton step needed
+constexpr double kSingular = 1e-13;      // reciprocal condition of a weight that counts as singular
 
 void require_shape(const Eigen::MatrixXd& a, Eigen::Index rows, Eigen::Index cols,
                    const char* name) {
@@ -138,7 +137,7 @@ void newton_steps(const RiccatiProblem& p, Eigen::MatrixXd& x, int most) {
   Eigen::MatrixXd r = care_defect(p, x, scale);
   for (int step = 0; step < most; ++step) {
     const double before = r.norm();
-    if (before <= 1e-16 * scale) return;
+    if (before <= kGoodResidual * scale) return;
     const lapack::Schur schur = lapack::schur(p.A - times(p.B, care_gain(p, x)));
     Eigen::MatrixXd f = -times(times_tn(schur.U, r), schur.U);
     if (!solve_triangular_sylvester(schur.T, schur.T, f, true)) return;
@@ -223,16 +222,15 @@ void dare_newton_step(const RiccatiProblem& p, Eigen::MatrixXd& x) {
   if (better.allFinite() && dare_residual(p, better) < dare_residual(p, x)) x = better;
 }
 
+// The Schur form decides; doubling, which takes a step for each doubling of the spread of the
+// closed loop's poles, is the second opinion where that fails.
 template <class Solve>
-RiccatiSolution by_routes(const Solve& solve, Eigen::Index n, const RiccatiSettings& settings) {
+RiccatiSolution by_routes(const Solve& solve, const RiccatiSettings& settings) {
   if (settings.route != RiccatiRoute::automatic) return solve(settings.route);
-  if (n < kDoublingOrder) {
-    const RiccatiSolution s = solve(RiccatiRoute::schur);
-    return s;
-  }
-  const RiccatiSolution s = solve(RiccatiRoute::doubling);
-  // Doubling stops early where eigenvalues are near the axis; the Schur form decides.
-  return s.ok() && s.residual < 1e-11 ? s : solve(RiccatiRoute::schur);
+  const RiccatiSolution s = solve(RiccatiRoute::schur);
+  if (s.ok() || s.status == RiccatiStatus::axis_eigenvalues) return s;
+  const RiccatiSolution other = solve(RiccatiRoute::doubling);
+  return other.ok() ? other : s;
 }
 
 }  // namespace
@@ -281,7 +279,7 @@ RiccatiSolution solve_care(const RiccatiProblem& problem, const RiccatiSettings&
         finish_care(p, settings, s);
         return s;
       },
-      p.A.rows(), settings);
+      settings);
   if (problem.E.size() > 0 && solution.K.size() > 0) solution.K = times(solution.K, problem.E);
   return solution;
 }
@@ -307,7 +305,7 @@ RiccatiSolution solve_dare(const RiccatiProblem& problem, const RiccatiSettings&
         finish_dare(p, settings, s);
         return s;
       },
-      p.A.rows(), settings);
+      settings);
   if (problem.E.size() > 0 && solution.K.size() > 0) solution.K = times(solution.K, problem.E);
   return solution;
 }
