@@ -67,6 +67,16 @@ std::vector<std::string> with_units(const std::vector<std::string>& names,
   return result;
 }
 
+// Hankel values, or the reason why there are none: modes on the axis that cannot be told apart.
+Eigen::VectorXd hankel_values(const StateSpace& s, std::string& reason) {
+  try {
+    return hsvd(s);
+  } catch (const NumericalError& e) {
+    reason = e.what();
+    return {};
+  }
+}
+
 std::string info_text(const Plant& plant, const StateSpace& s) {
   std::string text = fmt::format(
       "system            {} states, {} inputs, {} outputs, {}\n", s.order(), s.input_count(),
@@ -105,7 +115,10 @@ std::string info_text(const Plant& plant, const StateSpace& s) {
   const double h2 = h2norm(s);
   text +=
       fmt::format("\nH2 norm           {}\n", std::isfinite(h2) ? pretty(h2) : std::string("∞"));
-  text += "Hankel values     " + list_of(hsvd(s), 6) + "\n";
+  std::string reason;
+  const Eigen::VectorXd hankel = hankel_values(s, reason);
+  text += "Hankel values     " +
+          (reason.empty() ? list_of(hankel, 6) : "not found (" + reason + ")") + "\n";
   return text;
 }
 
@@ -127,8 +140,10 @@ Json info_json(const Plant& plant, const StateSpace& s) {
                        {"upper", peak.certificate.upper},
                        {"lower", peak.certificate.lower}};
   json["h2_norm"] = h2norm(s);
-  const Eigen::VectorXd hankel = hsvd(s);
-  json["hankel_values"] = std::vector<double>(hankel.begin(), hankel.end());
+  std::string reason;
+  const Eigen::VectorXd hankel = hankel_values(s, reason);
+  json["hankel_values"] =
+      reason.empty() ? Json(std::vector<double>(hankel.begin(), hankel.end())) : Json(nullptr);
   const auto tests = [](const std::vector<ModeTest>& list) {
     Json result = Json::array();
     for (const ModeTest& t : list)
