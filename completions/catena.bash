@@ -3,13 +3,13 @@ _catena() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]-}
   COMPREPLY=()
   if [[ $COMP_CWORD -eq 1 ]]; then
-    mapfile -t COMPREPLY < <(compgen -W 'info check convert assemble ik dynamics batch linearize modes equilibrium check-derivatives lyapunov simulate optimize lqr verify report view plot compare events help --help --version' -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W 'info check convert assemble ik dynamics batch linearize modes equilibrium check-derivatives lyapunov simulate optimize lqr control verify report view plot compare events help --help --version' -- "$word")
     return
   fi
   local options=
   case "$command" in
     help)
-      mapfile -t COMPREPLY < <(compgen -W 'info check convert assemble ik dynamics batch linearize modes equilibrium check-derivatives lyapunov simulate optimize lqr verify report view plot compare events' -- "$word")
+      mapfile -t COMPREPLY < <(compgen -W 'info check convert assemble ik dynamics batch linearize modes equilibrium check-derivatives lyapunov simulate optimize lqr control verify report view plot compare events' -- "$word")
       return ;;
     info)
       case "$before" in
@@ -81,7 +81,7 @@ _catena() {
         --loops) mapfile -t COMPREPLY < <(compgen -W 'automatic embedded multipliers' -- "$word"); return ;;
         --form) mapfile -t COMPREPLY < <(compgen -W 'ode dae absolute' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --strict -d --duration -o --output --settings --state --resume --method --rtol --atol --step --max-step --interval --checkpoint --outputs --input --pd --motion --event --stop-when --restitution --no-stops --limit-efforts --friction --loops --form --json --quiet' ;;
+      options='-h --help --base --gravity --strict -d --duration -o --output --settings --state --resume --method --rtol --atol --step --max-step --interval --checkpoint --outputs --input --pd --controller --controller-period --controller-delay --controller-limit --motion --event --stop-when --restitution --no-stops --limit-efforts --friction --loops --form --json --quiet' ;;
     optimize)
       case "$before" in
         --solver) mapfile -t COMPREPLY < <(compgen -W 'auto lm ipopt' -- "$word"); return ;;
@@ -92,6 +92,16 @@ _catena() {
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
       esac
       options='-h --help --base --gravity --strict --at --duration --actuators --q --final --r --interval --disturb --seed --limit --limit-efforts -o --output --gains --json' ;;
+    control)
+      if [[ $COMP_CWORD -eq 2 ]]; then
+        mapfile -t COMPREPLY < <(compgen -W 'info bode nyquist sigma step margins place lqr lqg ltr h2 hinf mixsyn ncf reduce discretize verify --help' -- "$word")
+        return
+      fi
+      case "$before" in
+        --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
+        --side) mapfile -t COMPREPLY < <(compgen -W 'input output' -- "$word"); return ;;
+      esac
+      options='-h --help --base --gravity --strict --at --inputs --outputs --independent --json -o --output --report --controller --of --from --to --duration --poles --output-feedback --q --r --period --w --v --recovery --side --measurements --controls --gamma --tolerance --w1 --w2 --w3 --maximize --suboptimality --order --method --match-dc --plant --prewarp --continuous --motion --skip-margins --along' ;;
     verify)
       options='-h --help --all --json --filter' ;;
     report)

@@ -29,6 +29,7 @@ class Command:
     def __init__(self, name, text):
         self.name, self.text = name, text
         self.usage, self.arguments, self.options, self.footer = "", [], [], []
+        self.children = []
 
 
 def run(catena, *words):
@@ -63,6 +64,38 @@ def entries(lines):
     return [tuple(entry) for entry in found]
 
 
+def describe(catena, command):
+    """Arguments and options of a command, and of the commands below it."""
+    body = False
+    for heading, lines in sections(run(catena, *command.name.split(), "--help")):
+        if heading == "Subcommands":
+            for name, text in entries(lines):
+                child = Command(f"{command.name} {name}", text)
+                describe(catena, child)
+                command.children.append(child)
+            body = True
+        elif heading == "Positionals":
+            command.arguments = entries(lines)
+        elif heading == "Options":
+            for left, text in entries(lines):
+                names, _, value = left.partition(" ")
+                command.options.append(Option(names.split(","), value, text))
+            body = True
+        elif body:
+            command.footer += lines
+        else:
+            command.usage = next(line[7:] for line in lines if line.startswith("Usage: "))
+
+
+def completed(command):
+    """Options for completion: those of the command and of all below it."""
+    found = {tuple(option.names): option for option in command.options}
+    for child in command.children:
+        for option in child.options:
+            found.setdefault(tuple(option.names), option)
+    return list(found.values())
+
+
 def read(catena):
     top, commands = {"version": run(catena, "--version").split()[-1]}, []
     parts = sections(run(catena, "--help"))
@@ -71,19 +104,7 @@ def read(catena):
         if heading == "Subcommands":
             commands = [Command(*entry) for entry in entries(lines)]
     for command in commands:
-        body = False
-        for heading, lines in sections(run(catena, command.name, "--help")):
-            if heading == "Positionals":
-                command.arguments = entries(lines)
-            elif heading == "Options":
-                for left, text in entries(lines):
-                    names, _, value = left.partition(" ")
-                    command.options.append(Option(names.split(","), value, text))
-                body = True
-            elif body:
-                command.footer += lines
-            else:
-                command.usage = next(line[7:] for line in lines if line.startswith("Usage: "))
+        describe(catena, command)
     return top, commands
 
 
@@ -98,7 +119,7 @@ def manual(top, commands):
            ".B catena help", "[\\fICOMMAND\\fR]", ".br", ".B catena \\-\\-version", ".SH DESCRIPTION"]
     out += [troff(line) for line in top["about"]]
     out += ["The full description is in the pages that are installed in share/catena/docs.", ".SH COMMANDS"]
-    for command in commands:
+    for command in (c for top_command in commands for c in [top_command, *top_command.children]):
         out += [f".SS {troff(command.usage)}", troff(command.text) + "."]
         for left, text in command.arguments:
             out += [".TP", f"\\fI{troff(left.split()[0])}\\fR", troff(text)]
@@ -123,9 +144,14 @@ def bash(commands):
            "  local options=", '  case "$command" in', "    help)",
            f"      mapfile -t COMPREPLY < <(compgen -W '{names}' -- \"$word\")", "      return ;;"]
     for command in commands:
-        words = " ".join(name for option in command.options for name in option.names)
+        words = " ".join(name for option in completed(command) for name in option.names)
         out.append(f"    {command.name})")
-        choices = [o for o in command.options if o.choices]
+        if command.children:
+            below = " ".join(child.name.split()[-1] for child in command.children)
+            out.append("      if [[ $COMP_CWORD -eq 2 ]]; then")
+            out.append(f"        mapfile -t COMPREPLY < <(compgen -W '{below} --help' -- \"$word\")")
+            out += ["        return", "      fi"]
+        choices = [o for o in completed(command) if o.choices]
         if choices:
             out.append('      case "$before" in')
             for o in choices:
@@ -153,7 +179,10 @@ def zsh(commands):
     for command in commands:
         out.append(f"    {command.name})")
         out.append("      _arguments \\")
-        for option in command.options:
+        if command.children:
+            below = " ".join(child.name.split()[-1] for child in command.children)
+            out.append(f"        '2:command:({below})' \\")
+        for option in completed(command):
             for name in option.names:
                 value = ""
                 if option.choices:
@@ -174,7 +203,10 @@ def fish(commands):
     names = " ".join(command.name for command in commands)
     out.append(f"complete -c catena -f -n '__fish_seen_subcommand_from help' -a '{names}'")
     for command in commands:
-        for option in command.options:
+        if command.children:
+            below = " ".join(child.name.split()[-1] for child in command.children)
+            out.append(f"complete -c catena -f -n '__fish_seen_subcommand_from {command.name}' -a '{below}'")
+        for option in completed(command):
             words = " ".join(f"-l {n[2:]}" if n.startswith("--") else f"-s {n[1:]}" for n in option.names)
             value = f" -x -a '{' '.join(option.choices)}'" if option.choices else " -r" if option.value else ""
             out.append(f"complete -c catena -n '__fish_seen_subcommand_from {command.name}' {words}{value}"

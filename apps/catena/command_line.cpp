@@ -13,17 +13,25 @@ namespace {
 
 // "; did you mean '--json'?" for a mistyped option or subcommand.
 std::string suggestion(const CLI::App& app, int argc, char** argv) {
-  const CLI::App* used = &app;
-  for (const CLI::App* sub : app.get_subcommands()) used = sub;
+  const CLI::App *used = &app, *above = &app;
+  int depth = 0;
+  while (!used->get_subcommands().empty()) {
+    above = used;
+    used = used->get_subcommands().front();
+    ++depth;
+  }
+  // `catena control inof`: the words after `control` are its subcommands.
+  const bool has_subcommands = !used->get_subcommands([](const CLI::App*) { return true; }).empty();
+  if (has_subcommands) above = used;
   std::vector<std::string> options, commands;
   for (const CLI::Option* option : used->get_options())
     for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+  for (const CLI::App* sub : above->get_subcommands([](const CLI::App*) { return true; }))
     commands.push_back(sub->get_name());
-  for (int i = 1; i < argc; ++i) {
+  for (int i = 1 + (has_subcommands ? depth : 0); i < argc; ++i) {
     const std::string word = argv[i];
     const bool option = word.starts_with("--");
-    if (!option && used != &app) continue;
+    if (!option && !has_subcommands) continue;
     const auto& known = option ? options : commands;
     if (std::find(known.begin(), known.end(), word) != known.end()) continue;
     std::string hint = did_you_mean(word, known);
@@ -132,6 +140,15 @@ void Command::flag(const std::string& names, bool& to, const std::string& help) 
   app_->add_flag(names, to, help);
 }
 
+Command Command::subcommand(const std::string& name, const std::string& description) {
+  return Command(app_->add_subcommand(name, description));
+}
+
+void Command::needs_subcommand() {
+  app_->require_subcommand(1);
+  app_->failure_message(CLI::FailureMessage::simple);
+}
+
 void Command::footer(const std::string& text) { app_->footer(text); }
 
 void Command::action(std::function<void()> callback) { app_->callback(std::move(callback)); }
@@ -151,23 +168,27 @@ Command CommandLine::subcommand(const std::string& name, const std::string& desc
   return Command(app_->add_subcommand(name, description));
 }
 
-// `catena help COMMAND` is `catena COMMAND --help`.
+// `catena help COMMAND` is `catena COMMAND --help`; commands of commands likewise.
 int CommandLine::help(int argc, char** argv, int wrong_usage) const {
-  const std::string name = app_->get_name();
-  if (argc == 2) {
-    std::fputs(app_->help().c_str(), stdout);
-    return 0;
+  std::string name = app_->get_name();
+  const CLI::App* of = app_.get();
+  for (int i = 2; i < argc; ++i) {
+    const CLI::App* next = nullptr;
+    std::vector<std::string> commands;
+    for (const CLI::App* sub : of->get_subcommands([](const CLI::App*) { return true; })) {
+      commands.push_back(sub->get_name());
+      if (commands.back() == argv[i]) next = sub;
+    }
+    if (next == nullptr) {
+      std::fprintf(stderr, "%s: error: there is no command '%s'%s\nRun `%s --help`.\n",
+                   name.c_str(), argv[i], did_you_mean(argv[i], commands).c_str(), name.c_str());
+      return wrong_usage;
+    }
+    if (i + 1 < argc) name += " " + next->get_name();
+    of = next;
   }
-  std::vector<std::string> commands;
-  for (const CLI::App* sub : app_->get_subcommands([](const CLI::App*) { return true; })) {
-    commands.push_back(sub->get_name());
-    if (commands.back() != argv[2]) continue;
-    std::fputs(sub->help(name).c_str(), stdout);
-    return 0;
-  }
-  std::fprintf(stderr, "%s: error: there is no command '%s'%s\nRun `%s --help`.\n", name.c_str(),
-               argv[2], did_you_mean(argv[2], commands).c_str(), name.c_str());
-  return wrong_usage;
+  std::fputs(of == app_.get() ? of->help().c_str() : of->help(name).c_str(), stdout);
+  return 0;
 }
 
 int CommandLine::run(int argc, char** argv, int wrong_usage) {
@@ -177,7 +198,10 @@ int CommandLine::run(int argc, char** argv, int wrong_usage) {
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app_->exit(e);  // --help, --version
     std::string name = app_->get_name();
-    for (const CLI::App* sub : app_->get_subcommands()) name += " " + sub->get_name();
+    for (const CLI::App* sub = app_.get(); !sub->get_subcommands().empty();) {
+      sub = sub->get_subcommands().front();
+      name += " " + sub->get_name();
+    }
     std::fprintf(stderr, "%s: error: %s%s\nRun `%s --help`.\n", name.c_str(), e.what(),
                  suggestion(*app_, argc, argv).c_str(), name.c_str());
     return wrong_usage;

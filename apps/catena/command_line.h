@@ -66,6 +66,9 @@ class Command {
   Option option(const std::string& names, std::vector<double>& to, const std::string& help);
   void flag(const std::string& names, bool& to, const std::string& help);
 
+  Command subcommand(const std::string& name, const std::string& description);
+  void needs_subcommand();
+
   void footer(const std::string& text);         // of the help: examples
   void action(std::function<void()> callback);  // once everything is parsed
 

@@ -26,6 +26,7 @@ void add_ik(CommandLine& line);
 void add_info(CommandLine& line);
 void add_check(CommandLine& line);
 void add_convert(CommandLine& line);
+void add_control(CommandLine& line);
 void add_dynamics(CommandLine& line);
 void add_linearize(CommandLine& line);
 void add_modes(CommandLine& line);

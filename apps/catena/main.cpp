@@ -61,6 +61,7 @@ int run(int argc, char** argv) {
       "  catena dynamics models/arm6.yaml --what mass-matrix\n"
       "  catena linearize models/double_pendulum.yaml -o linear.json\n"
       "  catena simulate models/four_bar.sdf -o run.h5\n"
+      "  catena control info models/cart_pendulum.yaml\n"
       "  catena report run.h5 -o report.html\n"
       "  catena verify\n\n"
       "`catena help COMMAND` says more. Exit codes: 0 done, 1 failed, 2 wrong usage.");
@@ -79,6 +80,7 @@ int run(int argc, char** argv) {
   catena::app::add_simulate(line);
   catena::app::add_optimize(line);
   catena::app::add_lqr(line);
+  catena::app::add_control(line);
   catena::app::add_verify(line);
   catena::app::add_report(line);
   catena::app::add_view(line);

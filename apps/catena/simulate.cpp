@@ -12,6 +12,7 @@
 #include "apps/catena/output.h"
 #include "apps/catena/progress.h"
 #include "catena/base/text.h"
+#include "catena/components/controller_file.h"
 #include "catena/constraints/absolute_form.h"
 #include "catena/io/models/yaml.h"
 #include "catena/simulation/freedom_index.h"
@@ -29,6 +30,8 @@ struct SimulateOptions {
   std::optional<double> duration, interval, checkpoint, rtol, atol, step, max_step, restitution;
   std::optional<std::string> method, friction, loops, form;
   std::vector<std::string> outputs, inputs, pds, motions, events, stop_events;
+  std::vector<std::string> controllers, controller_limits;
+  std::optional<double> controller_period, controller_delay;
   bool no_stops = false;
   bool limit_efforts = false;
 };
@@ -107,6 +110,17 @@ void apply(const SimulateOptions& options, SimulationSettings& settings) {
     actions.motions.push_back({name, signal(value)});
   }
   for (const std::string& text : options.pds) actions.controllers.push_back(controller(text));
+  for (const std::string& text : options.controllers) {
+    ControllerFile c{.file = text};
+    if (const std::size_t at = text.find('='); at != std::string::npos) {
+      c.name = text.substr(0, at);
+      c.file = text.substr(at + 1);
+    }
+    c.period = options.controller_period;
+    c.delay = options.controller_delay;
+    c.limits = numbers_by_name(options.controller_limits, "simulate", "--controller-limit");
+    actions.controller_files.push_back(std::move(c));
+  }
   const auto events = [&](const std::vector<std::string>& texts, const char* option,
                           EventSettings::Action action) {
     for (const std::string& text : texts) {
@@ -244,6 +258,7 @@ void start(const SimulateOptions& options) {
   if (!options.settings.empty()) read_settings_file(options.settings, m, input, settings);
   if (!options.state.empty()) input = read_state_file(options.state, m);
   apply(options, settings);
+  connect_controllers(settings.actions);
   add_actions(input, m, settings.actions);
   if (options.form == "absolute") {
     make_absolute(m, input, settings);
@@ -288,6 +303,7 @@ void resume(const SimulateOptions& options) {
   StateInput input = default_input(m);
   SimulationSettings settings;
   read_settings_text(header.settings_json, options.resume, m, input, settings);
+  connect_controllers(settings.actions);
   add_actions(input, m, settings.actions);
   if (options.duration) settings.duration = *options.duration;
   if (checkpoint->time >= settings.duration)
@@ -361,6 +377,24 @@ void add_action_options(Command& command, SimulateOptions& o) {
   };
   texts("--input", o.inputs, "An effort: HINGE=EXPRESSION, or HINGE=@TABLE.csv[:COLUMN]");
   texts("--pd", o.pds, "A controller: HINGE=kp,kd[,target] or HINGE=kp,kd,ki,target");
+  command
+      .option("--controller", o.controllers,
+              "A linear controller from a system file: K.yaml, or NAME=K.yaml")
+      .placeholder("FILE")
+      .repeatable();
+  command
+      .option("--controller-period", o.controller_period,
+              "Sample the controllers every so many seconds (default: as their files say)")
+      .placeholder("S");
+  command
+      .option("--controller-delay", o.controller_delay,
+              "Computation time of sampled controllers, in s (default: as their files say)")
+      .placeholder("S");
+  command
+      .option("--controller-limit", o.controller_limits,
+              "Greatest effort of the controllers: FREEDOM=X (default: as their files say)")
+      .placeholder("NAME=X")
+      .repeatable();
   texts("--motion", o.motions, "A prescribed motion: HINGE=EXPRESSION of t, or @@TABLE.csv");
   texts("--event", o.events, "Record the zero crossings of an expression: NAME=EXPRESSION");
   texts("--stop-when", o.stop_events,
@@ -404,6 +438,7 @@ void add_simulate(CommandLine& line) {
       "  catena simulate models/double_pendulum.yaml\n"
       "  catena simulate robot.urdf -d 5 --pd shoulder=200,20,0.5 --input elbow='2*sin(2*pi*t)'\n"
       "  catena simulate robot.urdf --motion elbow=0.3*t^2 --outputs effort.*\n"
+      "  catena simulate models/four_bar.yaml --controller K.yaml --controller-limit A=20\n"
       "  catena simulate models/hand_over.yaml --settings examples/hand_over.yaml\n"
       "  catena simulate --resume robot.run.h5\n\n"
       "Expressions may use t, pi, q.NAME, v.NAME, the usual functions, step, sign and pulse;\n"

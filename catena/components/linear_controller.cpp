@@ -31,7 +31,8 @@ class LinearController final : public Component {
                 ? system_.point->y0
                 : Eigen::VectorXd::Zero(system_.output_count())),
         lower_(s.lower),
-        upper_(s.upper) {}
+        upper_(s.upper),
+        initial_(s.initial.size() > 0 ? s.initial : Eigen::VectorXd::Zero(system_.order())) {}
 
   int states() const override { return system_.is_continuous() ? system_.order() : 0; }
   int memory() const override { return system_.is_continuous() ? 0 : system_.order(); }
@@ -39,6 +40,9 @@ class LinearController final : public Component {
   std::optional<Sampling> sampling() const override {
     if (system_.is_continuous()) return {};
     return sampling_;
+  }
+  void start(std::span<double> x, std::span<double> m) const override {
+    std::copy(initial_.begin(), initial_.end(), system_.is_continuous() ? x.begin() : m.begin());
   }
   bool feeds_through() const override { return !system_.D.isZero(0.0); }
 
@@ -73,7 +77,7 @@ class LinearController final : public Component {
 
   StateSpace system_;
   Sampling sampling_;
-  Eigen::VectorXd u0_, lower_, upper_;
+  Eigen::VectorXd u0_, lower_, upper_, initial_;
 };
 
 void check_limits(const LinearControllerSettings& s) {
@@ -123,14 +127,21 @@ ComponentMaker linear_controller(LinearControllerSettings settings) {
   settings.system.fill_names();
   check_limits(settings);
   StateSpace system = runnable(settings);
+  if (settings.initial.size() > 0 && settings.initial.size() != system.order())
+    throw Error("controller '" + settings.name + "' has " + std::to_string(system.order()) +
+                " states and " + std::to_string(settings.initial.size()) + " initial values");
   return [settings = std::move(settings), system = std::move(system)](const Mechanism& m) {
     const State point = point_of(settings, m);
     std::vector<InputPort> inputs;
     for (const std::string& name : system.inputs)
       inputs.push_back({name, plant_deviation(m, name, point)});
     std::vector<OutputPort> outputs;
-    for (const std::string& name : system.outputs)
-      outputs.push_back({name, name.starts_with("effort.") ? name : "effort." + name});
+    for (const std::string& name : system.outputs) {
+      if (name.starts_with("signal."))
+        outputs.push_back({name.substr(7), ""});
+      else
+        outputs.push_back({name, name.starts_with("effort.") ? name : "effort." + name});
+    }
     return std::make_unique<LinearController>(settings, system, std::move(inputs),
                                               std::move(outputs));
   };

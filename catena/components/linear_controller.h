@@ -5,8 +5,9 @@
 //   sampled      x[k+1] = A x[k] + B δy[k],  u[k] = u0 + sat(C x[k] + D δy[k]), held; `delay` later
 //
 // Its inputs are named after what it measures (plant_signal.h), its outputs after the freedoms at
-// which it acts ("elbow" or "effort.elbow"). δy are deviations from the operating point of the
-// system (SystemPoint: q and v of the mechanism; y0 is the effort u0 that holds it there).
+// which it acts ("elbow" or "effort.elbow"), or "signal.NAME" for what is only recorded. δy are
+// deviations from the operating point of the system (SystemPoint: q and v of the mechanism; y0 is
+// the effort u0 that holds it there).
 //
 //   settings.actions.components.push_back(
 //       linear_controller({.system = K, .lower = -limits, .upper = limits}));
@@ -32,6 +33,7 @@ struct LinearControllerSettings {
   int order = 0;                     // among components with ticks at the same instant
   // Where δy is measured from; empty: the point of the system, or the mechanism's default state.
   std::optional<State> point{};
+  Eigen::VectorXd initial{};  // of the controller's states; empty: zero
 };
 
 // Throws Error if the system cannot run: names that do not fit the mechanism, limits of the wrong

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -103,9 +104,23 @@ enum class LoopRoute {
 // Makes a component for a mechanism, once in every simulation (component.h).
 using ComponentMaker = std::function<std::unique_ptr<Component>(const Mechanism& mechanism)>;
 
+// A controller designed elsewhere: a linear system in a file. What is set here is used instead of
+// what the file says. connect_controllers() (catena/components/controller_file.h) reads the file
+// and fills in `make`; simulate() throws an Error without it.
+struct ControllerFile {
+  std::string name = "controller";
+  std::string file = {};                      // system file (YAML or HDF5), or
+  std::string system = {};                    // its text, as a run keeps it
+  std::optional<double> period = {};          // s; a continuous controller is discretized
+  std::optional<double> delay = {};           // computation time of a sampled controller, s
+  std::map<std::string, double> limits = {};  // by output: |u| is at most this, N or N m
+  ComponentMaker make = {};
+};
+
 struct ActionSettings {
   std::vector<InputSettings> inputs = {};
   std::vector<ControllerSettings> controllers = {};
+  std::vector<ControllerFile> controller_files = {};
   std::vector<ComponentMaker> components = {};  // others that act, with states of their own
   std::vector<MotionSettings> motions = {};
   std::vector<ExternalWrench> external = {};

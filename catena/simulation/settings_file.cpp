@@ -32,10 +32,11 @@ class SettingsReader {
 
   void read(const yaml::Node& node, StateInput& input, SimulationSettings& s) {
     static const std::vector<std::string> kKeys{
-        "duration",      "interval",    "checkpoint", "outputs",     "method",       "rtol",
-        "atol",          "step",        "max_step",   "state",       "inputs",       "controllers",
-        "motions",       "events",      "stops",      "restitution", "restitutions", "friction",
-        "limit_efforts", "constraints", "switches",   "loops",       "code"};
+        "duration",    "interval",     "checkpoint", "outputs",         "method",
+        "rtol",        "atol",         "step",       "max_step",        "state",
+        "inputs",      "controllers",  "motions",    "events",          "stops",
+        "restitution", "restitutions", "friction",   "limit_efforts",   "constraints",
+        "switches",    "loops",        "code",       "controller_files"};
     if (!values_.map(node, "a map of settings")) return;
     values_.unknown_keys(node, kKeys);
     // Of settings_json(): what it could not write.
@@ -74,6 +75,8 @@ class SettingsReader {
     });
     values_.each(node, "controllers",
                  [&](const Entry& e) { a.controllers.push_back(controller(e)); });
+    values_.each(node, "controller_files",
+                 [&](const Entry& e) { a.controller_files.push_back(controller_file(e)); });
     values_.each(node, "events", [&](const Entry& e) { a.events.push_back(event(e)); });
     values_.with(node, "stops", [&](const Entry& e) { values_.boolean(*e.value, a.stops); });
     number(node, "restitution", a.restitution);
@@ -125,6 +128,33 @@ class SettingsReader {
     number(*e.value, "ki", c.ki);
     values_.with(*e.value, "target",
                  [&](const Entry& target) { c.target = signal(*target.value); });
+    return c;
+  }
+
+  // A path, or a map with the path (or the text of the file, as a run keeps it) and what is to be
+  // changed.
+  ControllerFile controller_file(const Entry& e) {
+    static const std::vector<std::string> kKeys{"file", "system", "period", "delay", "limits"};
+    ControllerFile c;
+    c.name = e.key;
+    const auto path = [&](const yaml::Node& node) {
+      if (values_.text(node, c.file))
+        c.file = (std::filesystem::path(folder_) / c.file).lexically_normal().string();
+    };
+    if (!e.value->is_map()) {
+      path(*e.value);
+      return c;
+    }
+    values_.unknown_keys(*e.value, kKeys);
+    if ((e.value->find("file") != nullptr) == (e.value->find("system") != nullptr))
+      values_.error(e.value->line, "needs the path of a system file: {file: K.yaml}");
+    values_.with(*e.value, "file", [&](const Entry& file) { path(*file.value); });
+    values_.with(*e.value, "system",
+                 [&](const Entry& system) { values_.text(*system.value, c.system); });
+    number(*e.value, "period", c.period);
+    number(*e.value, "delay", c.delay);
+    values_.each(*e.value, "limits",
+                 [&](const Entry& limit) { values_.number(*limit.value, c.limits[limit.key]); });
     return c;
   }
 
@@ -260,6 +290,17 @@ std::string settings_json(const SimulationSettings& s, const Mechanism& mechanis
     else
       controllers[c.freedom] = {
           {"kp", c.kp}, {"kd", c.kd}, {"ki", c.ki}, {"target", signal_json(c.target)}};
+  Json controller_files = Json::object();
+  for (const ControllerFile& c : a.controller_files) {
+    Json& entry = controller_files[c.name];
+    if (!c.system.empty())
+      entry["system"] = c.system;
+    else
+      entry["file"] = std::filesystem::absolute(c.file).lexically_normal().string();
+    if (c.period) entry["period"] = *c.period;
+    if (c.delay) entry["delay"] = *c.delay;
+    for (const auto& [output, limit] : c.limits) entry["limits"][output] = limit;
+  }
   for (const MotionSettings& motion : a.motions)
     if (motion.signal.is_code())
       code.push_back("motions." + motion.freedom);
@@ -286,6 +327,7 @@ std::string settings_json(const SimulationSettings& s, const Mechanism& mechanis
   put("code", code);
   put("inputs", inputs);
   put("controllers", controllers);
+  put("controller_files", controller_files);
   put("motions", motions);
   put("events", events);
   put("constraints", constraints_json(a, mechanism));

@@ -87,6 +87,10 @@ void UsedHinges::add(const SignalSettings& signal) {
 void UsedHinges::add(const ActionSettings& actions) {
   for (const InputSettings& x : actions.inputs) add(x.freedom), add(x.signal);
   for (const ControllerSettings& x : actions.controllers) add(x.freedom), add(x.target);
+  for (const ControllerFile& x : actions.controller_files) {
+    if (x.file.ends_with(".yaml") || x.file.ends_with(".yml")) add_controller_file(x.file);
+    for (const auto& [output, limit] : x.limits) add(output);
+  }
   for (const MotionSettings& x : actions.motions) add(x.freedom), add(x.signal);
   for (const EventSettings& x : actions.events) add(x.signal);
   for (const StopSettings& x : actions.stop_settings) add(x.freedom);
@@ -112,6 +116,15 @@ void UsedHinges::add_state(const yaml::Node& node) {
 
 void UsedHinges::add_state_file(const std::string& path) {
   with_root(path, [&](const yaml::Node& root) { add_state(root); });
+}
+
+void UsedHinges::add_controller_file(const std::string& path) {
+  with_root(path, [&](const yaml::Node& root) {
+    for (const char* key : {"inputs", "outputs"})
+      if (const Entry* entry = root.find(key))
+        for (const Entry& item : entry->value->entries)
+          add_signals(std::vector<std::string>{item.value->text});
+  });
 }
 
 void UsedHinges::add_settings_file(const std::string& path) {

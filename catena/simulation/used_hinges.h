@@ -42,6 +42,8 @@ class UsedHinges {
   void add_state(const yaml::Node& node);
   void add_state_file(const std::string& path);
   void add_settings_file(const std::string& path);
+  // The signals that a linear system in a YAML file reads and writes.
+  void add_controller_file(const std::string& path);
 
   // Every hinge that moves has coordinates here: the mechanism for the first reading.
   const Mechanism& complete();

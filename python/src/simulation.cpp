@@ -8,6 +8,7 @@
 #include "support/callbacks.h"
 #include "support/runs.h"
 
+#include "catena/components/controller_file.h"
 #include "catena/io/models/yaml.h"
 #include "catena/simulation/settings_file.h"
 #include "catena/simulation/simulate.h"
@@ -304,6 +305,7 @@ void bind_simulation(py::module_& m) {
           start.state = state->of(*mechanism);
           start.given = given_by_state(*mechanism, start.state);
         }
+        connect_controllers(a);
         add_actions(start, *mechanism, a);
         s = completed(s);
 
@@ -356,6 +358,7 @@ void bind_simulation(py::module_& m) {
         read_settings_text(settings_text, path, *mechanism, input, settings);
         const auto seen = std::make_shared<Seen>(mechanism);
         read_actions(inputs, controllers, motions, events, extra_outputs, seen, settings);
+        connect_controllers(settings.actions);
         add_actions(input, *mechanism, settings.actions);
         if (duration) settings.duration = *duration;
         if (checkpoint->time >= settings.duration)

@@ -84,6 +84,13 @@ std::vector<std::unique_ptr<Component>> make_components(const Mechanism& mechani
   for (const ControllerSettings& pid : actions.controllers)
     components.push_back(
         std::make_unique<PidController>(unique("controller " + pid.freedom), pid, mechanism));
+  for (const ControllerFile& controller : actions.controller_files) {
+    if (!controller.make)
+      throw Error("controller '" + controller.name +
+                  "' has not been read; call connect_controllers() "
+                  "(catena/components/controller_file.h) before simulate()");
+    components.push_back(controller.make(mechanism));
+  }
   for (const ComponentMaker& make : actions.components) components.push_back(make(mechanism));
   return components;
 }

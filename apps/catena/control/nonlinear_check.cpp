@@ -1,0 +1,229 @@
+#include "apps/catena/control/nonlinear_check.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "catena/base/dense.h"
+#include "catena/base/index.h"
+#include "catena/base/text.h"
+#include "catena/components/linear_controller.h"
+#include "catena/linear/algebra.h"
+#include "catena/linear/analysis.h"
+#include "catena/linear/discretize.h"
+#include "catena/linear/timeresp.h"
+#include "catena/simulation/settings_file.h"
+#include "catena/simulation/simulate.h"
+
+namespace catena::app {
+namespace {
+
+constexpr double kTight = 1e-12;  // relative tolerance: differences of 1e-4 keep eight digits
+
+// Its inputs as signals of the run, of the mechanism's states: `signal.probe.NAME`.
+ComponentMaker probe(const StateSpace& plant, const State& point, double dt) {
+  StateSpace gain = ss(Eigen::MatrixXd::Identity(plant.order(), plant.order()), dt);
+  gain.inputs = plant.states;
+  for (std::size_t i = 0; i < gain.outputs.size(); ++i)
+    gain.outputs[i] = "signal.s" + std::to_string(i);
+  LinearControllerSettings settings;
+  settings.system = gain;
+  settings.name = "probe";
+  settings.point = point;
+  return linear_controller(settings);
+}
+
+// The controller with its own states among the outputs.
+LinearControllerSettings with_states(const StateSpace& plant, const StateSpace& controller,
+                                     const State& point) {
+  LinearControllerSettings settings;
+  settings.name = "loop";
+  settings.point = point;
+  StateSpace& k = settings.system;
+  k = controller;
+  const Eigen::Index n = controller.order(), m = controller.output_count();
+  k.C.resize(m + n, n);
+  k.C << controller.C, Eigen::MatrixXd::Identity(n, n);
+  k.D.resize(m + n, controller.input_count());
+  k.D << controller.D, Eigen::MatrixXd::Zero(n, controller.input_count());
+  k.output_units.clear();
+  k.output_delay.resize(0);
+  for (Eigen::Index i = 0; i < n; ++i) k.outputs.push_back("signal.x" + std::to_string(i));
+  if (k.point) {
+    Eigen::VectorXd y0 = Eigen::VectorXd::Zero(m + n);
+    y0.head(m) = plant.point->u0;
+    k.point->y0 = y0;
+  }
+  return settings;
+}
+
+SimulationSettings tight(double duration, const NonlinearLoop& loop) {
+  const PlantMechanism& origin = *loop.plant->origin;
+  SimulationSettings settings;
+  settings.duration = duration;
+  settings.integrator.relative_tolerance = kTight;
+  settings.integrator.absolute_tolerance = 1e-2 * kTight;
+  settings.actions.external = origin.at.external;
+  settings.actions.stops = false;
+  settings.actions.friction = FrictionLaw::smooth;
+  // Efforts that no input of the controller holds act all the time.
+  Eigen::VectorXd rest = origin.at.effort;
+  const auto names = origin.mechanism->velocity_names();
+  for (Eigen::Index f = 0; f < rest.size(); ++f)
+    for (const std::string& input : loop.plant->system.inputs)
+      if (input == names[index(f)] || input == "effort." + names[index(f)]) rest[f] = 0.0;
+  StateInput only = origin.at;
+  only.effort = rest;
+  only.external.clear();
+  add_actions(only, *origin.mechanism, settings.actions);
+  return settings;
+}
+
+void require_delay_free(const StateSpace& k) {
+  if (k.has_delay())
+    throw Error("the controller has delays; `catena control discretize` makes states of them");
+}
+
+// States of mechanism and controller after the time T, from a deviation of them.
+Eigen::VectorXd after(const NonlinearLoop& loop, const Eigen::VectorXd& deviation, double T) {
+  const Plant& plant = *loop.plant;
+  const PlantMechanism& origin = *plant.origin;
+  const Mechanism& m = *origin.mechanism;
+  const Eigen::Index n = plant.system.order(), half = std::ssize(origin.model.freedoms);
+  const bool sampled = loop.controller.is_discrete();
+  const State start = displaced(m, origin.at.state, origin.model.freedoms, deviation.head(half),
+                                deviation.segment(half, half));
+  SimulationSettings settings = tight(sampled ? 1.5 * T : T, loop);
+  settings.output_interval = settings.duration;
+  LinearControllerSettings k = with_states(plant.system, loop.controller, origin.at.state);
+  k.initial = deviation.tail(loop.controller.order());
+  settings.actions.components = {linear_controller(k),
+                                 probe(plant.system, origin.at.state, loop.controller.dt)};
+  settings.outputs = {"signal.*"};
+  MemoryRecorder record;
+  simulate(m, start, settings, record);
+  Eigen::VectorXd end(deviation.size());
+  const Eigen::Index last = record.rows() - 1;
+  for (Eigen::Index i = 0; i < n; ++i)
+    end[i] = record.value(last, "signal.probe.s" + std::to_string(i));
+  for (Eigen::Index i = 0; i < loop.controller.order(); ++i)
+    end[n + i] = record.value(last, "signal.loop.x" + std::to_string(i));
+  return end;
+}
+
+double fastest(const StateSpace& plant, const StateSpace& controller) {
+  double rate = 1.0;
+  for (const std::complex<double>& p : predicted_poles(plant, controller))
+    rate = std::max(rate, std::abs(p));
+  return rate;
+}
+
+}  // namespace
+
+Eigen::VectorXcd predicted_poles(const StateSpace& plant, const StateSpace& controller) {
+  if (controller.is_continuous()) return poles(closed_by_positive(plant, controller));
+  const StateSpace g = c2d(plant, controller.dt);
+  Eigen::VectorXcd z = poles(closed_by_positive(g, controller));
+  for (std::complex<double>& x : z)
+    x = std::log(std::abs(x) > 0.0 ? x : std::complex<double>(1e-300)) / controller.dt;
+  return z;
+}
+
+StateSpace closed_by_positive(const StateSpace& plant, const StateSpace& controller) {
+  return feedback(plant, controller, +1);
+}
+
+Eigen::VectorXcd measured_poles(const NonlinearLoop& loop) {
+  require_delay_free(loop.controller);
+  const Eigen::Index n = loop.plant->system.order() + loop.controller.order();
+  // Short enough that log() has one answer and fast modes are still there at the end.
+  const double T = loop.controller.is_discrete()
+                       ? loop.controller.dt
+                       : 1.0 / fastest(loop.plant->system, loop.controller);
+  Eigen::MatrixXd phi(n, n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const Eigen::VectorXd step = loop.deviation * Eigen::VectorXd::Unit(n, i);
+    phi.col(i) = (after(loop, step, T) - after(loop, -step, T)) / (2.0 * loop.deviation);
+  }
+  Eigen::VectorXcd values = eigenvalues(phi);
+  for (std::complex<double>& x : values)
+    x = std::log(std::abs(x) > 0.0 ? x : std::complex<double>(1e-300)) / T;
+  std::sort(values.begin(), values.end(),
+            [](const auto& a, const auto& b) { return std::abs(a) < std::abs(b); });
+  return values;
+}
+
+double measured_abscissa(const NonlinearLoop& loop) {
+  return measured_poles(loop).real().maxCoeff();
+}
+
+Eigen::VectorXd comparison_times(const Plant& plant, const StateSpace& controller) {
+  const StateSpace g = controller.is_discrete() ? c2d(plant.system, controller.dt) : plant.system;
+  const Eigen::VectorXd all = time_grid(closed_by_positive(g, controller));
+  constexpr Eigen::Index kMost = 400;
+  if (controller.is_discrete() || all.size() <= kMost) return all;
+  return Eigen::VectorXd::LinSpaced(kMost, 0.0, all[all.size() - 1]);
+}
+
+namespace {
+
+Eigen::MatrixXd linear_step(const StateSpace& plant, const StateSpace& controller, int input,
+                            double size, const Eigen::VectorXd& t) {
+  const StateSpace g = controller.is_discrete() ? c2d(plant, controller.dt) : plant;
+  const TimeResponse r = step(closed_by_positive(g, controller), t);
+  return size * r.y[to_size(input)];
+}
+
+}  // namespace
+
+double step_size(const Plant& plant, const StateSpace& controller, int input, double motion,
+                 const Eigen::VectorXd& t) {
+  const double largest = linear_step(plant.system, controller, input, 1.0, t).cwiseAbs().maxCoeff();
+  return largest > 0.0 && std::isfinite(largest) ? motion / largest : motion;
+}
+
+ResponseComparison compare_step(const NonlinearLoop& loop, int input, double size,
+                                const Eigen::VectorXd& t) {
+  const Plant& plant = *loop.plant;
+  const PlantMechanism& origin = *plant.origin;
+  ResponseComparison result;
+  result.t = t;
+  result.linear = linear_step(plant.system, loop.controller, input, size, t);
+  SimulationSettings settings = tight(t[t.size() - 1], loop);
+  settings.integrator.relative_tolerance = 1e-9;
+  settings.integrator.absolute_tolerance = 1e-12;
+  settings.output_interval = t[1] - t[0];
+  std::string freedom = plant.system.input_name(input);
+  if (freedom.starts_with("effort.")) freedom = freedom.substr(7);
+  settings.actions.inputs.push_back({freedom, number(size)});
+  LinearControllerSettings k;
+  k.system = loop.controller;
+  k.point = origin.at.state;
+  if (k.system.point) k.system.point->y0 = plant.system.point->u0;
+  settings.actions.components = {linear_controller(k)};
+  // The outputs as the controller would see them.
+  StateSpace gain =
+      ss(Eigen::MatrixXd::Identity(plant.system.output_count(), plant.system.output_count()));
+  gain.inputs = plant.system.outputs;
+  for (std::size_t i = 0; i < gain.outputs.size(); ++i)
+    gain.outputs[i] = "signal.y" + std::to_string(i);
+  LinearControllerSettings seen;
+  seen.system = gain;
+  seen.name = "seen";
+  seen.point = origin.at.state;
+  settings.actions.components.push_back(linear_controller(seen));
+  settings.outputs = {"signal.*"};
+  MemoryRecorder record;
+  simulate(*origin.mechanism, origin.at.state, settings, record);
+  const Eigen::Index rows = std::min<Eigen::Index>(record.rows(), t.size());
+  result.nonlinear = Eigen::MatrixXd::Constant(plant.system.output_count(), t.size(), std::nan(""));
+  for (int i = 0; i < plant.system.output_count(); ++i)
+    result.nonlinear.row(i).head(rows) =
+        record.column("signal.seen.y" + std::to_string(i)).head(rows).transpose();
+  const double largest = result.linear.cwiseAbs().maxCoeff();
+  result.difference =
+      (result.linear.leftCols(rows) - result.nonlinear.leftCols(rows)).cwiseAbs().maxCoeff() /
+      std::max(largest, 1e-300);
+  return result;
+}
+
+}  // namespace catena::app

@@ -1,0 +1,42 @@
+// A linear controller on the nonlinear mechanism near its operating point: poles measured on the
+// simulated motion, responses beside those of the linear loop.
+//
+// The poles are those of the transition matrix Φ(T) of the simulated loop, found by central
+// differences in every state of mechanism and controller: λ = log(eigenvalue)/T. Nothing of the
+// linear model enters, except the names of the states and the time T.
+#pragma once
+
+#include "apps/catena/control/plant.h"
+
+namespace catena::app {
+
+struct NonlinearLoop {
+  const Plant* plant = nullptr;  // from a mechanism
+  StateSpace controller;         // the plant's signals, in its order
+  double deviation = 1e-4;       // of the states, for differences
+};
+
+// By modulus. Continuous poles, also of a sampled controller.
+Eigen::VectorXcd measured_poles(const NonlinearLoop& loop);
+// The largest real part of them.
+double measured_abscissa(const NonlinearLoop& loop);
+// The linear loop with u = K y.
+StateSpace closed_by_positive(const StateSpace& plant, const StateSpace& controller);
+// Poles of the linear loop, as continuous ones.
+Eigen::VectorXcd predicted_poles(const StateSpace& plant, const StateSpace& controller);
+
+struct ResponseComparison {
+  Eigen::VectorXd t;
+  Eigen::MatrixXd linear, nonlinear;  // outputs × times, deviations
+  double difference = 0.0;            // largest, relative to the largest linear value
+};
+// A step of this size (N, N m) at an input, added to the controller's effort.
+ResponseComparison compare_step(const NonlinearLoop& loop, int input, double size,
+                                const Eigen::VectorXd& t);
+// The size of a step that moves the outputs by about this much (rad, m) in the linear loop.
+double step_size(const Plant& plant, const StateSpace& controller, int input, double motion,
+                 const Eigen::VectorXd& t);
+// Times for the step responses of the loop.
+Eigen::VectorXd comparison_times(const Plant& plant, const StateSpace& controller);
+
+}  // namespace catena::app

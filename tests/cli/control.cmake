@@ -1,0 +1,124 @@
+# catena control and simulate --controller: designs, proofs, files, and what is said about mistakes.
+#   cmake -D CATENA=<program> -D SOURCE=<repository> -D WORK=<folder> -P control.cmake
+cmake_minimum_required(VERSION 3.25)
+include(${CMAKE_CURRENT_LIST_DIR}/expect.cmake)
+
+set(models ${SOURCE}/models)
+set(cart ${models}/cart_pendulum.yaml)
+set(upright ${SOURCE}/examples/control_cart_upright.yaml)
+set(ports --inputs rail --outputs q.rail,q.pivot)
+
+# near(<json> <wanted> <path> ...): to 1e-4 of it; both have at most 9 digits before that.
+function(near json wanted)
+  string(JSON found ERROR_VARIABLE problem GET "${json}" ${ARGN})
+  execute_process(COMMAND awk -v a=${found} -v b=${wanted}
+    "BEGIN { d = a - b; if (d < 0) d = -d; s = b < 0 ? -b : b; exit !(d <= 1e-4 * s + 1e-12) }"
+    RESULT_VARIABLE wrong)
+  if(wrong)
+    fail("${ARGN}: about ${wanted} expected, found ${found} ${problem}")
+  endif()
+endfunction()
+
+# ---- help
+foreach(command info bode nyquist sigma step margins place lqr lqg ltr h2 hinf mixsyn ncf reduce discretize verify)
+  expect(0 OUT "Examples:.*catena control ${command}" RUN control ${command} --help)
+endforeach()
+expect(0 OUT "Examples:.*catena control" RUN control --help)
+expect(0 OUT "catena control verify" RUN help control verify)
+expect(2 OUT "" ERR "did you mean 'info'" RUN control inof)
+expect(2 OUT "" ERR "subcommand" RUN control)
+
+# ---- a system in a file: x'' + 0.4 x' + 4 x = u
+file(WRITE ${WORK}/oscillator.yaml "linear system: 1
+A: [[0, 1], [-4, -0.4]]
+B: [[0], [1]]
+C: [[1, 0]]
+inputs: [force]
+outputs: [place]
+")
+expect(0 OUT "." RUN control info oscillator.yaml --json)
+near("${out}" 0.25 dc_gain 0 0)
+near("${out}" 2 poles 0 frequency)
+near("${out}" 0.1 poles 0 damping)
+near("${out}" 1.2562973 hinf_norm value)   # 1/(0.4 sqrt(4 - 0.04))
+near("${out}" 0.5590170 h2_norm)           # 1/sqrt(2 0.4 4)
+expect(0 OUT "." RUN control step oscillator.yaml --json)
+near("${out}" 0.25 entries 0 steady_state)
+near("${out}" 72.92476 entries 0 overshoot)  # exp(-0.1 pi/sqrt(0.99))
+expect(0 OUT "largest" RUN control bode oscillator.yaml -o bode.csv)
+expect(0 OUT "." RUN control place oscillator.yaml --poles=-3,-4 --json)
+near("${out}" 8 gain 0 0)
+near("${out}" 6.6 gain 0 1)
+expect(0 OUT "." RUN control lqr oscillator.yaml --q place=9 --json)
+near("${out}" 1 gain 0 0)                  # k² + 8 k = 9
+expect(0 OUT "sampled every 0.1 s" RUN control discretize oscillator.yaml --period 0.1 -o sampled.h5)
+expect(0 OUT "sampled every 0.1 s" RUN control info sampled.h5)
+
+# ---- margins of 4/(s (s+1)(s+2)): gain 1.5 (6/4) at sqrt 2
+file(WRITE ${WORK}/third.yaml "A: [[0, 1, 0], [0, 0, 1], [0, -2, -3]]
+B: [[0], [0], [4]]
+C: [[1, 0, 0]]
+")
+expect(0 OUT "." RUN control margins third.yaml --json)
+near("${out}" 1.5 channels 0 gain_up)
+
+# ---- from a mechanism to a controller that holds it upright
+expect(0 OUT "closed loop stable.*norm of the closed loop" RUN control hinf ${cart} --at ${upright} ${ports} -o K.yaml --report page.html)
+file(READ ${WORK}/page.html page)
+string(REGEX MATCHALL "<svg xmlns" pictures "${page}")
+list(LENGTH pictures count)
+if(count LESS 6 OR page MATCHES "nan|<script|http://[^w]")
+  fail("the page has ${count} pictures, or holds NaN, a script or a link")
+endif()
+expect(0 OUT "all hold for the nonlinear model" RUN control verify ${cart} --controller K.yaml)
+expect(0 OUT "." RUN control verify ${cart} --controller K.yaml --json)
+value("${out}" ON passed)
+expect(0 OUT "1 of the open loop.*stable" RUN control nyquist ${cart} --controller K.yaml)
+expect(0 OUT "output" RUN simulate ${cart} --state ${SOURCE}/examples/control_cart_start.yaml --controller K.yaml -d 20 -o held.csv --quiet)
+execute_process(COMMAND awk -F, "NR == 1 { for (i = 1; i <= NF; ++i) if ($i == \"q.pivot\") c = i } END { d = $c - 3.14159265358979; exit !(d * d < 1e-6) }"
+  INPUT_FILE ${WORK}/held.csv RESULT_VARIABLE fallen)
+if(fallen)
+  fail("the pendulum is not upright after 20 s")
+endif()
+# Not upright without it; a run goes on with its controller.
+expect(0 OUT "." RUN simulate ${cart} --state ${SOURCE}/examples/control_cart_start.yaml --controller K.yaml --controller-period 0.005
+       --controller-delay 0.002 --controller-limit rail=60 -d 1 -o short.h5 --quiet --json)
+expect(0 OUT "." RUN simulate --resume short.h5 -d 2 --quiet --json)
+foreach(design "lqg" "h2" "ltr" "ncf")
+  expect(0 OUT "closed loop       stable" RUN control ${design} ${cart} --at ${upright} ${ports} -o ${design}.yaml)
+endforeach()
+expect(0 OUT "all hold" RUN control verify ${cart} --controller lqg.yaml --skip-margins)
+expect(0 OUT "closed loop       stable" RUN control lqg ${cart} --at ${upright} ${ports} --period 0.01 -o sampled.yaml)
+expect(0 OUT "all hold" RUN control verify ${cart} --controller sampled.yaml)
+expect(0 OUT "closed loop       stable" RUN control mixsyn ${models}/four_bar.yaml --inputs A --outputs q.A --w1 100,5,0.5 --w2 0.001 -o F.yaml)
+expect(0 OUT "all hold" RUN control verify ${models}/four_bar.yaml --controller F.yaml)
+# A controller with the wrong sign does not hold: exit 1.
+file(WRITE ${WORK}/wrong.yaml "linear system: 1
+D: [[100, 300]]
+inputs: [q.rail, q.pivot]
+outputs: [rail]
+")
+expect(1 OUT "NOT stable" RUN control verify ${cart} --at ${upright} --controller wrong.yaml)
+
+# ---- mistakes
+expect(2 OUT "" ERR "no equilibrium" RUN control hinf ${cart} ${ports})
+expect(1 OUT "" ERR "did you mean 'q.pivot'" RUN control info ${cart} --outputs q.pivto)
+file(WRITE ${WORK}/nan.yaml "A: [[.nan]]\nB: [[1]]\nC: [[1]]\n")
+expect(1 OUT "" ERR "nan.yaml" RUN control info nan.yaml)
+file(WRITE ${WORK}/deaf.yaml "A: [[-1]]\nB: [[]]\nC: [[1]]\n")
+expect(1 OUT "" ERR "input" RUN control info deaf.yaml)
+file(WRITE ${WORK}/stuck.yaml "A: [[1, 0], [0, -1]]\nB: [[0], [1]]\nC: [[1, 1]]\nstates: [runaway, calm]\n")
+expect(1 OUT "" ERR "runaway" RUN control lqr stuck.yaml)
+file(WRITE ${WORK}/blind.yaml "A: [[1, 0], [0, -1]]\nB: [[1], [1]]\nC: [[0, 1]]\nstates: [runaway, calm]\n")
+expect(1 OUT "" ERR "runaway" RUN control lqg blind.yaml)
+file(WRITE ${WORK}/wide.yaml "D: [[1, 0], [0, 1]]\n")
+expect(1 OUT "" ERR "." RUN control mixsyn oscillator.yaml --w1 wide.yaml)
+expect(2 OUT "" ERR "LOW,CROSSOVER,HIGH" RUN control mixsyn oscillator.yaml --w1 1,2)
+expect(2 OUT "" ERR "--poles needs numbers" RUN control place oscillator.yaml --poles=-3,x)
+expect(1 OUT "" ERR "there is no signal 'plce'; did you mean 'place'" RUN control lqr oscillator.yaml --q plce=1)
+expect(2 OUT "" ERR "must be positive" RUN control lqr oscillator.yaml --r force=0)
+expect(2 OUT "" ERR "is a linear system; give the mechanism" RUN control verify oscillator.yaml --controller K.yaml)
+expect(1 OUT "" ERR "K2.yaml" RUN simulate ${cart} --controller K2.yaml)
+expect(1 OUT "" ERR "has no output 'rial'.*|did you mean" RUN simulate ${cart} --controller K.yaml --controller-limit rial=3)
+
+report_failures()
