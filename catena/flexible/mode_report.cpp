@@ -12,11 +12,25 @@ namespace catena {
 ModeReport report_modes(const FlexibleBody& body) {
   ModeReport report;
   const int n = body.modes();
-  const SymmetricEigen m = symmetric_eigen(body.modal_mass);
-  const Eigen::MatrixXd root =
-      m.vectors * m.values.cwiseSqrt().cwiseInverse().asDiagonal() * m.vectors.transpose();
-  const SymmetricEigen k = symmetric_eigen(root * body.stiffness * root);
-  const Eigen::MatrixXd shapes = root * k.vectors;  // vᵀ M v = 1
+  // Modes of the builders are orthogonal and stay as they are: solving again would mix those of
+  // equal frequency.
+  const auto is_diagonal = [](const Eigen::MatrixXd& a) {
+    const Eigen::VectorXd scale = a.diagonal().cwiseAbs().cwiseSqrt().cwiseInverse();
+    const Eigen::MatrixXd ones = scale.asDiagonal() * a * scale.asDiagonal();
+    return (ones - Eigen::MatrixXd::Identity(a.rows(), a.cols())).cwiseAbs().maxCoeff() < 1e-6;
+  };
+  Eigen::MatrixXd shapes;  // vᵀ M v = 1
+  SymmetricEigen k;
+  if (is_diagonal(body.modal_mass) && is_diagonal(body.stiffness)) {
+    k.values = body.stiffness.diagonal().cwiseQuotient(body.modal_mass.diagonal());
+    shapes = body.modal_mass.diagonal().cwiseSqrt().cwiseInverse().asDiagonal();
+  } else {
+    const SymmetricEigen m = symmetric_eigen(body.modal_mass);
+    const Eigen::MatrixXd root =
+        m.vectors * m.values.cwiseSqrt().cwiseInverse().asDiagonal() * m.vectors.transpose();
+    k = symmetric_eigen(root * body.stiffness * root);
+    shapes = root * k.vectors;
+  }
   report.frequencies = k.values.cwiseMax(0.0).cwiseSqrt();
   report.damping_ratios.resize(n);
   for (int i = 0; i < n; ++i)

@@ -179,6 +179,7 @@ std::vector<std::string> coordinate_units(const Mechanism& mechanism) {
       switch (hinge.type) {
         case HingeType::prismatic:
         case HingeType::translation:
+        case HingeType::modes:
           unit = "m";
           break;
         case HingeType::revolute:
@@ -197,6 +198,7 @@ std::vector<std::string> coordinate_units(const Mechanism& mechanism) {
         case HingeType::weld:
         case HingeType::spherical:
         case HingeType::custom:
+        case HingeType::attachment:
           break;
       }
       units[index(hinge.q_index + i)] = unit;
