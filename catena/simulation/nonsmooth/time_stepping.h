@@ -78,6 +78,8 @@ class TimeStepping final : public Integrator {
   void choose_stiff();
   void find_touching();
   void use_rows();
+  void add_item(Item::Kind kind, int which, int row, int sense, ConeProblem::Block block);
+  void list_equalities();
   void list_items(bool impact);
   // ---- One part of a step (time_stepping.cpp). ----
   void move(double h);
@@ -85,6 +87,7 @@ class TimeStepping final : public Integrator {
   void solve_items();
   void put_rows();
   void accept(double h);
+  void take_servo(const Item& item, double h, double u_mean);
   void restore_energy(double before, double h);
   // ---- Impacts and positions (time_stepping_impacts.cpp). ----
   struct Passage {
