@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "catena/model/builder.h"
 #include "catena/model/configuration.h"
 
 namespace catena {

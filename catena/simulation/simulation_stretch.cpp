@@ -63,8 +63,8 @@ void Simulation::watch_for_chatter() {
 }
 
 bool Simulation::begin_stretch(const std::string& why) {
-  if (stepping_ != nullptr || !(switching_.has_contacts() || !stops_.stops().empty() ||
-                                stops_.has_friction()))
+  if (stepping_ != nullptr ||
+      !(switching_.has_contacts() || !stops_.stops().empty() || stops_.has_friction()))
     return false;
   write_log();
   if (!stretch_) {

@@ -296,7 +296,9 @@ void TimeStepping::move(double h) {
   target_.setZero(mechanism_.freedoms());
   for (const AppliedForces::Motion& motion : equations_.forces().motions())
     target_[motion.freedom] = motion.at(t_ + h).velocity;
+  // Extrapolated where nothing happened: then one round is enough as a rule.
   Eigen::VectorXd v1 = state_.v + h * acceleration_;
+  if (smooth_ >= 2) v1 += h * (acceleration_ - before_last_);
   middle_.time = t_ + 0.5 * h;
   y_middle_ = y_;
   const double speed = std::max(1.0, v1.lpNorm<Eigen::Infinity>());
@@ -379,7 +381,9 @@ void TimeStepping::accept(double h) {
   dy_.setZero(y_.size());
   equations_.integral_rates(found_, dy_);
   y_ += h * dy_;
+  before_last_ = acceleration_;
   acceleration_ = (end_.v - state_.v) / h;
+  smooth_ = h > (1.0 - kSnapToLimit) * settings_.step ? smooth_ + 1 : 0;
   forces_.acceleration = acceleration_;
   forces_.friction = found_.friction;
   forces_.reaction = found_.reaction;
@@ -441,6 +445,17 @@ void TimeStepping::note_residual(const std::string& what) {
                               solution_.residual, what)});
 }
 
+// At a start, after find_touching().
+void TimeStepping::note_penetration() {
+  for (const int i : contacts_)
+    if (const double gap = set_.contact_gap(i); gap < -kDeepest)
+      log_.push_back(
+          {t_, "penetration", set_.name(i),
+           fmt::format("{} starts {:.3g} m below its plane; it is pushed out, by at most "
+                       "{:.3g} m in a step",
+                       set_.describe_contact(i), -gap, kMostCorrected)});
+}
+
 void TimeStepping::advance(double limit) {
   t_previous_ = t_;
   y_previous_ = y_;
@@ -455,11 +470,13 @@ void TimeStepping::advance(double limit) {
     equations_.at(t_, y_, here);
     state_ = here.state;
     acceleration_.setZero();
+    smooth_ = 0;
     for (std::vector<double>* force : {&friction_force_, &lower_force_, &upper_force_})
       std::fill(force->begin(), force->end(), 0.0);
     for (Eigen::Vector3d& force : contact_force_) force.setZero();
     choose_stiff();
     find_touching();
+    note_penetration();
     strike();
     fresh_ = false;
   }
@@ -499,7 +516,10 @@ void TimeStepping::advance(double limit) {
   correct();
   const auto before = touches_;
   find_touching();
-  if (before != touches_) calm_since_ = t_;
+  if (before != touches_) {
+    calm_since_ = t_;
+    smooth_ = 0;
+  }
   strike();
   equations_.set_state(state_, y_);
   equations_.at(t_, y_, middle_);

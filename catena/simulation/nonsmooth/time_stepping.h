@@ -102,6 +102,7 @@ class TimeStepping final : public Integrator {
   double contact_gap(int contact);
   double stop_gap(const StopsAndFriction::Stop& stop, int side, const State& state) const;
   void note_residual(const std::string& what);
+  void note_penetration();
 
   Equations& equations_;
   StopsAndFriction& stops_;
@@ -119,6 +120,8 @@ class TimeStepping final : public Integrator {
   bool fresh_ = true;
   double start_ = 0.0;
   std::int64_t count_ = 0;
+  Eigen::VectorXd before_last_;                        // acceleration before the last
+  int smooth_ = 0;                                     // whole steps since the last impact
   Eigen::VectorXd acceleration_;                       // of the last part of a step
   std::vector<std::uint8_t> touches_;                  // by contact, in the order of contacts_
   std::vector<std::uint8_t> stop_lower_, stop_upper_;  // by stop: touches
