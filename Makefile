@@ -33,8 +33,8 @@ demo:  ## build, run the main job on a model and say where the result is
 	@tools/demo.sh $(CATENA)
 
 .PHONY: test
-test:  ## build and run the unit tests, the quick verification, the structure and install tests
-	@tools/install-deps.sh core test python
+test:  ## build and run the unit tests, the quick verification, the structure, format and install tests
+	@tools/install-deps.sh core test python format
 	@cmake --preset release
 	@cmake --build $(RELEASE) --parallel $(JOBS)
 	@rm -f $(RELEASE)/tests/consumer/report.txt
@@ -61,6 +61,16 @@ bench:  ## build and run the benchmarks
 	@cmake --preset bench
 	@cmake --build build/bench --parallel $(JOBS)
 	@tools/bench.sh build/bench
+
+.PHONY: control-study
+control-study:  ## H-infinity synthesis on 1,000 plants, 10,000 norms, speed beside SLICOT
+	@tools/install-deps.sh core bench
+	@cmake --preset bench
+	@cmake --build build/bench --parallel $(JOBS) --target control_study
+	@build/bench/benchmarks/control_study hinf 1000
+	@build/bench/benchmarks/control_study hinf 1000 0.002
+	@build/bench/benchmarks/control_study norms 10000
+	@build/bench/benchmarks/control_study speed 500
 
 .PHONY: verify
 verify:  ## compare with published results, the quick cases
@@ -101,6 +111,18 @@ lint:  ## clang-tidy, every header compiled on its own, cppcheck if installed
 	@tools/install-deps.sh core test lint
 	@cmake --preset release
 	@tools/lint.sh $(RELEASE) $(JOBS)
+
+.PHONY: help-files
+help-files:  ## the manual page and the shell completions, from the program's own help
+	@$(BUILD_PROGRAM)
+	@tools/help-files.py $(CATENA)
+
+.PHONY: package
+package:  ## a Debian package of the program and the library, in build/package
+	@$(BUILD_PROGRAM)
+	@cmake --build $(RELEASE) --parallel $(JOBS) --target all
+	@cpack --config $(RELEASE)/CPackConfig.cmake -B build/package
+	@rm -rf build/package/_CPack_Packages
 
 .PHONY: docs
 docs:  ## the reference manual, in build/docs

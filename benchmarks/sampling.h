@@ -22,7 +22,7 @@ inline double median(std::vector<double> x) {
   return *middle;
 }
 
-// One cell: somebody doing something.
+// One cell: a library doing a task.
 struct Contender {
   std::string name;
   std::function<void(int)> call;  // with a number that counts up

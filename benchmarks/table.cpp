@@ -264,52 +264,66 @@ std::vector<Cell> measure(const Subject& subject, const std::vector<Plugin>& plu
   return cells;
 }
 
-void write(const std::vector<std::string>& rows, const Columns& columns,
-           const std::vector<std::vector<Cell>>& cells, std::ostream& out) {
-  const CpuReport cpu = cpu_report();
-  out << "# Measured\n\nOne core of " << cpu.processor << ", kernels for " << cpu.used
-      << ". Medians of short samples, taken in turn in one run; ns per state. The ratio is the "
-         "time "
-         "of the fastest peer over ours. Written by `make bench`.\n\n";
-  out << "| mechanism |";
-  for (const Column& c : columns) out << " " << c.title << " | fastest peer | ratio |";
+// The fastest peer of a cell, or its end() if there is none beside ours.
+Cell::const_iterator fastest_peer(const Cell& cell) {
+  return std::min_element(cell.begin() + 1, cell.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; });
+}
+
+void write_heading(const std::string& first, const std::vector<std::string>& titles,
+                   std::ostream& out) {
+  out << "\n| " << first << " |";
+  for (const std::string& title : titles) out << " " << title << " |";
   out << "\n|---|";
-  for (std::size_t c = 0; c < columns.size(); ++c) out << "---:|---:|---:|";
+  for (std::size_t k = 0; k < titles.size(); ++k) out << "---:|";
   out << "\n";
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    out << "| " << rows[r] << " |";
-    for (const Cell& cell : cells[r]) {
-      const double own = cell.front().second;
-      out << " " << nanoseconds(own) << " |";
-      const auto best =
-          std::min_element(cell.begin() + 1, cell.end(),
-                           [](const auto& a, const auto& b) { return a.second < b.second; });
-      if (best == cell.end())
-        out << " – | – |";
+}
+
+// Two tables with a row for each function and a column for each mechanism: our times, and how much
+// longer the fastest peer takes.
+void write_summary(const std::vector<std::string>& rows, const Columns& columns,
+                   const std::vector<std::vector<Cell>>& cells, std::ostream& out) {
+  out << "\n## Time of the fastest other library over ours\n";
+  write_heading("function", rows, out);
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    out << "| " << columns[c].title << " |";
+    for (const std::vector<Cell>& row : cells) {
+      const auto best = fastest_peer(row[c]);
+      if (best == row[c].end())
+        out << " – |";
       else
-        out << " " << best->first << " " << nanoseconds(best->second) << " | "
-            << ratio(best->second / own) << " |";
+        out << " " << ratio(best->second / row[c].front().second) << " |";
     }
     out << "\n";
   }
-  out << "\n## All peers\n\nns per state, and in brackets the ratio to ours.\n";
+  out << "\n## Ours, in ns\n";
+  write_heading("function", rows, out);
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    out << "\n### " << columns[c].title << "\n\n| mechanism | Catena |";
-    std::vector<std::string> names;
+    out << "| " << columns[c].title << " |";
+    for (const std::vector<Cell>& row : cells)
+      out << " " << nanoseconds(row[c].front().second) << " |";
+    out << "\n";
+  }
+}
+
+// One table for each function, with a column for each library.
+void write_peers(const std::vector<std::string>& rows, const Columns& columns,
+                 const std::vector<std::vector<Cell>>& cells, std::ostream& out) {
+  out << "\n## All libraries\n\nns per state, and in brackets the ratio to ours.\n";
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    std::vector<std::string> names{"Catena"};
     for (const auto& row : cells)
       for (std::size_t k = 1; k < row[c].size(); ++k)
         if (std::find(names.begin(), names.end(), row[c][k].first) == names.end())
           names.push_back(row[c][k].first);
-    for (const std::string& name : names) out << " " << name << " |";
-    out << "\n|---|---:|";
-    for (std::size_t k = 0; k < names.size(); ++k) out << "---:|";
-    out << "\n";
+    out << "\n### " << columns[c].title << "\n";
+    write_heading("mechanism", names, out);
     for (std::size_t r = 0; r < rows.size(); ++r) {
       const double own = cells[r][c].front().second;
       out << "| " << rows[r] << " | " << nanoseconds(own) << " |";
-      for (const std::string& name : names) {
+      for (std::size_t k = 1; k < names.size(); ++k) {
         const auto found = std::find_if(cells[r][c].begin(), cells[r][c].end(),
-                                        [&](const auto& x) { return x.first == name; });
+                                        [&](const auto& x) { return x.first == names[k]; });
         if (found == cells[r][c].end())
           out << " – |";
         else
@@ -318,6 +332,19 @@ void write(const std::vector<std::string>& rows, const Columns& columns,
       out << "\n";
     }
   }
+}
+
+void write(const std::vector<std::string>& rows, const Columns& columns,
+           const std::vector<std::vector<Cell>>& cells, std::ostream& out) {
+  const CpuReport cpu = cpu_report();
+  out << "# Speed beside other libraries\n\nOne core of " << cpu.processor << ", kernels for "
+      << cpu.used
+      << ". Every library takes a short sample in turn, round after round in one run; the figures "
+         "are medians, in ns per state. Results are compared before anything is timed. Batches "
+         "are loops over the states where a library has none. Written by `make bench`.\n\n"
+         "![Time over Catena's](results.svg)\n";
+  write_summary(rows, columns, cells, out);
+  write_peers(rows, columns, cells, out);
 }
 
 }  // namespace

@@ -73,10 +73,16 @@ install(FILES ${PROJECT_BINARY_DIR}/catenaConfig.cmake ${PROJECT_BINARY_DIR}/cat
 # The tutorials where the links of docs/python.md look for them.
 install(DIRECTORY python/tutorials DESTINATION ${CMAKE_INSTALL_DATADIR}/catena/python
         FILES_MATCHING PATTERN "*.py")
-foreach(data models verification docs)
+foreach(data models verification docs examples)
   if(EXISTS ${PROJECT_SOURCE_DIR}/${data})
     install(DIRECTORY ${data} DESTINATION ${CMAKE_INSTALL_DATADIR}/catena
             PATTERN "Doxyfile" EXCLUDE)
   endif()
 endforeach()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(CATENA_BUILD_APPS)
+  install(FILES docs/man/catena.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES completions/catena.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME catena)
+  install(FILES completions/_catena DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES completions/catena.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()

@@ -40,6 +40,14 @@ set(catena_package_IPOPT_find IPOPT)
 set(catena_package_IPOPT_target catena_third_party::ipopt)
 set(catena_package_IPOPT_pkgconfig ipopt)
 
+set(catena_package_LAPACK_find LAPACK)
+set(catena_package_LAPACK_target catena_third_party::lapack)
+set(catena_package_LAPACK_pkgconfig lapacke lapack blas)
+
+set(catena_package_FLINT_find FLINT)
+set(catena_package_FLINT_target catena_third_party::flint)
+set(catena_package_FLINT_pkgconfig flint)
+
 set(catena_package_CLI11_find CLI11)
 set(catena_package_CLI11_target CLI11::CLI11)
 
@@ -117,6 +125,52 @@ macro(_catena_find_ipopt)
   endif()
 endmacro()
 
+# LAPACKE on the LAPACK and BLAS that the system has chosen (Debian: an alternative). A program that
+# is linked once runs with any of them; OpenBLAS is the one that we recommend.
+macro(_catena_find_lapack)
+  find_path(CATENA_LAPACKE_INCLUDE lapacke.h)
+  find_library(CATENA_LAPACKE_LIBRARY NAMES lapacke)
+  find_library(CATENA_LAPACK_LIBRARY NAMES lapack openblas)
+  find_library(CATENA_BLAS_LIBRARY NAMES blas openblas)
+  mark_as_advanced(CATENA_LAPACKE_INCLUDE CATENA_LAPACKE_LIBRARY CATENA_LAPACK_LIBRARY CATENA_BLAS_LIBRARY)
+  if(CATENA_LAPACKE_INCLUDE AND CATENA_LAPACKE_LIBRARY AND CATENA_LAPACK_LIBRARY AND CATENA_BLAS_LIBRARY)
+    set(LAPACK_FOUND TRUE)
+    if(NOT TARGET catena_third_party::lapack)
+      add_library(catena_third_party::lapack INTERFACE IMPORTED GLOBAL)
+      set_target_properties(catena_third_party::lapack PROPERTIES
+        INTERFACE_LINK_LIBRARIES
+          "${CATENA_LAPACKE_LIBRARY};${CATENA_LAPACK_LIBRARY};${CATENA_BLAS_LIBRARY};${CMAKE_DL_LIBS}"
+        INTERFACE_INCLUDE_DIRECTORIES ${CATENA_LAPACKE_INCLUDE})
+    endif()
+  else()
+    set(LAPACK_FOUND FALSE)
+    if("REQUIRED" IN_LIST ARGN)
+      message(FATAL_ERROR "catena: LAPACKE was not found (Debian: liblapacke-dev libopenblas-dev)")
+    endif()
+  endif()
+endmacro()
+
+# FLINT brings no configuration for CMake.
+macro(_catena_find_flint)
+  find_path(CATENA_FLINT_INCLUDE flint/fmpq_poly.h)
+  find_library(CATENA_FLINT_LIBRARY NAMES flint)
+  mark_as_advanced(CATENA_FLINT_INCLUDE CATENA_FLINT_LIBRARY)
+  if(CATENA_FLINT_INCLUDE AND CATENA_FLINT_LIBRARY)
+    set(FLINT_FOUND TRUE)
+    if(NOT TARGET catena_third_party::flint)
+      add_library(catena_third_party::flint INTERFACE IMPORTED GLOBAL)
+      set_target_properties(catena_third_party::flint PROPERTIES
+        INTERFACE_LINK_LIBRARIES ${CATENA_FLINT_LIBRARY}
+        INTERFACE_INCLUDE_DIRECTORIES ${CATENA_FLINT_INCLUDE})
+    endif()
+  else()
+    set(FLINT_FOUND FALSE)
+    if("REQUIRED" IN_LIST ARGN)
+      message(FATAL_ERROR "catena: FLINT was not found (Debian: libflint-dev)")
+    endif()
+  endif()
+endmacro()
+
 # Finds the package; QUIET when a third argument says so. Sets <result> to TRUE or FALSE.
 function(catena_find_package name result)
   if(NOT DEFINED catena_package_${name}_find)
@@ -133,6 +187,10 @@ function(catena_find_package name result)
     _catena_find_sundials(${ARGN})
   elseif(name STREQUAL "IPOPT")
     _catena_find_ipopt(${ARGN})
+  elseif(name STREQUAL "LAPACK")
+    _catena_find_lapack(${ARGN})
+  elseif(name STREQUAL "FLINT")
+    _catena_find_flint(${ARGN})
   else()
     find_package(${catena_package_${name}_find} ${ARGN})
   endif()

@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
     v.row(i) = catena::random_vector(arm.freedoms(), seed + 1).transpose();
     effort.row(i) = 10.0 * catena::random_vector(arm.freedoms(), seed + 2).transpose();
   }
-  v(42, 3) = std::numeric_limits<double>::quiet_NaN();  // somebody's mistake
+  v(42, 3) = std::numeric_limits<double>::quiet_NaN();  // a mistake in the data
 
   catena::BatchWorkspace workspace(arm);
   catena::RowMatrix acceleration(states, n);

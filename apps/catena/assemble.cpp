@@ -79,12 +79,11 @@ void add_assemble(CommandLine& line) {
   const auto options = std::make_shared<AssembleOptions>();
   options->model.add(command);
   command.option("--state", options->state, "Start from this state (YAML), not the model's");
-  command.option("--fix", options->fix, "Hinges or freedoms to leave as they are");
+  command.option("--fix", options->fix, "Joints or freedoms to leave as they are");
   command.flag("--closest", options->closest,
-               "The closed position nearest to the given one that searches from several starts "
-               "find, not just one near it");
-  command.flag("--ignore-limits", options->ignore_limits, "Do not keep to hinge limits");
-  command.flag("--json", options->json, "Machine-readable output");
+               "Search from several starts for the closed position nearest to the given one");
+  command.flag("--ignore-limits", options->ignore_limits, "Ignore joint limits");
+  command.flag("--json", options->json, "Print JSON");
   command.option("-o,--output", options->out, "Write the assembled state to this YAML file")
       .placeholder("FILE");
   command.footer(

@@ -172,8 +172,10 @@ void batch(const BatchOptions& options) {
   print_warnings(m);
   const Input in = read_input(m, states);
   for (const std::string& name : in.ignored)
-    fmt::print(stderr, "{}: column '{}' is not read: q., v., effort. and acceleration. are\n",
-               options.states, name);
+    fmt::print(
+        stderr,
+        "{}: column '{}' is ignored; q.NAME, v.NAME, effort.NAME and acceleration.NAME are read\n",
+        options.states, name);
   std::unique_ptr<BatchDerivatives> derivatives;
   if (options.what.ends_with("-derivatives"))
     derivatives = std::make_unique<BatchDerivatives>(m, BatchSettings{.threads = options.threads});
@@ -218,7 +220,8 @@ void add_batch(CommandLine& line) {
       "  catena simulate models/arm6.yaml --duration 1 -o run.csv\n"
       "  catena batch models/arm6.yaml --states run.csv -o accelerations.csv\n"
       "  catena batch models/arm6.yaml --states run.csv --what mass-matrix -o masses.csv --json\n\n"
-      "A state that cannot be evaluated is told on stderr, its row is NaN, and the exit code is "
+      "A state that cannot be evaluated is reported on stderr, its row is NaN, and the exit code "
+      "is "
       "1;\n"
       "all others are computed.");
   command.action([options] { batch(*options); });

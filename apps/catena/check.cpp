@@ -57,7 +57,7 @@ void add_check(CommandLine& line) {
       "Examples:\n"
       "  catena check robot.urdf\n"
       "  catena check robot.urdf --strict\n\n"
-      "Closed loops are assembled, too: what cannot be closed is an error.\n"
+      "Closed loops are assembled too; one that cannot be closed is an error.\n"
       "Problems go to stderr as `file:line: error: ...`. Exit 1 if there is an error.");
   command.action([options] { check(*options); });
 }

@@ -52,13 +52,16 @@ void check_command(const CheckDerivativesOptions& options) {
   if (options.json)
     write_text(json.dump(2) + "\n", "");
   else
-    write_text(table.text() + fmt::format("{} states{}\n", report.states,
-                                          report.skipped > 0
-                                              ? fmt::format(" ({} could not be closed, or "
-                                                            "differences tell nothing there)",
-                                                            report.skipped)
-                                              : ""),
-               "");
+    write_text(
+        table.text() +
+            fmt::format(
+                "{} states{}\n", report.states,
+                report.skipped > 0
+                    ? fmt::format(
+                          " ({} could not be closed, or lie too close to singular positions)",
+                          report.skipped)
+                    : ""),
+        "");
   for (const DerivativeCheck& check : report.checks)
     if (!check.passes())
       throw Error(fmt::format("{} ({}) differs from differences by {:.1e} (at most {:.0e})",
@@ -68,12 +71,14 @@ void check_command(const CheckDerivativesOptions& options) {
 }  // namespace
 
 void add_check_derivatives(CommandLine& line) {
-  Command command =
-      line.subcommand("check-derivatives", "Every derivative against differences at random states");
+  Command command = line.subcommand(
+      "check-derivatives", "Compare every derivative with finite differences at random states");
   const auto options = std::make_shared<CheckDerivativesOptions>();
   options->model.add(command);
-  command.option("--states", options->states, "How many states").positive().show_default();
-  command.option("--seed", options->seed, "Of the random states").non_negative().show_default();
+  command.option("--states", options->states, "Number of states").positive().show_default();
+  command.option("--seed", options->seed, "Seed of the random states")
+      .non_negative()
+      .show_default();
   command.flag("--json", options->json, "Print JSON");
   command.footer(
       "Examples:\n"

@@ -151,8 +151,28 @@ Command CommandLine::subcommand(const std::string& name, const std::string& desc
   return Command(app_->add_subcommand(name, description));
 }
 
+// `catena help COMMAND` is `catena COMMAND --help`.
+int CommandLine::help(int argc, char** argv, int wrong_usage) const {
+  const std::string name = app_->get_name();
+  if (argc == 2) {
+    std::fputs(app_->help().c_str(), stdout);
+    return 0;
+  }
+  std::vector<std::string> commands;
+  for (const CLI::App* sub : app_->get_subcommands([](const CLI::App*) { return true; })) {
+    commands.push_back(sub->get_name());
+    if (commands.back() != argv[2]) continue;
+    std::fputs(sub->help(name).c_str(), stdout);
+    return 0;
+  }
+  std::fprintf(stderr, "%s: error: there is no command '%s'%s\nRun `%s --help`.\n", name.c_str(),
+               argv[2], did_you_mean(argv[2], commands).c_str(), name.c_str());
+  return wrong_usage;
+}
+
 int CommandLine::run(int argc, char** argv, int wrong_usage) {
   try {
+    if (argc > 1 && std::string(argv[1]) == "help") return help(argc, argv, wrong_usage);
     app_->parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app_->exit(e);  // --help, --version

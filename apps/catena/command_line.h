@@ -89,6 +89,8 @@ class CommandLine {
   int run(int argc, char** argv, int wrong_usage);
 
  private:
+  int help(int argc, char** argv, int wrong_usage) const;
+
   std::unique_ptr<CLI::App> app_;
 };
 

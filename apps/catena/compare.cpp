@@ -96,13 +96,13 @@ void compare(const CompareOptions& options) {
 }  // namespace
 
 void add_compare(CommandLine& line) {
-  Command command = line.subcommand("compare", "Tell how two runs differ");
+  Command command = line.subcommand("compare", "Compare two runs");
   const auto options = std::make_shared<CompareOptions>();
   command.option("RUN1", options->first, "A run").required();
   command.option("RUN2", options->second, "Another").required();
   command
       .option("--tolerance", options->tolerance,
-              "How far columns may be apart, relative to their largest value")
+              "Largest difference of a column, relative to its largest value")
       .show_default();
   command.flag("--json", options->json, "Print JSON");
   command.footer(
@@ -110,7 +110,8 @@ void add_compare(CommandLine& line) {
       "  catena compare before.h5 after.h5\n"
       "  catena compare before.h5 after.h5 --tolerance 1e-9\n\n"
       "Exit 1 if a column is missing, the runs end at different times, or a column differs by\n"
-      "more than the tolerance. Models, settings and versions are told, but do not count.");
+      "more than the tolerance. Differences of models, settings and versions are printed, but do "
+      "not count.");
   command.action([options] { compare(*options); });
 }
 

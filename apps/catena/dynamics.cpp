@@ -367,8 +367,9 @@ void dynamics(const DynamicsOptions& options) {
 }  // namespace
 
 void add_dynamics(CommandLine& line) {
-  Command command =
-      line.subcommand("dynamics", "Accelerations, efforts, forces and energy of a state");
+  Command command = line.subcommand(
+      "dynamics",
+      "Forward and inverse dynamics, bearing forces, mass matrix and energy of a state");
   const auto options = std::make_shared<DynamicsOptions>();
   options->model.add(command);
   command
@@ -381,19 +382,19 @@ void add_dynamics(CommandLine& line) {
       .show_default();
   command
       .option("--body", options->body,
-              "Of chains: the body that they hold; every hinge that closes a loop on it, or "
+              "For chains: the body that they hold; every hinge that closes a loop on it, or "
               "on the ground, is a contact")
       .placeholder("BODY");
   command
       .option("--route", options->route,
-              "Of forward dynamics: recursive sweeps (loops embedded), dense (mass matrix), "
+              "For forward dynamics: recursive sweeps (ABA, loops embedded), dense (mass matrix), "
               "or multipliers (loops by their constraint forces, with a report on them)")
       .one_of({"automatic", "recursive", "dense", "multipliers"})
       .show_default();
   command
       .option("--independent", options->independent,
-              "mass-matrix of a closed mechanism: freedoms that shall be the independent ones "
-              "(default: chosen by conditioning)")
+              "For mass-matrix of a closed mechanism: its independent freedoms (default: chosen by "
+              "conditioning)")
       .separated_by(',')
       .placeholder("NAME,...");
   command.flag("--json", options->json, "Print JSON");

@@ -76,7 +76,8 @@ void equilibrium_command(const EquilibriumOptions& options) {
 
 void add_equilibrium(CommandLine& line) {
   Command command = line.subcommand(
-      "equilibrium", "A position in which nothing accelerates, at rest or in steady motion");
+      "equilibrium",
+      "Find an equilibrium: a position in which nothing accelerates, at rest or in steady motion");
   const auto options = std::make_shared<EquilibriumOptions>();
   options->model.add(command);
   command
@@ -85,11 +86,11 @@ void add_equilibrium(CommandLine& line) {
       .placeholder("FILE");
   command
       .option("--hold", options->hold,
-              "Hinges or freedoms that keep their position; their efforts are found")
+              "Joints or freedoms to hold in place; their efforts are found")
       .separated_by(',')
       .placeholder("NAME,...");
   command.flag("--steady", options->steady,
-               "A steady motion with the velocities of the state, not a rest");
+               "Search a steady motion with the velocities of the state");
   command.flag("--json", options->json, "Print JSON");
   command.option("-o,--output", options->out, "Write state and efforts to this YAML file")
       .placeholder("FILE");

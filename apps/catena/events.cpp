@@ -82,7 +82,7 @@ void add_events(CommandLine& line) {
       "Examples:\n"
       "  catena events run.h5\n"
       "  catena events run.h5 --kind limit,zeno\n\n"
-      "docs/simulation.md tells what the kinds are.");
+      "The kinds are described in docs/simulation.md.");
   command.action([options] { show_events(*options); });
 }
 

@@ -91,24 +91,24 @@ void ik_command(const IkOptions& options) {
 
 void add_ik(CommandLine& line) {
   Command command = line.subcommand(
-      "ik", "Find a position in which a point or frame of a body is where it is wanted");
+      "ik", "Inverse kinematics: joint positions that bring a point or frame to a target");
   const auto options = std::make_shared<IkOptions>();
   options->model.add(command);
   command.option("--body", options->body, "The body, or a frame of the model").required();
   command.option("--point", options->point, "Point in the frame of the body")
       .values(3)
       .placeholder("X Y Z");
-  command.option("--to", options->to, "Where the point shall be, ground frame, m")
+  command.option("--to", options->to, "Target of the point, ground frame, m")
       .values(3)
       .required()
       .placeholder("X Y Z");
   command.option("--rpy", options->rpy, "Orientation too: roll, pitch, yaw, rad")
       .values(3)
       .placeholder("R P Y");
-  command.option("--fix", options->fix, "Hinges or freedoms to leave as they are");
+  command.option("--fix", options->fix, "Joints or freedoms to leave as they are");
   command.option("--state", options->state, "Start from this state (YAML), not the model's");
-  command.flag("--ignore-limits", options->ignore_limits, "Do not keep to hinge limits");
-  command.flag("--json", options->json, "Machine-readable output");
+  command.flag("--ignore-limits", options->ignore_limits, "Ignore joint limits");
+  command.flag("--json", options->json, "Print JSON");
   command.option("-o,--output", options->out, "Write the state found to this YAML file")
       .placeholder("FILE");
   command.footer(

@@ -75,15 +75,15 @@ void info(const InfoOptions& options) {
 }  // namespace
 
 void add_info(CommandLine& line) {
-  Command command =
-      line.subcommand("info", "Describe a mechanism: bodies, hinges, loops, mobility, mass");
+  Command command = line.subcommand(
+      "info", "Describe a mechanism: bodies, joints, degrees of freedom, loops, mass");
   const auto options = std::make_shared<InfoOptions>();
   options->model.add(command, false);
   command.flag("--json", options->json, "Print JSON");
   command.flag("--full", options->full, "Print every row of long tables");
-  command.flag("--cpu", options->cpu, "Describe the processor instead, and what is used of it");
+  command.flag("--cpu", options->cpu, "Print the processor and the instruction set in use instead");
   command.flag("--parameters", options->parameters,
-               "List the parameters by which there are derivatives instead");
+               "List the names of the parameters for derivatives instead");
   command.footer(
       "Examples:\n"
       "  catena info models/four_bar.yaml\n"

@@ -56,9 +56,8 @@ std::string model_text(const LinearModel& model) {
   }
   if (model.residual > kRest)
     text += fmt::format(
-        "\nThe state is no equilibrium: the largest acceleration there is {:.4g}. The model is "
-        "about "
-        "the motion through it.\n",
+        "\nThe state is not an equilibrium (largest acceleration {:.4g}); the model is linearized "
+        "about the motion through it.\n",
         model.residual);
   return text;
 }
@@ -195,13 +194,13 @@ void add_linearize(CommandLine& line) {
       .placeholder("NAME,...");
   command
       .option("--motion-driven", options->driven,
-              "Hinges or freedoms whose acceleration is the input")
+              "Joints or freedoms whose acceleration is the input")
       .separated_by(',')
       .placeholder("NAME,...");
   command
-      .option("--independent", options->independent,
-              "Hinges or freedoms of closed loops that are to be states (default: what suits "
-              "the position)")
+      .option(
+          "--independent", options->independent,
+          "Joints or freedoms of closed loops to use as states (default: chosen by conditioning)")
       .separated_by(',')
       .placeholder("NAME,...");
   command
@@ -210,7 +209,7 @@ void add_linearize(CommandLine& line) {
       .separated_by(',')
       .placeholder("NAME,...");
   command.flag("--compare", options->compare,
-               "Also linearize by perturbation and tell the difference");
+               "Also linearize by perturbation and print the difference");
   command.option("--along", options->along, "Linearize at the states of this run")
       .placeholder("RUN.h5");
   command.option("--every", options->every, "Use every Nth row of the run").positive();

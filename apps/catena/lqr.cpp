@@ -293,7 +293,7 @@ std::string human(const Task& task, const std::optional<RegulatedResult>& open,
                 value(closed.final_deviation, k), open ? value(open->largest_deviation, k) : "-",
                 value(closed.largest_deviation, k)});
   }
-  states.add({"all, of what is allowed", "", pretty(closed.first_distance),
+  states.add({"all, relative to allowed", "", pretty(closed.first_distance),
               open ? pretty(open->final_distance) : "-", pretty(closed.final_distance),
               open ? pretty(open->largest_distance) : "-", pretty(closed.largest_distance)});
   Table efforts({{"actuator"},
@@ -379,7 +379,7 @@ void lqr_command(const LqrOptions& options) {
 
 void add_lqr(CommandLine& line) {
   Command command = line.subcommand(
-      "lqr", "A regulator that keeps a mechanism on the motion of a run, or in an equilibrium");
+      "lqr", "Design a regulator (LQR) for the motion of a run or for an equilibrium");
   const auto options = std::make_shared<LqrOptions>();
   LqrOptions& o = *options;
   o.model.add(command).help("A run (any, with efforts); with --at a mechanism");
@@ -388,7 +388,7 @@ void add_lqr(CommandLine& line) {
               "Hold this equilibrium of the mechanism FILE: state and efforts (YAML), or "
               "'initial' for the model's initial state")
       .placeholder("STATE");
-  command.option("--duration", o.duration, "With --at: how long to simulate, in s")
+  command.option("--duration", o.duration, "With --at: duration of the simulation, in s")
       .placeholder("S")
       .show_default();
   command
@@ -400,9 +400,10 @@ void add_lqr(CommandLine& line) {
     command.option(name, to, what).placeholder("NAME=X").repeatable();
   };
   texts("--q", o.q,
-        "Weight of a deviation, q.NAME=X or v.NAME=X (default: 1 over the square of what is "
-        "allowed, a tenth of the range in the motion)");
-  texts("--final", o.final, "Weight of it at the end (default: that of --q times the duration)");
+        "Weight of a deviation, q.NAME=X or v.NAME=X (default: 1 over the square of the allowed "
+        "deviation, a tenth of its range in the motion)");
+  texts("--final", o.final,
+        "Weight of a deviation at the end (default: that of --q times the duration)");
   texts("--r", o.r, "Weight of an actuator (default: 1 over the square of its largest effort)");
   command
       .option("--interval", o.interval,
@@ -410,11 +411,12 @@ void add_lqr(CommandLine& line) {
               "fastest mode)")
       .placeholder("S");
   texts("--disturb", o.disturb,
-        "An offset at the start (q.NAME=X, v.NAME=X, random=X of what is allowed), an effort "
+        "An offset at the start (q.NAME=X, v.NAME=X, random=X times the allowed deviation), an "
+        "effort "
         "(NAME=EXPRESSION), a mass that is not known (mass.BODY=FACTOR)");
-  command.option("--seed", o.seed, "Of the random offset").show_default();
+  command.option("--seed", o.seed, "Seed of the random offset").show_default();
   texts("--limit", o.limits, "Largest effort of an actuator");
-  command.flag("--limit-efforts", o.limit_efforts, "Actuators keep to the model's limits");
+  command.flag("--limit-efforts", o.limit_efforts, "Clip actuators to the model's effort limits");
   command.option("-o,--output", o.out, "Write the regulated motion: a run, or a table (.csv)")
       .placeholder("RUN");
   command.option("--gains", o.gains, "Write the gains: JSON, or a table (.csv)")

@@ -76,11 +76,11 @@ void add_lyapunov(CommandLine& line) {
   command.option("--duration", settings.duration, "Length of the motion, s")
       .positive()
       .show_default();
-  command.option("--step", settings.step, "Of Runge-Kutta 4, s").positive().show_default();
-  command.option("--settle", settings.settle, "Time that passes before anything is counted, s")
+  command.option("--step", settings.step, "Step of Runge-Kutta 4, s").positive().show_default();
+  command.option("--settle", settings.settle, "Time to skip at the start, s")
       .non_negative()
       .show_default();
-  command.option("--exponents", settings.exponents, "How many, largest first (0: all)")
+  command.option("--exponents", settings.exponents, "Number of exponents, largest first (0: all)")
       .non_negative()
       .show_default();
   command.flag("--json", options->json, "Print JSON");

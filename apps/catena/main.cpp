@@ -63,7 +63,7 @@ int run(int argc, char** argv) {
       "  catena simulate models/four_bar.sdf -o run.h5\n"
       "  catena report run.h5 -o report.html\n"
       "  catena verify\n\n"
-      "`catena COMMAND --help` says more. Exit codes: 0 done, 1 failed, 2 wrong usage.");
+      "`catena help COMMAND` says more. Exit codes: 0 done, 1 failed, 2 wrong usage.");
   catena::app::add_info(line);
   catena::app::add_check(line);
   catena::app::add_convert(line);

@@ -16,13 +16,13 @@ Option ModelOptions::add(Command& command, bool required) {
                     .required(required);
   command
       .option("--base", base_,
-              "What a root without a hinge to the world does: fixed or free (default: as the "
-              "format says)")
+              "Fix root bodies that have no joint to the world, or let them float: fixed or free "
+              "(default: as the format says)")
       .one_of({"fixed", "free"});
   command.option("--gravity", gravity_, "Gravity in m/s², instead of the file's")
       .values(3)
       .placeholder("X Y Z");
-  command.flag("--strict", strict_, "Impossible inertias and doubtful tags are errors");
+  command.flag("--strict", strict_, "Treat impossible inertias and doubtful tags as errors");
   return file;
 }
 

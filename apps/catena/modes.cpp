@@ -65,7 +65,7 @@ void modes_command(const ModesOptions& options) {
   }
   if (model.residual > kRest)
     text += fmt::format(
-        "The state is no equilibrium (largest acceleration {:.4g}); `catena equilibrium` finds "
+        "The state is not an equilibrium (largest acceleration {:.4g}); `catena equilibrium` finds "
         "one.\n",
         model.residual);
   write_text(text, "");
@@ -84,8 +84,8 @@ void add_modes(CommandLine& line) {
       .placeholder("FILE");
   command
       .option("--independent", options->independent,
-              "Hinges or freedoms of closed loops that shapes are told in (default: what suits "
-              "the position)")
+              "Joints or freedoms of closed loops in which shapes are given (default: chosen by "
+              "conditioning)")
       .separated_by(',')
       .placeholder("NAME,...");
   command.flag("--shapes", options->shapes, "Print the mode shapes too");

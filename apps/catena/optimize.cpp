@@ -44,7 +44,7 @@ std::string human(const MotionProblem& p, const OptimalMotion& r) {
     text += fmt::format("conditions        kept to {:.1e}{}\n", r.violation,
                         r.worst.empty() ? "" : " (" + r.worst + ")");
   if (r.overshoot > 0.0)
-    text += fmt::format("bounds            left by {:.1e} between the points\n", r.overshoot);
+    text += fmt::format("bounds            exceeded by {:.1e} between the points\n", r.overshoot);
   text += fmt::format("gradient          {:.1e}\n", r.stationarity);
   text +=
       fmt::format("search            {} with {} unknowns: {} iterations, {} motions, {:.3g} s\n",
@@ -77,7 +77,7 @@ void check_folder(const std::string& file) {
   if (!folder.empty() && !std::filesystem::is_directory(folder))
     throw Error(file + ": cannot be written: there is no folder '" + folder.string() + "'");
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
-    throw Error(file + ": cannot be written: no right to write into its folder");
+    throw Error(file + ": cannot be written: no permission to write into its folder");
 }
 
 // The motion as a run; what there is to say of it.
@@ -169,7 +169,8 @@ void optimize(const OptimizeOptions& o) {
 }  // namespace
 
 void add_optimize(CommandLine& line) {
-  Command command = line.subcommand("optimize", "Find the motion of a mechanism that costs least");
+  Command command =
+      line.subcommand("optimize", "Trajectory optimization: find the motion of least cost");
   const auto options = std::make_shared<OptimizeOptions>();
   OptimizeOptions& o = *options;
   command.option("problem", o.problem, "The problem (YAML; docs/optimize.md)")
@@ -181,28 +182,33 @@ void add_optimize(CommandLine& line) {
               "(default: PROBLEM.run.h5 here)")
       .placeholder("RUN");
   command.option("--result", o.result, "Write the result as JSON too").placeholder("FILE");
-  command.option("--warm", o.warm, "Begin where a run of catena optimize or a result in JSON ended")
+  command
+      .option("--warm", o.warm,
+              "Start from the result of an earlier catena optimize, a run or JSON")
       .placeholder("FILE");
   command.option("--solver", o.solver, "auto, lm (Levenberg-Marquardt) or ipopt")
       .one_of(solver_names());
   command.option("--time-limit", o.time_limit, "Stop with the best motion after this long, in s")
       .placeholder("S");
-  command.option("--iterations", o.iterations, "At most so many (default: 500)").placeholder("N");
-  command.option("--tolerance", o.tolerance, "Relative, of the cost (default: 1e-9)")
-      .placeholder("X");
-  command.option("--starts", o.starts, "Search from so many points and list the minima")
+  command.option("--iterations", o.iterations, "Largest number of iterations (default: 500)")
       .placeholder("N");
-  command.option("--seed", o.seed, "Of the further starts (default: 1)").placeholder("N");
+  command.option("--tolerance", o.tolerance, "Relative tolerance of the cost (default: 1e-9)")
+      .placeholder("X");
+  command.option("--starts", o.starts, "Number of starting points; the minima found are listed")
+      .placeholder("N");
+  command.option("--seed", o.seed, "Seed of the further starts (default: 1)").placeholder("N");
   command.option("--spread", o.spread, "How far the further starts are from the guess (default: 1)")
       .placeholder("X");
   command.flag("--no-run", o.no_run, "Write no run");
-  command.flag("--json", o.json, "For machines");
+  command.flag("--json", o.json, "Print JSON");
   command.flag("-q,--quiet", o.quiet, "No table of the iterations");
   command.footer(
-      "Writes the best motion as a run: catena report, view and plot show it, guess.q.* beside "
-      "q.*.\nExits with 1 if the search ends without an optimum; the best motion is written all "
-      "the "
-      "same.\nThe result is a local optimum: try --starts 20.");
+      "Examples:\n"
+      "  catena optimize examples/problems/acrobot.yaml -o acrobot.h5\n"
+      "  catena optimize examples/problems/two_link_arm.yaml --starts 20 --json\n\n"
+      "The best motion is written as a run, with the guess beside it (guess.q.* beside q.*);\n"
+      "catena report, view and plot show it. Exit 1 if the search ends without an optimum; the\n"
+      "best motion is still written. The result is a local optimum: try --starts 20.");
   command.action([options] { optimize(*options); });
 }
 

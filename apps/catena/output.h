@@ -40,7 +40,7 @@ class Table {
 // Six digits, for people.
 std::string pretty(double value);
 std::string pretty(const Vec3d& a);
-// Zero in place of what is only round-off beside numbers of this size; for people.
+// Zero in place of numbers that are only round-off beside numbers of this size; for people.
 double without_noise(double value, double scale);
 
 // Writes to a file, or to stdout if the name is empty. Throws Error.

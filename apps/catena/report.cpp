@@ -31,8 +31,8 @@ void add_report(CommandLine& line) {
       "Examples:\n"
       "  catena report run.h5\n"
       "  catena report run.h5 -o report.html\n\n"
-      "The page works from a file, offline, in any browser. A run that still goes on, or was\n"
-      "interrupted, can be reported too.");
+      "The page works from a file, offline, in any browser. A run in progress, or an\n"
+      "interrupted one, can be reported too.");
   command.action([run, out] { report(*run, *out); });
 }
 

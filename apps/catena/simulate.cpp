@@ -91,7 +91,10 @@ void apply(const SimulateOptions& options, SimulationSettings& settings) {
         std::min(settings.integrator.absolute_tolerance, 0.01 * *options.rtol);
   set(options.step, settings.integrator.step);
   set(options.max_step, settings.integrator.maximum_step);
-  if (options.method) settings.integrator.method = method_from(*options.method);
+  if (options.method) {
+    settings.integrator.method = method_from(*options.method);
+    settings.integrator.keep_method = true;
+  }
   if (options.form && *options.form != "ode") settings.integrator.method = Method::ida;
   if (!options.outputs.empty()) settings.outputs = options.outputs;
   ActionSettings& actions = settings.actions;
@@ -278,7 +281,8 @@ void resume(const SimulateOptions& options) {
     throw Error(options.resume + ": is a run of another kind (" + header.kind +
                 "), which cannot be resumed");
   if (!checkpoint)
-    throw Error(options.resume + ": has no checkpoint yet to resume from; start it anew");
+    throw Error(options.resume +
+                ": has no checkpoint yet to resume from; start it again without --resume");
   const Reading reading = read_yaml_text(header.model_yaml, options.resume);
   const Mechanism m = MechanismBuilder(reading.description).finish({.strict = false});
   StateInput input = default_input(m);
@@ -314,7 +318,7 @@ void add_run_options(Command& command, SimulateOptions& o) {
   const auto number_option = [&](const char* name, std::optional<double>& to, const char* what) {
     command.option(name, to, what).placeholder("S");
   };
-  number_option("-d,--duration", o.duration, "How long, in s (default: 10)");
+  number_option("-d,--duration", o.duration, "Duration in s (default: 10)");
   command
       .option("-o,--output", o.out,
               "The run to write: HDF5, or a table if it ends in .csv (default: "
@@ -327,7 +331,7 @@ void add_run_options(Command& command, SimulateOptions& o) {
               "YAML with the initial q and v, constant efforts and wrenches (default: the "
               "model's initial state)")
       .placeholder("FILE");
-  command.option("--resume", o.resume, "Go on with an interrupted run from its last checkpoint")
+  command.option("--resume", o.resume, "Continue an interrupted run from its last checkpoint")
       .placeholder("RUN");
   command.option("--method", o.method,
                  "Integrator: " + listed(method_names()) + " (default: dop853)");
@@ -358,12 +362,14 @@ void add_action_options(Command& command, SimulateOptions& o) {
   texts("--input", o.inputs, "An effort: HINGE=EXPRESSION, or HINGE=@TABLE.csv[:COLUMN]");
   texts("--pd", o.pds, "A controller: HINGE=kp,kd[,target] or HINGE=kp,kd,ki,target");
   texts("--motion", o.motions, "A prescribed motion: HINGE=EXPRESSION of t, or @@TABLE.csv");
-  texts("--event", o.events, "Record when an expression is zero: NAME=EXPRESSION");
-  texts("--stop-when", o.stop_events, "End the run when an expression is zero: NAME=EXPRESSION");
-  command.option("--restitution", o.restitution, "At the limits of hinges, 0 to 1 (default: 0)")
+  texts("--event", o.events, "Record the zero crossings of an expression: NAME=EXPRESSION");
+  texts("--stop-when", o.stop_events,
+        "End the run at the first zero crossing of an expression: NAME=EXPRESSION");
+  command.option("--restitution", o.restitution, "Restitution at joint limits, 0 to 1 (default: 0)")
       .placeholder("X");
-  command.flag("--no-stops", o.no_stops, "Limits of hinges do not stop them");
-  command.flag("--limit-efforts", o.limit_efforts, "Inputs keep to the model's effort limits");
+  command.flag("--no-stops", o.no_stops, "Ignore joint limits");
+  command.flag("--limit-efforts", o.limit_efforts,
+               "Clip inputs and controllers to the model's effort limits");
   command
       .option("--friction", o.friction,
               "Dry friction: with stick-slip events, or smooth "
@@ -375,16 +381,17 @@ void add_action_options(Command& command, SimulateOptions& o) {
               "(default: embedded, unless a loop is large or constraints are switched)")
       .one_of({"automatic", "embedded", "multipliers"});
   command
-      .option("--form", o.form,
-              "Of the equations: ode, dae (all coordinates and multipliers, solved by IDA), or "
-              "absolute (dae with every body free and every hinge a constraint) (default: ode)")
+      .option(
+          "--form", o.form,
+          "Form of the equations: ode, dae (all coordinates and multipliers, solved by IDA), or "
+          "absolute (dae with every body free and every hinge a constraint) (default: ode)")
       .one_of({"ode", "dae", "absolute"});
 }
 
 }  // namespace
 
 void add_simulate(CommandLine& line) {
-  Command command = line.subcommand("simulate", "Move a mechanism through time");
+  Command command = line.subcommand("simulate", "Simulate the motion of a mechanism");
   const auto options = std::make_shared<SimulateOptions>();
   SimulateOptions& o = *options;
   o.model.add(command, false);
@@ -399,7 +406,7 @@ void add_simulate(CommandLine& line) {
       "  catena simulate robot.urdf --motion elbow=0.3*t^2 --outputs effort.*\n"
       "  catena simulate models/hand_over.yaml --settings examples/hand_over.yaml\n"
       "  catena simulate --resume robot.run.h5\n\n"
-      "Expressions know t, pi, q.NAME, v.NAME, the usual functions, step, sign and pulse;\n"
+      "Expressions may use t, pi, q.NAME, v.NAME, the usual functions, step, sign and pulse;\n"
       "@FILE.csv is a table (straight lines between its points), @@FILE.csv a smooth spline.\n"
       "Every run is audited: energy against the work of all elements, momentum where it is kept.\n"
       "docs/simulation.md describes all of it.");

@@ -145,7 +145,7 @@ void add_verify(CommandLine& line) {
       "  catena verify\n"
       "  catena verify verification/simple_pendulum\n"
       "  catena verify --filter pendulum --json\n\n"
-      "Of a vector or matrix the table shows the entry with the largest error; errors are "
+      "For a vector or matrix the table shows the entry with the largest error; errors are "
       "relative\n"
       "to its largest entry. Exit 1 if a check fails.");
   command.action([options] { verify(*options); });

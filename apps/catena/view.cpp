@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char* kLoopback = "127.0.0.1";
 
-// What is shown. HDF5 and the workspaces serve one thread: whoever asks holds the lock.
+// What is shown. HDF5 and the workspaces serve one thread: a request holds the lock.
 class Shown {
  public:
   virtual ~Shown() = default;
@@ -181,12 +181,12 @@ void add_view(CommandLine& line) {
   const auto options = std::make_shared<ModelOptions>();
   const auto port = std::make_shared<int>(0);
   options->add(command);
-  command.option("--port", *port, "Where to listen; default: any free port").in_range(0, 65535);
+  command.option("--port", *port, "Port to listen on (default: any free one)").in_range(0, 65535);
   command.footer(
       "Examples:\n"
       "  catena view run.h5\n"
       "  catena view models/arm6.yaml --port 8080\n\n"
-      "FILE is a run or a model. A run that goes on is followed. A model without closed loops has\n"
+      "FILE is a run or a model. A run in progress is followed. A model without closed loops has\n"
       "sliders for its coordinates. Only browsers on this machine are answered.");
   command.action([options, port] { view(*options, *port); });
 }

@@ -55,6 +55,8 @@ void describe_pair(const Hinge& hinge, HingeType type, Closure& c) {
     case HingeType::gimbal:
     case HingeType::free:
     case HingeType::custom:
+    case HingeType::modes:
+    case HingeType::attachment:
       break;
   }
   switch (type) {
@@ -81,6 +83,8 @@ void describe_pair(const Hinge& hinge, HingeType type, Closure& c) {
     case HingeType::translation:
     case HingeType::free:
     case HingeType::custom:
+    case HingeType::modes:
+    case HingeType::attachment:
       break;
   }
 }

@@ -78,7 +78,7 @@ Eigen::VectorXd consistent_velocity(const Mechanism& mechanism, const Eigen::Vec
 State assemble(const Mechanism& mechanism, const State& guess,
                const AssemblySettings& settings = {});
 
-// Which freedoms of a guess somebody meant, rather than left at zero. By freedom.
+// Which freedoms of a guess were given, rather than left at zero. By freedom.
 struct GivenFreedoms {
   std::vector<std::uint8_t> position;
   std::vector<std::uint8_t> velocity;

@@ -210,7 +210,7 @@ TEST(Assembly, OneGivenCoordinateOfACutHingeIsKept) {
 }
 
 // Crank and rod of a slider-crank are equally long: with the crank across the slide the slider is
-// at the axle, where it might also stay while both turn. A hair's breadth aside it may not.
+// at the axle, where it might also stay while both turn. Slightly beside it, it may not.
 TEST(Assembly, VelocitiesNextToASingularPositionAreThoseOfItsOwnBranch) {
   for (const double aside : {1e-3, 1e-6, 1e-8, 1e-9}) {
     const double angle = 0.5 * kPi - aside;

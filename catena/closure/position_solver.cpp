@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/base/damped_step.h"
 #include "catena/base/dense.h"
 #include "catena/base/index.h"
 
@@ -78,14 +79,8 @@ void PositionSolver::levenberg_marquardt(Eigen::VectorXd& q, ClosureEquations& e
   constexpr double kLongestStep = 0.5;  // unit steps: keeps to the branch of the guess
   double damping = kStart;
   for (int step = 0; step < kSteps && e.residual.norm() > kFullyClosed && damping < kMost; ++step) {
-    // min |a s + r|² + damping |s|², by QR: the normal equations would lose half the digits.
     Eigen::VectorXd s = step_within(q, e.jacobian, [&](const Eigen::MatrixXd& a) {
-      const Eigen::Index n = a.cols();
-      Eigen::MatrixXd stacked(a.rows() + n, n);
-      stacked << a, Eigen::MatrixXd::Identity(n, n) * std::sqrt(damping);
-      Eigen::VectorXd right = Eigen::VectorXd::Zero(a.rows() + n);
-      right.head(a.rows()) = -e.residual;
-      return Qr(stacked).solve(right);
+      return damped_step(a, e.residual, damping);
     });
     if (const double longest = s.lpNorm<Eigen::Infinity>(); longest > kLongestStep)
       s *= kLongestStep / longest;

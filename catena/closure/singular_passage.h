@@ -82,7 +82,7 @@ struct PassageSearch {
 };
 
 // Looks for a passage beside a state whose fastest entry has this speed. `in_place` is the
-// clearance of what is found without interpolation; a passage that is no better is not one (zero:
+// clearance found without interpolation; a passage that is no better is not one (zero:
 // anything is better). None is found at rest, at the end of a range, and where the motion goes
 // along singular positions and not through one.
 PassageSearch find_passage(PassageNeighbours& neighbours, const State& state, double speed,

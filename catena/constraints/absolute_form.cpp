@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "catena/base/index.h"
+#include "catena/dynamics/flexible_mass.h"
 #include "catena/dynamics/kinematics.h"
 
 namespace catena {
@@ -13,6 +14,7 @@ std::string free_name(const std::string& body) { return "free " + body; }
 }  // namespace
 
 Mechanism absolute_form(const Mechanism& m, std::span<const std::string> kept) {
+  refuse_flexible(m, "the absolute form");
   MechanismBuilder b(m.description());
   b.description().name += " (absolute)";
   const auto coupled = [&](const std::string& hinge) {

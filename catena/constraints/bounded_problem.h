@@ -1,4 +1,5 @@
-// Pushes between bounds, as a small dense problem:
+// Pushes between bounds, as a small dense linear complementarity problem (LCP with bounds, the form
+// of joint limits and dry friction):
 //
 //   u = W p + b,    least ≤ p ≤ most,    u ≥ 0 where p = least, u ≤ 0 where p = most, else u = 0
 //

@@ -176,8 +176,9 @@ LoopPivots loop_pivots(const Workspace& w, int loop) {
   int sign = 1;
   for (int p = 0; p < a.rank; ++p) {
     const double pivot = g.rows[p * (a.freedoms + 1) + p];
-    least = std::min(least, std::abs(pivot));
-    most = std::max(most, std::abs(pivot));
+    const double size = g.scale[p] * std::abs(pivot);
+    least = std::min(least, size);
+    most = std::max(most, size);
     if ((pivot < 0.0) != (g.exchange[p] != p)) sign = -sign;
   }
   return {least / most, sign};

@@ -1,3 +1,5 @@
+// Internal: not part of the public interface; simulation/coordinates/instant.h needs it.
+//
 // What the algorithms of this room share about closed loops: having a chart, having it where it is
 // regular, refusing states that are not closed, and keeping the loops' maps between calls.
 #pragma once
@@ -64,8 +66,9 @@ bool restore_loop_maps(const LoopMaps& maps, Workspace& workspace);
 
 // The block Y_d of a loop, by the pivots of its elimination (row exchanges).
 struct LoopPivots {
-  double ratio = 1.0;  // the smallest over the largest in size; 1 if there are none
-  int sign = 0;        // of its determinant; 0: it does not change in any motion (gears), or none
+  // The smallest over the largest, rows scaled as in closure/loop_closure.h; 1 if there are none.
+  double ratio = 1.0;
+  int sign = 0;  // of its determinant; 0: it does not change in any motion (gears), or none
 };
 // After a sweep or embed_in_chart().
 LoopPivots loop_pivots(const Workspace& workspace, int loop);

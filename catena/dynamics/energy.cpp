@@ -1,9 +1,13 @@
 #include "catena/dynamics/energy.h"
 
+#include <algorithm>
 #include <cmath>
+
+#include <Eigen/Geometry>
 
 #include "catena/base/index.h"
 #include "catena/base/text.h"
+#include "catena/dynamics/kernels/flexible_motion.h"
 #include "catena/dynamics/loads.h"
 #include "catena/model/configuration.h"
 
@@ -109,6 +113,9 @@ FrameMotion motion_of(const Hinge& hinge, const double* q, const double* v) {
       }
       return m;
     }
+    case HingeType::modes:
+    case HingeType::attachment:
+      break;
   }
   return fixed(Transformd::identity());
 }
@@ -165,6 +172,11 @@ EnergyMeter::EnergyMeter(const Mechanism& mechanism)
                            ? *drive.rotor_axis * (1.0 / norm(*drive.rotor_axis))
                            : hinge.frame_on_parent.rotation * axis_of(hinge, 0, Vec3d::unit_z())});
   }
+  for (const AttachmentTable* t : mechanism.attachment_tables()) {
+    shapes_.resize(std::max(shapes_.size(), to_size(6 * t->modes)));
+    rates_.resize(shapes_.size());
+    columns_.resize(shapes_.size() / 6);
+  }
   for (const SpringDamper& spring : d.springs) {
     spring_ends_.push_back({mechanism.body_index(spring.body_a), spring.point_a});
     spring_ends_.push_back({mechanism.body_index(spring.body_b), spring.point_b});
@@ -176,12 +188,57 @@ void EnergyMeter::walk(const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
     const Hinge& hinge = mechanism_->description().hinges[index(step.hinge)];
     const HingePlace& place = mechanism_->hinges()[index(step.hinge)];
     const FrameMotion across =
-        place.role == HingePlace::Role::weld
-            ? step.constant
+        place.role == HingePlace::Role::weld ? step.constant
+        : hinge.type == HingeType::attachment
+            ? attachment_motion_of(hinge, place, q, v)
             : motion_of(hinge, q.data() + place.q_index, v.data() + place.v_index);
     FrameMotion m = fixed(hinge.frame_on_parent) * across * inverse(fixed(hinge.frame_on_child));
     if (step.inverse) m = inverse(m);
     motions_[index(step.to)] = step.from < 0 ? m : motions_[index(step.from)] * m;
+  }
+}
+
+FrameMotion EnergyMeter::attachment_motion_of(const Hinge& hinge, const HingePlace& place,
+                                              const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
+  const Node& node = mechanism_->nodes()[index(place.node)];
+  const AttachmentTable& table = *mechanism_->attachment_tables()[index(node.flexible)];
+  // The energy of the ruthless model is that of the undeformed body.
+  const bool seen = hinge.flexible->model != FlexibleModel::ruthless;
+  const AttachmentMotion<double> m = attachment_motion<double>(
+      table, seen ? q.data() + node.q_index : nullptr, v.data() + node.v_index, shapes_.data(),
+      rates_.data(), columns_.data());
+  return {m.pose.rotation, m.pose.translation, m.pose.rotation * m.twist.angular,
+          m.pose.rotation * m.twist.linear};
+}
+
+// What deformation adds to the energies of the bodies at rest.
+void EnergyMeter::add_flexible(const Eigen::VectorXd& q, const Eigen::VectorXd& v,
+                               Energy& energy) const {
+  for (const FlexiblePlace& place : mechanism_->flexible_bodies()) {
+    const FlexibleBody& b = *place.constants;
+    const Node& node = mechanism_->nodes()[index(place.node)];
+    const auto eta = q.segment(node.q_index, b.modes());
+    const auto rate = v.segment(node.v_index, b.modes());
+    energy.elastic += 0.5 * eta.dot(b.stiffness * eta);
+    const bool seen = b.model != FlexibleModel::ruthless;
+    const double use = seen ? 1.0 : 0.0;
+    const FrameMotion& m = motions_[index(place.body)];
+    const Eigen::Vector3d turn = to_eigen(m.rotation.inverse_times(m.angular_velocity));
+    const Eigen::Vector3d speed = to_eigen(m.rotation.inverse_times(m.velocity));
+    Eigen::Vector3d moment = use * b.mass_moment_1 * eta;
+    Eigen::Vector3d c_t = b.mass_moment_1 * rate, c_r = b.coupling_0 * rate;
+    Eigen::Matrix<double, 6, 1> j = use * b.inertia_1 * eta;
+    for (int c = 0; c < 3 && seen; ++c) {
+      moment[c] += 0.5 * eta.dot(b.mass_moment_2[index(c)] * eta);
+      c_t[c] += rate.dot(b.mass_moment_2[index(c)] * eta);
+      c_r[c] += rate.dot(b.coupling_1[index(c)] * eta);
+    }
+    for (int c = 0; c < 6 && seen; ++c) j[c] += 0.5 * eta.dot(b.inertia_2[index(c)] * eta);
+    Eigen::Matrix3d change;
+    change << j[0], j[1], j[2], j[1], j[3], j[4], j[2], j[4], j[5];
+    energy.kinetic += 0.5 * turn.dot(change * turn) + turn.dot(moment.cross(speed)) +
+                      turn.dot(c_r) + speed.dot(c_t) + 0.5 * rate.dot(b.modal_mass * rate);
+    energy.gravity -= dot(mechanism_->gravity(), m.rotation * from_eigen(moment));
   }
 }
 
@@ -218,6 +275,7 @@ Energy EnergyMeter::run(const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
     energy.gravity -= body.mass * dot(d.gravity, m.position + arm);
   }
   for (const Rotor& rotor : rotors_) energy.kinetic += rotor_energy(rotor, v);
+  if (mechanism_->has_flexible_bodies()) add_flexible(q, v, energy);
   for (std::size_t h = 0; h < d.hinges.size(); ++h) {
     const HingePlace& place = mechanism_->hinges()[h];
     // Coordinates that are not angles or distances (quaternions) have no springs.

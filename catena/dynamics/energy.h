@@ -29,9 +29,10 @@ struct Energy {
   double gravity = 0.0;  // zero with every mass centre in the plane through the ground's origin
   double hinge_springs = 0.0;
   double point_springs = 0.0;
+  double elastic = 0.0;  // of flexible bodies
 
   double springs() const { return hinge_springs + point_springs; }
-  double potential() const { return gravity + springs(); }
+  double potential() const { return gravity + springs() + elastic; }
   double total() const { return kinetic + potential(); }
 };
 
@@ -75,6 +76,9 @@ class EnergyMeter {
   };
   Energy run(const Eigen::VectorXd& q, const Eigen::VectorXd& v);
   void walk(const Eigen::VectorXd& q, const Eigen::VectorXd& v);
+  FrameMotion attachment_motion_of(const Hinge& hinge, const HingePlace& place,
+                                   const Eigen::VectorXd& q, const Eigen::VectorXd& v);
+  void add_flexible(const Eigen::VectorXd& q, const Eigen::VectorXd& v, Energy& energy) const;
   double rotor_energy(const Rotor& rotor, const Eigen::VectorXd& v) const;
   Vec3d position_of(const End& end) const;
 
@@ -85,6 +89,8 @@ class EnergyMeter {
   std::vector<Rotor> rotors_;
   std::vector<End> spring_ends_;  // two for each spring
   Eigen::VectorXd at_rest_;
+  std::vector<double> shapes_, rates_;  // of the attachment with most modes
+  std::vector<Twistd> columns_;
 };
 
 Energy energy(const Mechanism& mechanism, const State& state);

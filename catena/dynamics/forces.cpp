@@ -297,6 +297,55 @@ void InterbodyForces::apply_closure(const Closure& c, const Wrenchd& on_child, c
         pose_of(w, node_of(parent_body)).inverse() * pose_of(w, node_of(child_body)), at_child);
 }
 
+namespace {
+
+struct LoopForces {
+  Eigen::VectorXd lambda;       // multipliers of the closure's rows
+  Eigen::MatrixXd self_stress;  // an orthonormal basis of those that act on nothing
+  // What is left of a row that the others should make up, relative: more than rounding in a file
+  // with few digits.
+  double unexplained = 0.0;
+};
+
+// The multipliers with Yᵀ λ = open. Columns are rows of the closure, scaled by comparable units on
+// the other side. Those that the chart keeps carry everything; states of self-stress are the null
+// space of Yᵀ, as well as the others depend on them. What these have in common with the forces is
+// taken off.
+LoopForces solve_loop(const LoopClosure& loop, const LoopChart& chart, const Eigen::VectorXd& q,
+                      const Eigen::VectorXd& open) {
+  const int rows = loop.rows();
+  const Eigen::VectorXd unit = loop.unit_steps(q);
+  const Eigen::MatrixXd y = unit.asDiagonal() * loop.velocity_rows(q).transpose();
+  std::vector<int> kept, dropped;
+  for (int r = 0; r < rows; ++r) {
+    const ChartRow row = loop.row(r);
+    const bool keeps =
+        std::any_of(chart.rows.begin(), chart.rows.end(), [&](const ChartRow& other) {
+          return other.closure == row.closure && other.row == row.row;
+        });
+    (keeps ? kept : dropped).push_back(r);
+  }
+  const auto rank = static_cast<Eigen::Index>(kept.size());
+  LoopForces found;
+  found.lambda = Eigen::VectorXd::Zero(rows);
+  Eigen::MatrixXd& basis = found.self_stress;
+  basis = Eigen::MatrixXd::Zero(rows, rows - rank);
+  for (std::size_t k = 0; k < dropped.size(); ++k)
+    basis(dropped[k], static_cast<Eigen::Index>(k)) = 1.0;
+  if (rank > 0) {
+    const PivotedQr solver(y(Eigen::all, kept));
+    found.lambda(kept) = solver.solve(unit.cwiseProduct(open));
+    if (!dropped.empty()) basis(kept, Eigen::all) = -solver.solve(y(Eigen::all, dropped));
+  }
+  if (dropped.empty()) return found;
+  found.unexplained = (y * basis).cwiseAbs().maxCoeff() / std::max(1e-300, y.cwiseAbs().maxCoeff());
+  basis = Qr(basis).q_columns(rows - rank);
+  found.lambda -= basis * (basis.transpose() * found.lambda);
+  return found;
+}
+
+}  // namespace
+
 void InterbodyForces::add_closures(const State& state, const Eigen::VectorXd& open,
                                    const Workspace& w) {
   const AggregateTables& t = w.aggregate_tables();
@@ -310,38 +359,10 @@ void InterbodyForces::add_closures(const State& state, const Eigen::VectorXd& op
     if (a.freedoms == 0 || a.rows == 0) continue;
     Eigen::VectorXd own(a.freedoms);
     for (int k = 0; k < a.freedoms; ++k) own[k] = open[loop.freedom(k)];
-    // Columns are rows of the closure: scaled by comparable units on the other side. Those that the
-    // chart keeps carry everything; states of self-stress are the null space of Yᵀ, as well as the
-    // others depend on them. What these have in common with the forces is taken off.
-    const Eigen::VectorXd unit = loop.unit_steps(state.q);
-    const Eigen::MatrixXd y = unit.asDiagonal() * loop.velocity_rows(state.q).transpose();
-    std::vector<int> kept, dropped;
-    for (int r = 0; r < a.rows; ++r) {
-      const ChartRow row = loop.row(r);
-      const auto& chosen = entry(w.chart().loops, i).rows;
-      const bool keeps = std::any_of(chosen.begin(), chosen.end(), [&](const ChartRow& other) {
-        return other.closure == row.closure && other.row == row.row;
-      });
-      (keeps ? kept : dropped).push_back(r);
-    }
-    const auto rank = static_cast<Eigen::Index>(kept.size());
-    Eigen::VectorXd lambda = Eigen::VectorXd::Zero(a.rows);
-    Eigen::MatrixXd basis = Eigen::MatrixXd::Zero(a.rows, a.rows - rank);
-    for (std::size_t k = 0; k < dropped.size(); ++k)
-      basis(dropped[k], static_cast<Eigen::Index>(k)) = 1.0;
-    if (rank > 0) {
-      const PivotedQr solver(y(Eigen::all, kept));
-      lambda(kept) = solver.solve(unit.cwiseProduct(own));
-      if (!dropped.empty()) basis(kept, Eigen::all) = -solver.solve(y(Eigen::all, dropped));
-    }
-    if (!dropped.empty()) {
-      // What is left of a row without the others: more than rounding in a file with few digits.
-      const double off =
-          (y * basis).cwiseAbs().maxCoeff() / std::max(1e-300, y.cwiseAbs().maxCoeff());
-      unreached_ = std::max(unreached_, kRoundedParts * off);
-      basis = Qr(basis).q_columns(a.rows - rank);
-      lambda -= basis * (basis.transpose() * lambda);
-    }
+    const LoopForces found = solve_loop(loop, entry(w.chart().loops, i), state.q, own);
+    const Eigen::VectorXd& lambda = found.lambda;
+    const Eigen::MatrixXd& basis = found.self_stress;
+    unreached_ = std::max(unreached_, kRoundedParts * found.unexplained);
     const std::vector<Wrenchd> wrenches = loop.wrenches_on_child(state.q, lambda);
     int row = 0;
     for (int c = 0; c < a.closure_count; ++c) {

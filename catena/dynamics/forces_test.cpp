@@ -73,11 +73,6 @@ Vector6d angular_first(const double (&x)[6]) {
 }
 Vector6d six(const std::vector<double>& x) { return Eigen::Map<const Vector6d>(x.data()); }
 
-template <class T>
-const auto& at(const T& container, int i) {
-  return container[index(i)];
-}
-
 // The Q of [D'Eleuterio & Damaren 1991] for body n, angular first, in the frame of the body.
 HingeMatrix constraint_map(int n) {
   HingeMatrix q = HingeMatrix::Zero(6, n == 2 ? 4 : (n == 4 || n == 5 ? 3 : 5));

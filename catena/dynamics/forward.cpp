@@ -23,7 +23,16 @@ namespace {
     throw NumericalError("the " + LoopClosure(mechanism, loop).name() +
                          ": the inertia of its independent freedoms is not positive definite in "
                          "this position; one of them moves no mass");
-  if (!w.is_general(n)) {
+  const std::string beyond =
+      mechanism.has_flexible_bodies()
+          ? "; a flexible body may be deformed beyond the domain of its model"
+          : "";
+  if (node.hinge == NodeHinge::modes)
+    throw NumericalError("the modal mass of flexible body '" +
+                         mechanism.flexible_bodies()[index(node.flexible)].name +
+                         "' is not positive definite in this position" + beyond +
+                         ": check its deflection, or use the model 'ruthless'");
+  if (!w.is_general(n) && node.flexible < 0) {
     const ArticulatedInertiad& p = w.node(n).articulated;
     value = " (" + number(node.hinge == NodeHinge::revolute ? p.angular.zz : p.linear.zz) + ")";
   }
@@ -31,7 +40,8 @@ namespace {
                        " is not positive in this position; " +
                        (mechanism.hinges()[index(node.hinge_index)].type == HingeType::gimbal
                             ? "its axes may be aligned (gimbal lock): use a spherical hinge"
-                            : "the bodies it moves have no inertia about it"));
+                            : "the bodies it moves have no inertia about it") +
+                       beyond);
 }
 
 // A pivot of the mass matrix below this fraction of its diagonal element is rounding.

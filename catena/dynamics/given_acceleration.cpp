@@ -57,8 +57,7 @@ const Eigen::VectorXd& inverse_dynamics_given(const Mechanism& mechanism, const 
                                               const Eigen::VectorXd& acceleration,
                                               std::span<const std::uint8_t> given, Workspace& w,
                                               std::span<const ExternalWrench> external) {
-  if (given.empty())
-    return inverse_dynamics(mechanism, state, acceleration, w, external);
+  if (given.empty()) return inverse_dynamics(mechanism, state, acceleration, w, external);
   if (given.size() != to_size(mechanism.freedoms()))
     throw NumericalError("the mask of given accelerations has " + std::to_string(given.size()) +
                          " entries, but '" + mechanism.name() + "' has " +

@@ -46,7 +46,14 @@ void solve_dense(const Mechanism& mechanism, const State& state, const SweepInpu
   SweepInput rest = in;
   rest.acceleration = nullptr;
   kernel_table().inverse(model, rest, &scratch, w.effort.data());
+  // Elastic forces are finite: they take no part in an impulse.
+  for (const FlexiblePlace& body : mechanism.flexible_bodies()) {
+    const Node& node = mechanism.nodes()[index(body.node)];
+    w.effort.segment(node.v_index, node.freedoms) -=
+        body.constants->stiffness * state.q.segment(node.q_index, node.coordinates);
+  }
   const Eigen::VectorXd given = result.impulse - w.effort;
+  const Eigen::VectorXd bias = w.effort;
   const Eigen::MatrixXd& m = mass_matrix(mechanism, state.q, w);
   std::vector<Eigen::Index> free, locked;
   for (Eigen::Index i = 0; i < given.size(); ++i)
@@ -55,7 +62,7 @@ void solve_dense(const Mechanism& mechanism, const State& state, const SweepInpu
   const Eigen::VectorXd found = Cholesky(m(free, free)).solve(right);
   for (std::size_t i = 0; i < free.size(); ++i)
     result.jump[free[i]] = found[static_cast<Eigen::Index>(i)];
-  const Eigen::VectorXd total = m * result.jump + w.effort;
+  const Eigen::VectorXd total = m * result.jump + bias;
   for (const Eigen::Index i : locked) result.impulse[i] = total[i];
 }
 
@@ -96,7 +103,7 @@ void apply_impulse(const Mechanism& mechanism, const State& state, const Impulse
   in.effort = w.total_effort.data();
   in.acceleration = w.effort.data();
   in.driven = input.locked.empty() ? nullptr : input.locked.data();
-  if (!w.remote_drives().empty()) {
+  if (!w.remote_drives().empty() || mechanism.has_flexible_bodies()) {
     solve_dense(mechanism, state, in, w, result);
   } else {
     SweepModel model = w.model();  // without gravity
@@ -116,7 +123,10 @@ void apply_impulse(const Mechanism& mechanism, const State& state, const Impulse
   const Eigen::VectorXd jump = result.jump(w.independent());
   const Eigen::VectorXd mean = state.v(w.independent()) + 0.5 * jump;
   Eigen::VectorXd momentum;
-  apply_mass_matrix(w, jump, momentum);
+  if (mechanism.has_flexible_bodies())
+    momentum = mass_matrix(mechanism, state.q, w) * jump;
+  else
+    apply_mass_matrix(w, jump, momentum);
   result.energy_change = mean.dot(momentum);
 }
 

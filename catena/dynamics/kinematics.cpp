@@ -103,9 +103,9 @@ void update_accelerations(const Mechanism& mechanism, const State& state,
         Ad_inverse(w.to_parent,
                    node.parent < 0 ? ground : scratch.nodes[node.parent].acceleration) +
         w.bias;
-    for (int k = 0; k < node.freedoms; ++k)
-      w.acceleration +=
-          acceleration[node.v_index + k] * motion_map_column(mechanism, workspace, n, k);
+    for_each_motion_column(mechanism, workspace, n, [&](int freedom, const Twistd& column) {
+      w.acceleration += acceleration[freedom] * column;
+    });
   }
 }
 
@@ -183,15 +183,13 @@ void body_jacobian(const Mechanism& mechanism, const Workspace& workspace, int b
   const Transformd pose = pose_of(workspace, place.node, place.X_node_body);
   const Vec3d at = pose * point;
   for (int n = place.node; n >= 0; n = node_at(mechanism, n).parent) {
-    const Node& node = node_at(mechanism, n);
     const Transformd& x = workspace.node(n).pose;
-    for (int k = 0; k < node.freedoms; ++k) {
-      const Twistd h = motion_map_column(mechanism, workspace, n, k);
+    for_each_motion_column(mechanism, workspace, n, [&](int freedom, const Twistd& h) {
       const Vec3d angular = x.rotation * h.angular;
       const Vec3d linear = x.rotation * h.linear + cross(angular, at - x.translation);
       const Twistd column = along(pose.rotation, axes, {angular, linear});
-      for (int i = 0; i < 6; ++i) jacobian(i, node.v_index + k) = column[i];
-    }
+      for (int i = 0; i < 6; ++i) jacobian(i, freedom) = column[i];
+    });
   }
 }
 

@@ -104,6 +104,22 @@ Twistd jacobian_rate_times_velocity(const Mechanism& mechanism, const State& sta
 // Column k of the motion map of a node, in the node's frame.
 Twistd motion_map_column(const Mechanism& mechanism, const Workspace& workspace, int node, int k);
 
+// Calls f(freedom, column) for every freedom that moves a node relative to its parent, columns in
+// the node's frame: those of its hinge, or those of the modes at an attachment of a flexible body.
+template <class F>
+void for_each_motion_column(const Mechanism& mechanism, const Workspace& workspace, int n, F f) {
+  const Node& node = mechanism.nodes()[static_cast<std::size_t>(n)];
+  if (node.hinge == NodeHinge::modes) return;
+  if (node.hinge == NodeHinge::attachment) {
+    const int modes = mechanism.nodes()[static_cast<std::size_t>(node.parent)].freedoms;
+    const Twistd* map = workspace.attachment(n).map;
+    for (int k = 0; k < modes; ++k) f(node.v_index + k, map[k]);
+    return;
+  }
+  for (int k = 0; k < node.freedoms; ++k)
+    f(node.v_index + k, motion_map_column(mechanism, workspace, n, k));
+}
+
 // The twist that an update left at a node; throws if it left none.
 const Twistd& checked_twist(const Workspace& workspace, int node);
 

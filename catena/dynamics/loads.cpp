@@ -62,7 +62,7 @@ void add_springs(const Mechanism& mechanism, Workspace& w) {
   }
   throw NumericalError("hinge '" + mechanism.hinges()[index(worst_hinge)].name +
                        "': the length of its quaternion is off by " + number(worst) + " (at most " +
-                       number(kQuaternionTolerance) + " is mended); normalize it");
+                       number(kQuaternionTolerance) + " is renormalized); normalize it");
 }
 
 void check_finite(const ExternalWrench& e, const std::string& body) {

@@ -2,6 +2,7 @@
 
 #include "catena/base/index.h"
 #include "catena/dynamics/embedding.h"
+#include "catena/dynamics/flexible_mass.h"
 #include "catena/dynamics/loads.h"
 
 namespace catena {
@@ -62,6 +63,11 @@ const Eigen::MatrixXd& mass_matrix(const Mechanism& mechanism, const Eigen::Vect
   Eigen::MatrixXd& whole = closed ? w.tree_mass_matrix : w.mass_matrix;
   const int n = mechanism.freedoms();
   if (whole.rows() != n) whole.resize(n, n);
+  if (mechanism.has_flexible_bodies()) {
+    if (closed) refuse_flexible(mechanism, "the mass matrix of a closed mechanism");
+    flexible_mass_matrix(mechanism, q, w, whole);
+    return w.mass_matrix;
+  }
   const PreparedInput in = prepare_position(mechanism, q, w);
   w.prepare_rows();
   Scratch<double> scratch = w.scratch();

@@ -7,14 +7,20 @@
 namespace catena {
 namespace {
 
-const Node& node_at(const Mechanism& mechanism, int n) { return mechanism.nodes()[index(n)]; }
+const Node& node_of(const Mechanism& mechanism, int n) { return mechanism.nodes()[index(n)]; }
 int node_count(const Mechanism& mechanism) { return static_cast<int>(mechanism.nodes().size()); }
+
+// In the node's frame; of a flexible body as it is deformed.
+SpatialInertiad inertia_of(const Mechanism& mechanism, const Workspace& w, int n) {
+  SpatialInertiad inertia = load_inertia<double>(node_of(mechanism, n));
+  if (node_of(mechanism, n).hinge == NodeHinge::modes) inertia += w.modes(n).change;
+  return inertia;
+}
 
 // Calls f(inertia, X_ground_it) for each node and each body that is fixed to the ground.
 template <class F>
 void for_each_rigid_group(const Mechanism& mechanism, const Workspace& w, F f) {
-  for (int n = 0; n < node_count(mechanism); ++n)
-    f(load_inertia<double>(node_at(mechanism, n)), w.node(n).pose);
+  for (int n = 0; n < node_count(mechanism); ++n) f(inertia_of(mechanism, w, n), w.node(n).pose);
   for (const BodyPlace& body : mechanism.bodies())
     if (body.node < 0) f(body.inertia, body.X_node_body);
 }
@@ -31,7 +37,7 @@ Vec3d spin_of(const DrivePlace& drive, const Workspace& w) {
 
 // The rate of a one-freedom hinge, from the twists on both sides of it.
 double rate_of(const Mechanism& mechanism, const Workspace& w, int n) {
-  const Node& node = node_at(mechanism, n);
+  const Node& node = node_of(mechanism, n);
   Twistd relative = checked_twist(w, n);
   if (node.parent >= 0) relative -= Ad_inverse(w.node(n).to_parent, w.node(node.parent).twist);
   const Twistd h = motion_map_column(mechanism, w, n, 0);
@@ -43,29 +49,53 @@ double rate_of(const Mechanism& mechanism, const Workspace& w, int n) {
 void update_composites(const Mechanism& mechanism, Workspace& w) {
   const Scratch<double> scratch = w.scratch();
   for (int n = 0; n < node_count(mechanism); ++n) {
-    const Node& node = node_at(mechanism, n);
+    const Node& node = node_of(mechanism, n);
     const Transformd& pose = w.node(n).pose;
     CompositeScratch<double>& c = scratch.composite[n];
     c.rotation = pose.rotation;
     c.offset =
         pose.translation - (node.parent < 0 ? Vec3d::zero() : w.node(node.parent).pose.translation);
     c.composite =
-        shift_to_parent(Transformd{pose.rotation, Vec3d::zero()}, load_inertia<double>(node));
+        shift_to_parent(Transformd{pose.rotation, Vec3d::zero()}, inertia_of(mechanism, w, n));
   }
   for (int n = node_count(mechanism); n-- > 0;) {
-    const int parent = node_at(mechanism, n).parent;
+    const int parent = node_of(mechanism, n).parent;
     if (parent < 0) continue;
     scratch.composite[parent].composite += shift_to_parent(
         Transformd::from_translation(scratch.composite[n].offset), scratch.composite[n].composite);
   }
 }
 
+// Momentum of a unit rate of mode k about the origin of the modes' node, ground axes.
+Wrenchd of_mode(const Workspace& w, const FlexiblePlace& body, int k) {
+  const auto turned = [](const Rotationd& r, const auto& x) {
+    auto y = x;
+    for (int i = 0; i < 6; i += 3) {
+      const Vec3d part = r * Vec3d{x[i], x[i + 1], x[i + 2]};
+      for (int c = 0; c < 3; ++c) y[i + c] = part[c];
+    }
+    return y;
+  };
+  Wrenchd sum = turned(w.composite(body.node).rotation, w.modes(body.node).coupling[k]);
+  for (const FlexiblePlace::Attachment& a : body.attachments) {
+    const CompositeScratch<double>& c = w.composite(a.node);
+    const Wrenchd own = c.composite * turned(c.rotation, w.attachment(a.node).map[k]);
+    sum += Wrenchd{own.moment + cross(c.offset, own.force), own.force};
+  }
+  return sum;
+}
+
 // Calls f(freedom, node, momentum about the node's origin for a unit rate of the freedom).
 template <class F>
 void for_each_column(const Mechanism& mechanism, const Workspace& w, F f) {
   for (int n = 0; n < node_count(mechanism); ++n) {
-    const Node& node = node_at(mechanism, n);
+    const Node& node = node_of(mechanism, n);
     const CompositeScratch<double>& c = w.composite(n);
+    if (node.hinge == NodeHinge::modes) {
+      const FlexiblePlace& body = mechanism.flexible_bodies()[index(node.flexible)];
+      for (int k = 0; k < node.freedoms; ++k) f(node.v_index + k, n, of_mode(w, body, k));
+      continue;
+    }
     for (int k = 0; k < node.freedoms; ++k) {
       const Twistd h = motion_map_column(mechanism, w, n, k);
       const Twistd in_ground_axes{c.rotation * h.angular, c.rotation * h.linear};
@@ -106,7 +136,8 @@ Momentum momentum(const Mechanism& mechanism, const Workspace& workspace, const 
   Momentum sum{Vec3d::zero(), Vec3d::zero()};
   for (int n = 0; n < node_count(mechanism); ++n) {
     const Transformd& x = workspace.node(n).pose;
-    const Wrenchd own = load_inertia<double>(node_at(mechanism, n)) * checked_twist(workspace, n);
+    Wrenchd own = inertia_of(mechanism, workspace, n) * checked_twist(workspace, n);
+    if (node_of(mechanism, n).hinge == NodeHinge::modes) own += workspace.modes(n).momentum;
     const Vec3d linear = x.rotation * own.force;
     sum.linear += linear;
     sum.angular += x.rotation * own.moment + cross(x.translation - about, linear);

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "catena/base/index.h"
+#include "catena/dynamics/flexible_mass.h"
 #include "catena/dynamics/kernels/axis_motion.h"
 #include "catena/dynamics/kernels/composite_table.h"
 #include "catena/dynamics/multipliers/multiplier_dynamics.h"
@@ -28,7 +29,7 @@ struct Workspace::AggregateStore {
     twists.resize(m + n);
     wrenches.resize(m + 3 * n);
     inertias.resize(m);
-    numbers.resize(3 * n + n * (n + 1) + 3 * n * n + std::max(n, t * (2 + t)));
+    numbers.resize(4 * n + n * (n + 1) + 3 * n * n + std::max(n, t * (2 + t)));
     integers.resize(3 * n);
   }
 
@@ -49,7 +50,8 @@ struct Workspace::AggregateStore {
     g.bias = numbers.data();
     g.needed = g.bias + n;
     g.innovation = g.needed + n;
-    g.rows = g.innovation + n;
+    g.scale = g.innovation + n;
+    g.rows = g.scale + n;
     g.map = g.rows + n * (n + 1);
     g.mass = g.map + n * n;
     g.factor = g.mass + n * n;
@@ -94,6 +96,10 @@ std::vector<NodeKind> hinge_kinds(const Mechanism& mechanism, const std::vector<
       kinds.push_back(has_rotor ? NodeKind::revolute_rotor : NodeKind::revolute);
     else if (hinge == NodeHinge::prismatic)
       kinds.push_back(has_rotor ? NodeKind::prismatic_rotor : NodeKind::prismatic);
+    else if (hinge == NodeHinge::modes)
+      kinds.push_back(NodeKind::modes);
+    else if (hinge == NodeHinge::attachment)
+      kinds.push_back(NodeKind::attachment);
     else
       kinds.push_back(NodeKind::general);
   }
@@ -193,6 +199,10 @@ Workspace::Workspace(const Mechanism& mechanism) : mechanism_(&mechanism) {
                     return f.damping != 0.0 || f.stiffness != 0.0 || f.friction.active();
                   });
   tables_ = catena::aggregate_tables(mechanism);
+  for (const AggregateMember& member : tables_.members)
+    if (mechanism.nodes()[index(member.node)].flexible >= 0)
+      refuse_flexible(mechanism, "a closed loop with a flexible member");
+  flexible_ = {mechanism.flexible_tables(), mechanism.attachment_tables()};
   place_rotors();
   choose_kinds();
   stretch_ends_ = stretch_ends(mechanism);
@@ -228,7 +238,8 @@ void Workspace::choose_kinds() {
   general_index_.assign(count, -1);
   int general_count = 0;
   for (std::size_t n = 0; n < count; ++n)
-    if (!is_about_or_along_z(mechanism.nodes()[n]) || rotors_[n].reflected != 0.0)
+    if (mechanism.nodes()[n].flexible < 0 &&
+        (!is_about_or_along_z(mechanism.nodes()[n]) || rotors_[n].reflected != 0.0))
       general_index_[n] = general_count++;
   general_.resize(to_size(general_count));
   hinge_kinds_ = hinge_kinds(mechanism, general_index_);
@@ -266,6 +277,8 @@ void Workspace::fill_models() {
   model_.rotors = has_rotors_ ? rotors_.data() : nullptr;
   model_.hinge_kinds = hinge_kinds_.data();
   model_.general_index = general_index_.data();
+  model_.flexible = mechanism.flexible_tables().data();
+  model_.attachments = mechanism.attachment_tables().data();
   model_.stretch_ends = stretch_ends_.data();
   model_.stretch_count = static_cast<int>(stretch_ends_.size());
   model_.coordinates = mechanism.coordinates();

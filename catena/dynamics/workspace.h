@@ -23,6 +23,7 @@
 #include <Eigen/Core>
 
 #include "catena/closure/chart.h"
+#include "catena/dynamics/kernels/flexible_store.h"
 #include "catena/dynamics/kernels/kernel_table.h"
 #include "catena/dynamics/kernels/scratch.h"
 #include "catena/model/mechanism.h"
@@ -48,6 +49,13 @@ class Workspace {
   const GeneralScratch<double>& general(int n) const {
     return general_[static_cast<std::size_t>(general_index_[static_cast<std::size_t>(n)])];
   }
+  // Of modes and attachments of flexible bodies.
+  const FlexibleScratch<double>& modes(int n) const {
+    return flexible_.body(mechanism_->nodes()[static_cast<std::size_t>(n)].flexible);
+  }
+  const AttachmentScratch<double>& attachment(int n) const {
+    return flexible_.attachment(mechanism_->nodes()[static_cast<std::size_t>(n)].flexible);
+  }
   bool is_general(int n) const { return general_index_[static_cast<std::size_t>(n)] >= 0; }
 
   // The independent freedoms of closed loops. Without a chart the first call that needs one chooses
@@ -67,9 +75,9 @@ class Workspace {
 
   // ---- For the algorithms of this room. ----
   Scratch<double> scratch() {
-    return {nodes_.data(), own_.data(),    general_.data(),    composite_.data(),
-            sine_.data(),  cosine_.data(), aggregates_.data(), all_accelerations_.data(),
-            rows_};
+    return {nodes_.data(), own_.data(),        general_.data(),        composite_.data(),
+            sine_.data(),  cosine_.data(),     aggregates_.data(),     all_accelerations_.data(),
+            rows_,         flexible_.bodies(), flexible_.attachments()};
   }
   // After a sweep that embedded the loops. x has all freedoms: x := (Xᵀ x) at the independent
   // freedoms, zero at the others; and x := X x, its independent entries read.
@@ -117,6 +125,7 @@ class Workspace {
   double* rows_ = nullptr;
   std::vector<double> sine_;
   std::vector<double> cosine_;
+  FlexibleStore<double> flexible_;
   std::vector<int> general_index_;
   std::vector<NodeKind> kinds_;
   std::vector<NodeKind> hinge_kinds_;

@@ -4,7 +4,7 @@
 //   for (const Diagnostic& d : robot.warnings()) std::cerr << d.message << "\n";
 //   Description model = read_description("robot.sdf").description;  // to change it
 //
-// The format is told by the file's ending (.urdf, .sdf, .world, .yaml, .yml), and by its root
+// The format is recognized by the file's ending (.urdf, .sdf, .world, .yaml, .yml), and by its root
 // element for .xml. A file is read whole: every problem is reported, with file and line. Loops of
 // SDF files are closed by the file's joints; URDF closes them by joints with a common child. Cost:
 // O(length of the file); depth and size are bounded, so that no file exhausts the memory.
@@ -28,7 +28,7 @@ enum class Base {
 struct LoadSettings {
   Base base = Base::as_written;
   std::optional<Vec3d> gravity = {};  // overrides the file's
-  // Impossible inertias and doubtful tags are errors. YAML is always read strictly.
+  // Treat impossible inertias and doubtful tags as errors. YAML is always read strictly.
   bool strict = false;
 };
 

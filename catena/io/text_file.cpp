@@ -103,7 +103,7 @@ bool check_text(std::string_view text, const std::string& file,
 std::string without_latin1(std::string_view text, int& line) {
   line = 0;
   if (is_utf16(text)) return std::string(text);
-  std::string mended;
+  std::string converted;
   std::size_t copied = 0;
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t length = sequence_length(text.substr(i, 4));
@@ -115,13 +115,13 @@ std::string without_latin1(std::string_view text, int& line) {
       line = 1 + static_cast<int>(
                      std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(i), '\n'));
     const unsigned byte = static_cast<unsigned char>(text[i]);
-    mended += text.substr(copied, i - copied);
-    mended += static_cast<char>(0xc0U | byte >> 6U);
-    mended += static_cast<char>(0x80U | (byte & 0x3fU));
+    converted += text.substr(copied, i - copied);
+    converted += static_cast<char>(0xc0U | byte >> 6U);
+    converted += static_cast<char>(0x80U | (byte & 0x3fU));
     copied = ++i;
   }
-  mended += text.substr(copied);
-  return mended;
+  converted += text.substr(copied);
+  return converted;
 }
 
 }  // namespace catena

@@ -6,6 +6,7 @@
 
 #include "catena/base/index.h"
 #include "catena/base/text.h"
+#include "catena/model/topology.h"
 #include "catena/model/union_find.h"
 
 namespace catena {
@@ -46,6 +47,47 @@ MechanismBuilder& MechanismBuilder::set_gravity(const Vec3d& gravity) {
 
 MechanismBuilder& MechanismBuilder::add_body(std::string name, BodySettings settings) {
   description_.bodies.push_back({std::move(settings), std::move(name)});
+  return *this;
+}
+
+MechanismBuilder& MechanismBuilder::add_flexible_body(std::string name,
+                                                      std::shared_ptr<const FlexibleBody> body,
+                                                      BodySettings settings) {
+  add_body(name, std::move(settings));
+  return make_flexible(name, std::move(body));
+}
+
+MechanismBuilder& MechanismBuilder::make_flexible(const std::string& name,
+                                                  std::shared_ptr<const FlexibleBody> body) {
+  BodySettings& frame = this->body(name);
+  const Source source = frame.source;
+  frame.flexible = body;
+  BodySettings own{.source = source};  // what deforms, as a rigid body at rest
+  if (body && body->mass > 0.0) {
+    const auto& j = body->inertia;
+    const SpatialInertiad rest{body->mass, body->mass_moment, {j[0], j[1], j[2], j[3], j[4], j[5]}};
+    own.mass = body->mass;
+    own.center_of_mass = rest.center_of_mass();
+    own.inertia = rest.central_inertia();
+  }
+  const std::string modes = modes_name(name);
+  add_body(modes, std::move(own));
+  const auto connect = [&](const std::string& hinge, const std::string& parent, HingeType type,
+                           int attachment) {
+    add_hinge(hinge, parent, hinge,
+              {.type = type,
+               .flexible = body,
+               .attachment = attachment,
+               .cut = Cut::never,
+               .source = source});
+  };
+  connect(modes, name, HingeType::modes, -1);
+  const int attachments = body ? static_cast<int>(body->attachments.size()) : 0;
+  for (int i = 0; i < attachments; ++i) {
+    const std::string own_name = name + "." + at(body->attachments, i).name;
+    add_body(own_name, {.source = source});
+    connect(own_name, modes, HingeType::attachment, i);
+  }
   return *this;
 }
 
@@ -123,7 +165,9 @@ MechanismBuilder& MechanismBuilder::remove_body(std::string_view body_name) {
   const std::string name(body_name);  // the view may be into what is removed
   Description& d = description_;
   std::unordered_set<std::string> hinges;
+  std::vector<std::string> parts;  // of a flexible body go with it
   for (Hinge& h : d.hinges) {
+    if (h.parent == name && is_internal(h.type)) parts.push_back(h.child);
     if (h.parent == name || h.child == name) hinges.insert(h.name);
     if (h.drive && h.drive->carrier == name) h.drive.reset();
   }
@@ -135,6 +179,7 @@ MechanismBuilder& MechanismBuilder::remove_body(std::string_view body_name) {
   std::erase_if(d.springs, on_either_end);
   std::erase_if(d.frames, [&](const Frame& frame) { return frame.body == name; });
   std::erase_if(d.bodies, [&](const Body& b) { return b.name == name; });
+  for (const std::string& part : parts) remove_body(part);
   return *this;
 }
 

@@ -17,6 +17,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "catena/model/mechanism.h"
 
@@ -39,8 +40,22 @@ class MechanismBuilder {
 
   MechanismBuilder& set_gravity(const Vec3d& gravity);
   MechanismBuilder& add_body(std::string name, BodySettings settings = {});
+  // A flexible body: the body `name` is its frame, clamped to it; `name.ATTACHMENT` is a body at
+  // each of its attachments, on which hinges, frames, springs and forces may sit. Its modal
+  // coordinates are `name.mode1`, ... (model/flexible_body.h; flexible/beam.h makes the constants).
+  // `settings` may add rigid mass at the frame.
+  MechanismBuilder& add_flexible_body(std::string name, std::shared_ptr<const FlexibleBody> body,
+                                      BodySettings settings = {});
+  // Makes a body that is there the frame of a flexible one.
+  MechanismBuilder& make_flexible(const std::string& name,
+                                  std::shared_ptr<const FlexibleBody> constants);
   MechanismBuilder& add_hinge(std::string name, std::string parent, std::string child,
                               HingeSettings settings = {});
+  // The same by its more common name.
+  MechanismBuilder& add_joint(std::string name, std::string parent, std::string child,
+                              HingeSettings settings = {}) {
+    return add_hinge(std::move(name), std::move(parent), std::move(child), std::move(settings));
+  }
   MechanismBuilder& add_frame(std::string name, std::string body, const Transformd& pose);
   MechanismBuilder& add_rod(Rod rod);
   MechanismBuilder& add_coupling(Coupling coupling);

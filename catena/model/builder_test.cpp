@@ -42,6 +42,17 @@ TEST(Builder, GearIsAMimicJoint) {
       gear.constant);
 }
 
+TEST(Builder, AddJointIsAddHinge) {
+  MechanismBuilder b("arm");
+  b.add_body("link", {.mass = 1.0, .inertia = SymMat3d::diagonal(0.1, 0.1, 0.1)})
+      .add_joint("elbow", "world", "link", {.type = HingeType::prismatic});
+  const Hinge& elbow = b.description().hinges.at(0);
+  EXPECT_EQ(elbow.name, "elbow");
+  EXPECT_EQ(elbow.parent, "world");
+  EXPECT_EQ(elbow.child, "link");
+  EXPECT_EQ(elbow.type, HingeType::prismatic);
+}
+
 TEST(Builder, EditGivesTheSameMechanismAgain) {
   const Mechanism m = gripper().finish();
   const Mechanism again = m.edit().finish();

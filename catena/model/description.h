@@ -23,6 +23,8 @@
 
 namespace catena {
 
+struct FlexibleBody;  // flexible_body.h
+
 inline constexpr const char* kWorld = "world";
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -45,6 +47,9 @@ struct BodySettings {
   SymMat3d inertia{};        // about the centre of mass, in the inertia axes
   Rotationd inertia_axes{};  // R_body_inertia
   std::vector<Visual> visuals{};
+  // Of the frame of a flexible body: its constants (builder.h: add_flexible_body). Mass and inertia
+  // above are then those of rigid parts at the frame.
+  std::shared_ptr<const FlexibleBody> flexible{};
   Source source{};
 
   // About the origin and in the axes of the body frame.
@@ -94,6 +99,9 @@ struct HingeSettings {
       freedoms{};  // may be shorter than the freedoms: the rest have defaults
   std::optional<DriveSettings> drive{};
   std::shared_ptr<const CustomHinge> custom{};
+  // Of modes and attachments: the flexible body, and which attachment.
+  std::shared_ptr<const FlexibleBody> flexible{};
+  int attachment = -1;
   Cut cut = Cut::automatic;
   // Coordinates of its own even if it is cut and nothing acts at it (with_coordinates.h).
   bool keeps_coordinates = false;
@@ -164,6 +172,9 @@ struct SpringDamper {
   double damping = 0.0;
   Source source{};
 };
+
+// The internal body and hinge of a flexible body's modes.
+inline std::string modes_name(const std::string& body) { return body + ".modes"; }
 
 struct Description {
   std::string name = "mechanism";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "catena/base/index.h"
 
@@ -16,7 +17,7 @@ struct Row {
   int coordinates;
 };
 
-constexpr std::array<Row, 12> kTypes{{{HingeType::weld, "weld", 0, 0},
+constexpr std::array<Row, 14> kTypes{{{HingeType::weld, "weld", 0, 0},
                                       {HingeType::revolute, "revolute", 1, 1},
                                       {HingeType::prismatic, "prismatic", 1, 1},
                                       {HingeType::screw, "screw", 1, 1},
@@ -27,7 +28,11 @@ constexpr std::array<Row, 12> kTypes{{{HingeType::weld, "weld", 0, 0},
                                       {HingeType::gimbal, "gimbal", 3, 3},
                                       {HingeType::translation, "translation", 3, 3},
                                       {HingeType::free, "free", 6, 7},
-                                      {HingeType::custom, "custom", 0, 0}}};
+                                      {HingeType::custom, "custom", 0, 0},
+                                      {HingeType::modes, "modes", 0, 0},
+                                      {HingeType::attachment, "attachment", 0, 0}}};
+// Those after are not for users to name.
+constexpr std::size_t kUserTypes = 12;
 
 const Row& row_of(HingeType type) { return kTypes[index(type)]; }
 
@@ -43,15 +48,15 @@ std::vector<std::string> numbered(int n) {
 std::string_view to_string(HingeType type) { return row_of(type).name; }
 
 std::optional<HingeType> hinge_type_from(std::string_view name) {
-  for (const Row& row : kTypes)
+  for (const Row& row : std::span(kTypes).first(kUserTypes))
     if (row.name == name) return row.type;
   return std::nullopt;
 }
 
 std::vector<std::string> hinge_type_names() {
   std::vector<std::string> names;
-  names.reserve(kTypes.size());
-  for (const Row& row : kTypes) names.emplace_back(row.name);
+  names.reserve(kUserTypes);
+  for (const Row& row : std::span(kTypes).first(kUserTypes)) names.emplace_back(row.name);
   return names;
 }
 
@@ -81,6 +86,13 @@ std::vector<std::string> velocity_suffixes(HingeType type, int freedoms) {
       return {".x", ".y", ".z"};
     case HingeType::free:
       return {".wx", ".wy", ".wz", ".vx", ".vy", ".vz"};
+    case HingeType::modes: {  // "boom.modes" is called "boom" there (make_mechanism.cpp)
+      std::vector<std::string> names;
+      for (int i = 1; i <= freedoms; ++i) names.push_back(".mode" + std::to_string(i));
+      return names;
+    }
+    case HingeType::attachment:
+      return {};
     default:
       return freedoms == 1 ? std::vector<std::string>{""} : numbered(freedoms);
   }

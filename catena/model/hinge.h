@@ -46,7 +46,10 @@ enum class HingeType {
   gimbal,
   translation,
   free,
-  custom
+  custom,
+  // Internal, between the bodies of which a flexible body is made (builder.h: add_flexible_body).
+  modes,
+  attachment
 };
 
 std::string_view to_string(HingeType type);

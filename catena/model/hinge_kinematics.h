@@ -243,6 +243,9 @@ inline void evaluate_hinge(const Node& node, const NodeScrew* screws, const Cust
       else
         evaluate_custom_motion(*custom, node.freedoms, q, v, motion);
       break;
+    case NodeHinge::modes:
+    case NodeHinge::attachment:
+      break;  // kernels of their own
   }
   if (node.reversed) reverse(motion, node.freedoms);
 }

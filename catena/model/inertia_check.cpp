@@ -120,6 +120,14 @@ void choose_position(const Mechanism& m, int n, double* q) {
   if (node.hinge == NodeHinge::spherical || node.hinge == NodeHinge::free) normalize_quaternion(q);
 }
 
+Transformd rest_pose(const Mechanism& m, const Node& attachment) {
+  const AttachmentTable& table = *at(m.attachment_tables(), attachment.flexible);
+  Transformd x;
+  for (int i = 0; i < 9; ++i) x.rotation.matrix.m[i / 3][i % 3] = table.rotation[i];
+  x.translation = {table.position[0], table.position[1], table.position[2]};
+  return x;
+}
+
 }  // namespace
 
 void check_hinge_inertias(const Mechanism& m, std::vector<Diagnostic>& found) {
@@ -141,11 +149,13 @@ void check_hinge_inertias(const Mechanism& m, std::vector<Diagnostic>& found) {
     const Node& node = at(m.nodes(), n);
     double q[kMaxCoordinates] = {};
     const double v[kMaxFreedoms] = {};
-    choose_position(m, n, q);
     HingeMotion<double> motion;
+    const bool flexible = node.flexible >= 0;  // taken as rigid here: its own mass was checked
+    if (!flexible) choose_position(m, n, q);
     evaluate_hinge(node, m.screws().data(), at(m.customs(), n), q, v, motion);
+    if (node.hinge == NodeHinge::attachment) motion.displacement = rest_pose(m, node);
     Measured& body = at(articulated, n);
-    if (!at(restrained, n)) {
+    if (!flexible && !at(restrained, n)) {
       MotionMap h(6, node.freedoms);
       for (int k = 0; k < node.freedoms; ++k) h.col(k) = to_eigen(motion.map[k]);
       const Column rotor = rotors.segment(node.v_index, node.freedoms);

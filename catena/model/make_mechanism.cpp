@@ -10,6 +10,7 @@
 #include "catena/base/text.h"
 #include "catena/model/builder.h"
 #include "catena/model/configuration.h"
+#include "catena/model/flexible_tables.h"
 #include "catena/model/hinge_kinematics.h"
 #include "catena/model/inertia_check.h"
 #include "catena/model/mechanism_names.h"
@@ -72,6 +73,10 @@ NodeHinge node_hinge_of(HingeType type) {
       return NodeHinge::free;
     case HingeType::custom:
       return NodeHinge::custom;
+    case HingeType::modes:
+      return NodeHinge::modes;
+    case HingeType::attachment:
+      return NodeHinge::attachment;
     default:
       return NodeHinge::screws;
   }
@@ -93,6 +98,7 @@ class Finisher {
     if (has_error(found)) m_.description_ = repaired(std::move(m_.description_));
     m_.topology_ = analyse_topology(d_);
     check_graph(found);
+    check_flexible_edges(found);
     if (!t_.unreachable.empty()) {
       MechanismBuilder connected(std::move(m_.description_));
       m_.description_ = connected.connect_roots(HingeType::weld).description();
@@ -105,6 +111,7 @@ class Finisher {
     place_hinges();
     place_others();
     report_loops();
+    check_flexible_loops(found);
     m_.names_ = make_name_tables(m_);
     check_coordinate_names(found);
     const bool sound = !has_error(found);
@@ -151,6 +158,32 @@ class Finisher {
   }
 
   // 'arm.x' may be a hinge of one freedom and a coordinate of the hinge 'arm'.
+  // The frame of a flexible body must be nearer to the ground than its attachments.
+  void check_flexible_edges(std::vector<Diagnostic>& found) {
+    for (const Topology::Edge& edge : t_.inboard) {
+      if (edge.hinge < 0 || !edge.reversed) continue;
+      const Hinge& hinge = at(d_.hinges, edge.hinge);
+      if (!is_internal(hinge.type)) continue;
+      found.push_back({Severity::error, hinge.source,
+                       "flexible body '" +
+                           (hinge.type == HingeType::modes
+                                ? hinge.parent
+                                : hinge.parent.substr(0, hinge.parent.rfind(modes_name("")))) +
+                           "' is reached from its attachment '" + hinge.child +
+                           "'; clamp it there (its frame must be on the side of the ground), and "
+                           "make the other end an attachment"});
+    }
+    if (!has_error(found)) return;
+    // The search for other mistakes goes on with rigid bodies.
+    bool changed = false;
+    for (Hinge& hinge : m_.description_.hinges)
+      if (is_internal(hinge.type)) {
+        hinge.type = HingeType::weld;
+        changed = true;
+      }
+    if (changed) m_.topology_ = analyse_topology(d_);
+  }
+
   void check_coordinate_names(std::vector<Diagnostic>& found) const {
     std::unordered_set<std::string_view> seen;
     for (const HingePlace& place : m_.hinges_)
@@ -256,8 +289,8 @@ class Finisher {
   static void describe_hinge(const Hinge& hinge, bool reversed, Node& node,
                              std::vector<NodeScrew>& screws) {
     node.hinge = node_hinge_of(hinge.type);
-    node.coordinates = static_cast<std::uint8_t>(coordinates_of(hinge));
-    node.freedoms = static_cast<std::uint8_t>(freedoms_of(hinge));
+    node.coordinates = static_cast<std::uint16_t>(coordinates_of(hinge));
+    node.freedoms = static_cast<std::uint16_t>(freedoms_of(hinge));
     node.pitch = hinge.type == HingeType::screw ? hinge.pitch : 0.0;
     node.first_screw = static_cast<int>(screws.size());
     if (node.hinge != NodeHinge::screws) {
@@ -286,6 +319,7 @@ class Finisher {
     node.hinge_index = h;
     node.q_index = m_.coordinates_;
     node.v_index = m_.freedoms_;
+    if (is_internal(hinge.type)) place_flexible(hinge, node);
     const Transformd& side = reversed ? hinge.frame_on_child : hinge.frame_on_parent;
     const Transformd x = placement(inner) * side * alignment(hinge, reversed);
     for (int i = 0; i < 9; ++i) node.rotation[i] = x.rotation.matrix.m[i / 3][i % 3];
@@ -303,10 +337,12 @@ class Finisher {
     m_.nodes_.push_back(node);
     m_.customs_.push_back(hinge.custom.get());
 
+    // Modes are called after the flexible body: "boom.mode1".
+    const std::string& name = hinge.type == HingeType::modes ? hinge.parent : hinge.name;
     for (const std::string& s : position_suffixes(hinge.type, node.coordinates))
-      m_.position_names_.push_back(hinge.name + s);
+      m_.position_names_.push_back(name + s);
     for (const std::string& s : velocity_suffixes(hinge.type, node.freedoms))
-      m_.velocity_names_.push_back(hinge.name + s);
+      m_.velocity_names_.push_back(name + s);
     for (int k = 0; k < node.freedoms; ++k) {
       m_.freedom_settings_.push_back(to_size(k) < hinge.freedoms.size() ? at(hinge.freedoms, k)
                                                                         : FreedomSettings{});
@@ -315,6 +351,31 @@ class Finisher {
       const bool plain = node.coordinates == node.freedoms;
       m_.coordinate_of_freedom_.push_back(plain ? node.q_index + k : -1);
     }
+  }
+
+  // Modes and attachments: their constants, and where they are in the tables.
+  void place_flexible(const Hinge& hinge, Node& node) {
+    const int n = static_cast<int>(m_.nodes_.size());
+    if (hinge.type == HingeType::modes) {
+      node.flexible = static_cast<int>(m_.flexible_.size());
+      m_.flexible_.push_back({hinge.parent, body_of(hinge.parent), n, {}, hinge.flexible});
+      m_.flexible_.back().attachments.resize(hinge.flexible->attachments.size());
+      std::shared_ptr<const FlexibleTables>& tables = tables_of_[hinge.flexible.get()];
+      if (!tables) {
+        tables = std::make_shared<const FlexibleTables>(*hinge.flexible);
+        m_.table_stores_.push_back(tables);
+      }
+      m_.flexible_tables_.push_back(&tables->body);
+      return;
+    }
+    const Node& modes = at(m_.nodes_, node.parent);
+    node.q_index = modes.q_index;
+    node.v_index = modes.v_index;
+    node.flexible = static_cast<int>(m_.attachment_tables_.size());
+    FlexiblePlace& body = at(m_.flexible_, modes.flexible);
+    m_.attachment_tables_.push_back(
+        &at(tables_of_.at(body.constants.get())->attachments, hinge.attachment));
+    at(body.attachments, hinge.attachment) = {body_of(hinge.child), n};
   }
 
   void place_hinges() {
@@ -382,6 +443,16 @@ class Finisher {
     }
   }
 
+  void check_flexible_loops(std::vector<Diagnostic>& found) const {
+    for (const FlexiblePlace& body : m_.flexible_)
+      for (const LoopPlace& loop : m_.loops_)
+        if (std::find(loop.nodes.begin(), loop.nodes.end(), body.node) != loop.nodes.end())
+          found.push_back({Severity::error, at(d_.bodies, body.body).source,
+                           "flexible body '" + body.name +
+                               "' is part of a closed loop, which is not supported yet; close the "
+                               "loop by a stiff spring, or make the body rigid"});
+  }
+
   void report_loops() {
     std::vector<std::vector<int>> bodies_of(to_size(t_.group_count));
     for (int b = 0; b < static_cast<int>(d_.bodies.size()); ++b)
@@ -424,6 +495,7 @@ class Finisher {
   const Topology& t_ = m_.topology_;
   std::unordered_map<std::string, int> body_index_{{kWorld, -1}};
   std::vector<int> node_of_group_;
+  std::unordered_map<const FlexibleBody*, std::shared_ptr<const FlexibleTables>> tables_of_;
 };
 
 Mechanism MechanismBuilder::finish(const FinishSettings& settings) const {

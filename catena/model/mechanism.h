@@ -34,6 +34,8 @@
 #include "catena/base/error.h"
 #include "catena/base/made_once.h"
 #include "catena/model/description.h"
+#include "catena/model/flexible_body.h"
+#include "catena/model/flexible_table.h"
 #include "catena/model/node.h"
 #include "catena/model/topology.h"
 #include "catena/spatial/eigen.h"
@@ -110,6 +112,19 @@ struct LoopPlace {
   int constraints = 0;  // scalar rows, redundant ones included
 };
 
+// A flexible body: its frame (a body), the node of its modes, and its attachments.
+struct FlexiblePlace {
+  std::string name;
+  int body = -1;
+  int node = -1;  // of the modes; their coordinates are at its q_index and v_index
+  struct Attachment {
+    int body = -1;
+    int node = -1;
+  };
+  std::vector<Attachment> attachments;  // as in the constants
+  std::shared_ptr<const FlexibleBody> constants;
+};
+
 struct State {
   Eigen::VectorXd q;
   Eigen::VectorXd v;
@@ -137,6 +152,11 @@ class Mechanism {
   std::span<const DrivePlace> drives() const { return drives_; }
   std::span<const SpringPlace> springs() const { return springs_; }
   std::span<const LoopPlace> loops() const { return loops_; }
+  std::span<const FlexiblePlace> flexible_bodies() const { return flexible_; }
+  bool has_flexible_bodies() const { return !flexible_.empty(); }
+  // For the sweeps, by Node::flexible of modes and of attachments.
+  std::span<const FlexibleTable* const> flexible_tables() const { return flexible_tables_; }
+  std::span<const AttachmentTable* const> attachment_tables() const { return attachment_tables_; }
   std::span<const FreedomSettings> freedom_settings() const { return freedom_settings_; }  // by v
   // The q index of the coordinate whose rate is v[i], or −1 (rotations by quaternion).
   std::span<const int> coordinate_of_freedom() const { return coordinate_of_freedom_; }
@@ -187,6 +207,10 @@ class Mechanism {
   std::vector<DrivePlace> drives_;
   std::vector<SpringPlace> springs_;
   std::vector<LoopPlace> loops_;
+  std::vector<FlexiblePlace> flexible_;
+  std::vector<const FlexibleTable*> flexible_tables_;
+  std::vector<const AttachmentTable*> attachment_tables_;
+  std::vector<std::shared_ptr<const struct FlexibleTables>> table_stores_;
   std::vector<FreedomSettings> freedom_settings_;
   std::vector<int> coordinate_of_freedom_;
   std::vector<std::string> position_names_;

@@ -36,7 +36,9 @@ enum class NodeHinge : std::uint8_t {
   screws,     // a product of turns and shifts about fixed axes; H depends on q
   spherical,  // quaternion, H = (1; 0)
   free,       // quaternion and position, H = 1
-  custom      // by the user
+  custom,     // by the user
+  modes,      // freedoms of a flexible body: no motion of its own, n coordinates
+  attachment  // of a flexible body: moved by the modes of its parent, no freedom of its own
 };
 
 // One factor of a hinge made of screws: a turn about, or a shift along, a fixed axis through the
@@ -54,12 +56,15 @@ struct Node {
   // displacement and the motion map is −Ad(J) H. Coordinates keep the meaning the user gave them.
   // (Hinges made of screws need no flag: their screws are reversed when the mechanism is finished.)
   bool reversed = false;
-  std::uint8_t coordinates = 1;  // length of q
-  std::uint8_t freedoms = 1;     // length of v
+  std::uint16_t coordinates = 1;  // length of q
+  std::uint16_t freedoms = 1;     // length of v
   int q_index = 0;
   int v_index = 0;
   int first_screw = 0;  // of `coordinates` screws in the table of screws
   int hinge_index = -1;
+  // Of modes and attachments: which one in the mechanism's tables. The q_index and v_index of an
+  // attachment are those of the modes.
+  int flexible = -1;
   double pitch = 0.0;
 
   // X_parentnode_hinge: constant displacement to the parent-side frame of the hinge.

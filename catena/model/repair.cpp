@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "catena/base/index.h"
+#include "catena/model/flexible_body.h"
 #include "catena/model/topology.h"
 #include "catena/model/usable_numbers.h"
 #include "catena/model/user_functions.h"
@@ -37,6 +38,15 @@ void repair_hinge(Hinge& hinge) {
       std::adjacent_find(hinge.axes.begin(), hinge.axes.end(), parallel) == hinge.axes.end();
   if (!sound_axes) hinge.axes.clear();
   if (!usable(hinge.pitch)) hinge.pitch = 0.0;
+  if (is_internal(hinge.type)) {
+    hinge.locked_at.clear();
+    hinge.initial_position.clear();
+    hinge.initial_velocity.clear();
+    if (!hinge.flexible || hinge.flexible->modes() == 0 ||
+        !check_flexible_body(*hinge.flexible, "").empty())
+      hinge.type = HingeType::weld;
+    return;
+  }
   if (hinge.type == HingeType::custom &&
       (!hinge.custom || hinge.custom->freedoms() < 1 || hinge.custom->freedoms() > kMaxFreedoms ||
        !wrong_in_custom_hinge(hinge).empty()))

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "catena/base/index.h"
+#include "catena/model/flexible_body.h"
 #include "catena/model/union_find.h"
 
 namespace catena {
@@ -203,7 +204,11 @@ class Analysis {
       if (at(t_.inboard, g).hinge >= 0) at(children, at(t_.parent_group, g)).push_back(g);
     std::priority_queue<std::pair<int, int>, std::vector<std::pair<int, int>>, std::greater<>> next;
     const auto release = [&](int group) {
-      for (const int child : at(children, group)) next.emplace(at(t_.inboard, child).hinge, child);
+      for (const int child : at(children, group)) {
+        const int hinge = at(t_.inboard, child).hinge;
+        // Modes and attachments directly after the frame of their flexible body.
+        next.emplace(is_internal(at(d_.hinges, hinge).type) ? -1 : hinge, child);
+      }
     };
     release(t_.world_group);
     while (!next.empty()) {
@@ -345,6 +350,10 @@ class Analysis {
 
 }  // namespace
 
+bool is_internal(HingeType type) {
+  return type == HingeType::modes || type == HingeType::attachment;
+}
+
 bool is_rigid(const Hinge& hinge) {
   return hinge.type == HingeType::weld || !hinge.locked_at.empty();
 }
@@ -367,12 +376,13 @@ bool keeps_coordinates_when_cut(const Hinge& hinge) {
 int freedoms_of(const Hinge& hinge) {
   if (is_rigid(hinge)) return 0;
   if (hinge.type == HingeType::custom) return hinge.custom ? hinge.custom->freedoms() : 0;
+  if (hinge.type == HingeType::modes) return hinge.flexible ? hinge.flexible->modes() : 0;
   return freedoms_of(hinge.type);
 }
 
 int coordinates_of(const Hinge& hinge) {
   if (is_rigid(hinge)) return 0;
-  if (hinge.type == HingeType::custom) return freedoms_of(hinge);
+  if (hinge.type == HingeType::custom || hinge.type == HingeType::modes) return freedoms_of(hinge);
   return coordinates_of(hinge.type);
 }
 

@@ -50,6 +50,8 @@ struct Topology {
   std::vector<Loop> loops;
 };
 
+// Between the bodies of which a flexible body is made.
+bool is_internal(HingeType type);
 // Welded at the author's wish or by locking.
 bool is_rigid(const Hinge& hinge);
 // A drive, a spring, damping or friction acts at it.

@@ -7,6 +7,7 @@
 
 #include "catena/base/index.h"
 #include "catena/base/text.h"
+#include "catena/model/flexible_body.h"
 #include "catena/model/topology.h"
 #include "catena/model/usable_numbers.h"
 #include "catena/model/user_functions.h"
@@ -297,6 +298,10 @@ class Validator {
     else if (hinge.pitch != 0.0 && hinge.type != HingeType::screw)
       warning(hinge.source, what + ": a " + std::string(to_string(hinge.type)) +
                                 " hinge has no pitch; make it a screw or leave the pitch out");
+    if (is_internal(hinge.type)) {
+      check_flexible(hinge, what);
+      return;
+    }
     if (hinge.type == HingeType::custom) {
       if (!hinge.custom) {
         error(hinge.source, what + ": a custom hinge needs its functions");
@@ -348,6 +353,28 @@ class Validator {
     check_quaternion(hinge.initial_position, "the initial position");
     check_start(hinge, what);
     if (hinge.drive) check_drive(hinge, what, freedoms);
+  }
+
+  // The modes of a flexible body, or one of its attachments.
+  void check_flexible(const Hinge& hinge, const std::string& what) {
+    if (!hinge.flexible) {
+      error(hinge.source, what + ": a flexible body needs its constants (flexible/beam.h)");
+      return;
+    }
+    const std::string body = "flexible body '" + hinge.parent + "'";
+    if (!hinge.locked_at.empty())
+      error(hinge.source,
+            what + ": the modes of " + body + " cannot be locked; make it a rigid body instead");
+    if (hinge.type == HingeType::attachment) return;
+    const std::size_t n = to_size(hinge.flexible->modes());
+    if (n > std::numeric_limits<std::uint16_t>::max())
+      error(hinge.source, body + " has " + std::to_string(n) + " modes, more than 65535");
+    for (const std::vector<double>* values : {&hinge.initial_position, &hinge.initial_velocity})
+      if (!values->empty() && (values->size() != n || !usable(*values)))
+        error(hinge.source, body + ": its initial state needs " + std::to_string(n) +
+                                " finite numbers, one for each mode");
+    for (Diagnostic& d : check_flexible_body(*hinge.flexible, body, hinge.source))
+      found_.push_back(std::move(d));
   }
 
   void check_drive(const Hinge& hinge, const std::string& what, std::size_t freedoms) {

@@ -41,110 +41,134 @@ void add_penalty(const Transcription& t, const VectorXd& x, const Penalty& penal
   }
 }
 
+// One run of the method.
+class LevenbergMarquardt {
+ public:
+  LevenbergMarquardt(Attempt& a, const Penalty* penalty)
+      : a_(a),
+        penalty_(penalty),
+        is_rough_(penalty != nullptr && penalty->rough),
+        tolerance_(is_rough_ ? kRoughTolerance : a.settings.tolerance) {}
+
+  VectorXd run(const VectorXd& from) {
+    x_ = from;
+    if (!evaluate(x_, Want::derivatives, here_)) {
+      end(SolverEnd::failed, "no motion can be computed from the start: " + a_.problem.failure());
+      return x_;
+    }
+    const double largest = std::max(here_.hessian.diagonal().maxCoeff(), kLeastDiagonal);
+    scale_ = here_.hessian.diagonal().cwiseMax(kLeastScale * largest);
+    std::vector<double> costs;
+    for (a_.iterations = 0;; ++a_.iterations) {
+      costs.push_back(here_.cost);
+      if (is_rough_ && costs.size() > kPatience &&
+          here_.cost > (1.0 - kRoughGain) * costs[costs.size() - kPatience - 1])
+        return x_;
+      a_.stationarity = here_.gradient.lpNorm<Eigen::Infinity>();
+      if (must_end() || !go_downhill()) return x_;
+    }
+  }
+
+ private:
+  using Want = Transcription::Want;
+  // Roughly means: until ten iterations gain less than a hundredth.
+  static constexpr std::size_t kPatience = 10;
+  static constexpr double kRoughGain = 0.01;
+  static constexpr double kRoughTolerance = 1e-5;
+  // Entries of D are no less than this part of the largest, and that is no less than a number that
+  // can be divided by.
+  static constexpr double kLeastScale = 1e-12;
+  static constexpr double kLeastDiagonal = 1e-300;
+
+  bool evaluate(const VectorXd& at, Want want, ProgramValues& e) {
+    ++a_.evaluations;
+    if (!a_.problem.evaluate(at, want, e)) return false;
+    if (want == Want::derivatives) a_.offer(at, e.cost, a_.problem.violation(at, e.constraints));
+    if (penalty_ != nullptr) add_penalty(a_.problem, at, *penalty_, want == Want::derivatives, e);
+    return true;
+  }
+
+  bool end(SolverEnd how, const std::string& message) {
+    a_.end = how;
+    a_.message = message;
+    return true;
+  }
+
+  bool is_stopped() {
+    if (!a_.settings.progress ||
+        a_.settings.progress({a_.start, a_.iterations, here_.cost, 0.0, a_.stationarity,
+                              step_length_, a_.evaluations}))
+      return false;
+    return end(SolverEnd::stopped, "stopped on request");
+  }
+
+  bool must_end() {
+    if (is_stopped()) return true;
+    if (a_.iterations >= a_.settings.iterations)
+      return end(SolverEnd::iterations,
+                 "the number of iterations was used up before the cost had settled");
+    return a_.late() &&
+           end(SolverEnd::time, "the time limit was reached before the cost had settled");
+  }
+
+  // Steps with more and more damping until the cost falls; false: that was the end.
+  bool go_downhill() {
+    for (;;) {
+      MatrixXd system = here_.hessian;
+      system.diagonal() += damping_ * scale_;
+      const Cholesky factor(system);
+      const VectorXd step = -factor.solve(here_.gradient);
+      const double promised = -step.dot(here_.gradient) - 0.5 * step.dot(here_.hessian * step);
+      const bool tiny =
+          !(promised > 1e-3 * tolerance_ * here_.cost) && promised > -1e-10 * here_.cost;
+      // With little damping the promise is what is left to gain.
+      if (factor.succeeded() && tiny && damping_ < 1.0)
+        return !end(SolverEnd::converged, "converged: no direction promises a lower cost");
+      const VectorXd next = x_ + step;
+      if (factor.succeeded() && next.allFinite() && evaluate(next, Want::values, there_) &&
+          there_.cost < here_.cost)
+        return take(next, step, promised);
+      damping_ *= growth_;
+      growth_ *= 2.0;
+      if (!(step.norm() > 1e-14 * (x_.norm() + 1e-14)) || !std::isfinite(damping_)) {
+        // Rounding hides what is left.
+        if (a_.stationarity <= 1e-6 * (1.0 + here_.cost))
+          return !end(SolverEnd::converged, "converged: rounding hides any further gain");
+        return !end(SolverEnd::stuck,
+                    "stuck: no step lowers the cost, though its gradient is not zero");
+      }
+      if (a_.late()) return true;
+      if (is_stopped()) return false;
+    }
+  }
+
+  // A step that lowers the cost; less damping if it keeps what it promised (Nielsen).
+  bool take(const VectorXd& next, const VectorXd& step, double promised) {
+    const double ratio = (here_.cost - there_.cost) / promised;
+    x_ = next;
+    step_length_ = step.norm();
+    const double cube = 2.0 * ratio - 1.0;
+    damping_ *= std::max(1.0 / 3.0, 1.0 - cube * cube * cube);
+    growth_ = 2.0;
+    if (!evaluate(x_, Want::derivatives, here_))
+      return !end(SolverEnd::stuck, "stuck: the derivatives of the motion cannot be computed");
+    scale_ = scale_.cwiseMax(here_.hessian.diagonal());
+    return true;
+  }
+
+  Attempt& a_;
+  const Penalty* penalty_;
+  bool is_rough_;
+  double tolerance_;
+  VectorXd x_, scale_;  // D
+  ProgramValues here_, there_;
+  double damping_ = 1e-3, growth_ = 2.0, step_length_ = 0.0;
+};
+
 }  // namespace
 
 VectorXd levenberg_marquardt(Attempt& a, const VectorXd& from, const Penalty* penalty) {
-  using Want = Transcription::Want;
-  Transcription& problem = a.problem;
-  const bool rough = penalty != nullptr && penalty->rough;
-  const double tolerance = rough ? 1e-5 : a.settings.tolerance;
-  const int most = a.settings.iterations;
-  const auto evaluate = [&](const VectorXd& at, Want want, ProgramValues& e) {
-    ++a.evaluations;
-    if (!problem.evaluate(at, want, e)) return false;
-    if (want == Want::derivatives) a.offer(at, e.cost, problem.violation(at, e.constraints));
-    if (penalty != nullptr) add_penalty(problem, at, *penalty, want == Want::derivatives, e);
-    return true;
-  };
-  VectorXd x = from;
-  ProgramValues here, there;
-  if (!evaluate(x, Want::derivatives, here)) {
-    a.end = SolverEnd::failed;
-    a.message = "no motion can be computed from the start: " + problem.failure();
-    return x;
-  }
-  VectorXd scale = here.hessian.diagonal();
-  const double least = 1e-12 * std::max(scale.maxCoeff(), 1e-300);
-  scale = scale.cwiseMax(least);
-  double damping = 1e-3, growth = 2.0;
-  double step_length = 0.0;
-  // Roughly means: until ten iterations gain less than a hundredth.
-  constexpr int kPatience = 10;
-  std::vector<double> costs;
-  for (a.iterations = 0;; ++a.iterations) {
-    costs.push_back(here.cost);
-    if (rough && costs.size() > kPatience && here.cost > 0.99 * costs[costs.size() - kPatience - 1])
-      return x;
-    a.stationarity = here.gradient.lpNorm<Eigen::Infinity>();
-    if (a.settings.progress && !a.settings.progress({a.start, a.iterations, here.cost, 0.0,
-                                                     a.stationarity, step_length, a.evaluations})) {
-      a.end = SolverEnd::stopped;
-      a.message = "stopped on request";
-      return x;
-    }
-    if (a.iterations >= most) {
-      a.end = SolverEnd::iterations;
-      a.message = "the number of iterations was used up before the cost had settled";
-      return x;
-    }
-    if (a.late()) {
-      a.end = SolverEnd::time;
-      a.message = "the time limit was reached before the cost had settled";
-      return x;
-    }
-    // Downhill until the cost falls.
-    for (;;) {
-      MatrixXd system = here.hessian;
-      system.diagonal() += damping * scale;
-      const Cholesky factor(system);
-      const VectorXd step = -factor.solve(here.gradient);
-      const double promised = -step.dot(here.gradient) - 0.5 * step.dot(here.hessian * step);
-      const bool tiny = !(promised > 1e-3 * tolerance * here.cost) && promised > -1e-10 * here.cost;
-      // With little damping the promise is what is left to gain.
-      if (factor.succeeded() && tiny && damping < 1.0) {
-        a.end = SolverEnd::converged;
-        a.message = "converged: no direction promises a lower cost";
-        return x;
-      }
-      const VectorXd next = x + step;
-      const bool computed =
-          factor.succeeded() && next.allFinite() && evaluate(next, Want::values, there);
-      if (computed && there.cost < here.cost) {
-        const double ratio = (here.cost - there.cost) / promised;
-        x = next;
-        step_length = step.norm();
-        const double cube = 2.0 * ratio - 1.0;
-        damping *= std::max(1.0 / 3.0, 1.0 - cube * cube * cube);
-        growth = 2.0;
-        if (!evaluate(x, Want::derivatives, here)) {
-          a.end = SolverEnd::stuck;
-          a.message = "stuck: the derivatives of the motion cannot be computed";
-          return x;
-        }
-        scale = scale.cwiseMax(here.hessian.diagonal());
-        break;
-      }
-      damping *= growth;
-      growth *= 2.0;
-      if (!(step.norm() > 1e-14 * (x.norm() + 1e-14)) || !std::isfinite(damping)) {
-        // Rounding hides what is left.
-        a.end =
-            a.stationarity <= 1e-6 * (1.0 + here.cost) ? SolverEnd::converged : SolverEnd::stuck;
-        a.message = a.end == SolverEnd::converged
-                        ? "converged: rounding hides any further gain"
-                        : "stuck: no step lowers the cost, though its gradient is not zero";
-        return x;
-      }
-      if (a.late()) break;
-      if (a.settings.progress &&
-          !a.settings.progress({a.start, a.iterations, here.cost, 0.0, a.stationarity, step_length,
-                                a.evaluations})) {
-        a.end = SolverEnd::stopped;
-        a.message = "stopped on request";
-        return x;
-      }
-    }
-  }
+  return LevenbergMarquardt(a, penalty).run(from);
 }
 
 // The shifts grow by what the conditions are off, until nothing is; the weight grows where that is

@@ -24,8 +24,8 @@ namespace catena {
 struct Disturbance {
   // Of the state at the start, by state of the regulator ("q.elbow", "v.elbow").
   std::map<std::string, double> offsets{};
-  // A random offset on top: normally distributed, with this standard deviation in units of what is
-  // allowed (regulator.h; plain units for states without weight). The same on every machine.
+  // A random offset on top: normally distributed, with this standard deviation in units of the
+  // allowed one (regulator.h; plain units for states without weight). The same on every machine.
   double random = 0.0;
   std::uint64_t seed = 1;
   // Efforts at freedoms, added to those of the actuators.

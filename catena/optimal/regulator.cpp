@@ -110,7 +110,7 @@ std::optional<Chart> chart_along(const Mechanism& m, const RecordedMotion& motio
   if (best_quality < kPoorChart)
     throw NumericalError(fmt::format(
         "no choice of independent freedoms of '{}' serves this whole motion (the best is poor at "
-        "{} s: {:.2g} of what is possible there, {} is needed); regulate a part of it in which "
+        "{} s: {:.2g} of the best possible there, {} is needed); regulate a part of it in which "
         "they need not change",
         m.name(), number(worst_time), best_quality, kPoorChart));
   return best;
@@ -413,7 +413,8 @@ Regulator hold(const Mechanism& m, const OperatingPoint& point, const RegulatorS
   const LinearModel linear = linearize(m, point, wanted);
   if (linear.speed > kRest || linear.residual > kRest)
     throw Error(fmt::format(
-        "the state is no equilibrium with these efforts (the largest speed is {:.3g}, the largest "
+        "the state is not an equilibrium with these efforts (the largest speed is {:.3g}, the "
+        "largest "
         "acceleration {:.3g}); `catena equilibrium FILE --hold ACTUATOR -o state.yaml` finds one",
         linear.speed, linear.residual));
   r.freedoms = linear.freedoms;

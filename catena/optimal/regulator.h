@@ -73,7 +73,7 @@ struct Regulator {
   // x of a state against that of the motion.
   Eigen::VectorXd deviation(const Mechanism& mechanism, const State& nominal,
                             const State& state) const;
-  // A deviation in units of what is allowed: √(xᵀ Q x).
+  // A deviation in units of the allowed one: √(xᵀ Q x).
   double distance(const Eigen::VectorXd& x) const;
   // The largest singular value of a transition matrix in those units (in plain ones for states
   // without weight), and its eigenvalues, the largest first.

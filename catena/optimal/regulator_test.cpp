@@ -413,7 +413,7 @@ TEST(Regulator, SaysWhatIsWrong) {
   EXPECT_THAT(message_of([&] { track(m, idle); }), HasSubstr("name the actuators"));
   const OperatingPoint tilted{m.default_state(), VectorXd::Zero(2), VectorXd::Zero(2), {}};
   EXPECT_THAT(message_of([&] { hold(m, tilted, {.actuators = {"elbow"}}); }),
-              HasSubstr("no equilibrium"));
+              HasSubstr("not an equilibrium"));
   EXPECT_THAT(message_of([&] { hold(m, tilted, {}); }), HasSubstr("names of its actuators"));
 
   const Regulator r = track(m, motion, {.interval = 0.1});

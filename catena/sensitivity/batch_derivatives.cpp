@@ -8,6 +8,7 @@
 
 #include "catena/base/index.h"
 #include "catena/dynamics/batch/batch_workspace.h"
+#include "catena/dynamics/flexible_mass.h"
 #include "catena/sensitivity/batch/batch_derivative_tables.h"
 #include "catena/sensitivity/forward_derivatives.h"
 
@@ -241,7 +242,8 @@ void BatchDerivatives::Implementation::forward(const BatchIn& q, const BatchIn& 
 }
 
 BatchDerivatives::BatchDerivatives(const Mechanism& mechanism, BatchSettings settings)
-    : implementation_(std::make_unique<Implementation>(mechanism, settings)) {}
+    : implementation_((refuse_flexible(mechanism, "a batch"),
+                       std::make_unique<Implementation>(mechanism, settings))) {}
 BatchDerivatives::~BatchDerivatives() = default;
 BatchDerivatives::BatchDerivatives(BatchDerivatives&&) noexcept = default;
 BatchDerivatives& BatchDerivatives::operator=(BatchDerivatives&&) noexcept = default;

@@ -9,6 +9,7 @@
 #include "catena/closure/assembly.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/model/configuration.h"
+#include "catena/sensitivity/central_difference.h"
 #include "catena/sensitivity/linearize.h"
 #include "catena/sensitivity/parameters.h"
 #include "catena/sensitivity/products.h"
@@ -19,17 +20,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-VectorXd slope(const std::function<VectorXd(double)>& f, double h) {
-  constexpr double kWeights[4] = {4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0};
-  VectorXd sum;
-  for (int i = 1; i <= 4; ++i) {
-    const VectorXd change = f(i * h) - f(-i * h);
-    if (sum.size() == 0) sum = VectorXd::Zero(change.size());
-    sum += (kWeights[i - 1] / h) * change;
-  }
-  return sum;
-}
 
 // Differences, and how wrong each column of them may be.
 struct Estimate {
@@ -217,7 +207,7 @@ class StateCheck {
 
   // Column k of `to` is df/dε at zero.
   void differentiate(const std::function<VectorXd(double)>& f, double h, Estimate& to, Index k) {
-    refine([&](double part) { return slope(f, part); }, h, to, k);
+    refine([&](double part) { return central_slope(f, part); }, h, to, k);
     if (progress_ && !progress_()) throw Stopped{};
   }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "catena/base/damped_step.h"
 #include "catena/base/dense.h"
 #include "catena/base/index.h"
 #include "catena/base/text.h"
@@ -19,6 +20,9 @@ using Eigen::VectorXd;
 // How far a step may go: no freedom by more than this at once (radians, metres).
 constexpr double kLongestStep = 0.5;
 
+// Efforts this many roundings of the coordinates away from balance are balanced: what the guess
+// π/2 leaves of a weight that acts through cos q.
+constexpr double kRoundings = 8.0;
 // Efforts (N, N m) are compared with no less than this.
 constexpr double kLeastScale = 1e-12;
 // The damping grows tenfold with each attempt at a step: 30 of them leave nothing of it.
@@ -102,13 +106,15 @@ class EquilibriumSearch {
   // To a state with less missing; false: none was found.
   bool make_step(const VectorXd& residual) {
     const Eigen::MatrixXd by_q = jacobian();
-    const VectorXd gradient = by_q.transpose() * residual;
-    const Eigen::MatrixXd square = by_q.transpose() * by_q;
-    const double size = std::max(square.diagonal().maxCoeff(), std::numeric_limits<double>::min());
+    // A guess that is an equilibrium to the last digit leaves no efforts to be compared with.
+    const double rounding = kRoundings * std::numeric_limits<double>::epsilon() *
+                            std::max(1.0, out_.state.q.lpNorm<Eigen::Infinity>());
+    out_.found = out_.residual <= rounding * by_q.lpNorm<Eigen::Infinity>();
+    if (out_.found) return false;
+    const double size =
+        std::max(by_q.colwise().squaredNorm().maxCoeff(), std::numeric_limits<double>::min());
     for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
-      Eigen::MatrixXd damped = square;
-      damped.diagonal().array() += damping_ * size;
-      VectorXd step = -PivotedCholesky(damped).solve(gradient);
+      VectorXd step = damped_step(by_q, residual, damping_ * size);
       const double longest = step.lpNorm<Eigen::Infinity>();
       if (std::isfinite(longest) && longest != 0.0) {
         if (longest > kLongestStep) step *= kLongestStep / longest;

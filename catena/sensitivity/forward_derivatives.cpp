@@ -5,6 +5,7 @@
 #include "catena/base/dense.h"
 #include "catena/base/index.h"
 #include "catena/dynamics/inverse.h"
+#include "catena/dynamics/kinematics.h"
 #include "catena/dynamics/operators/operators.h"
 #include "catena/sensitivity/closed_derivatives.h"
 #include "catena/sensitivity/kernels/columns.h"
@@ -22,7 +23,7 @@ constexpr int kSolvedTree = 40;
   throw NumericalError("the mass matrix of '" + mechanism.name() +
                        "' is not positive definite in this position: freedom '" +
                        mechanism.velocity_names()[index(freedom)] +
-                       "' moves nothing that the freedoms beyond it do not move");
+                       "' adds no inertia of its own: the mass matrix is rank-deficient there");
 }
 
 }  // namespace
@@ -43,6 +44,15 @@ const ForwardDerivatives& forward_dynamics_derivatives(const Mechanism& mechanis
                                                        std::span<const ExternalWrench> external) {
   ForwardDerivatives& out = w.forward;
   out.acceleration = forward_dynamics(mechanism, state, effort, w.dynamics(), external);
+  if (mechanism.has_flexible_bodies()) {
+    flexible_inverse_derivatives(mechanism, state, out.acceleration, w, external);
+    const Cholesky factor(w.inverse.da);
+    out.deffort =
+        factor.solve(Eigen::MatrixXd::Identity(mechanism.freedoms(), mechanism.freedoms()));
+    out.dq = -factor.solve(w.inverse.dq);
+    out.dv = -factor.solve(w.inverse.dv);
+    return out;
+  }
   if (!mechanism.loops().empty())
     return closed_forward_derivatives(mechanism, state, effort, w, external);
   const bool recursive = w.dynamics().remote_drives().empty();
@@ -181,7 +191,10 @@ WrenchDerivatives external_wrench_derivatives(const Mechanism& mechanism, const 
   const BodyPlace& body = mechanism.bodies()[index(where.body)];
   const DerivativeTable<double>& c = w.columns();
   Eigen::MatrixXd effort = Eigen::MatrixXd::Zero(n, 6);
-  if (body.node >= 0) {
+  if (mechanism.has_flexible_bodies()) {
+    const Axes axes = where.axes == ExternalWrench::Axes::body ? Axes::body : Axes::ground;
+    effort = -body_jacobian(mechanism, q, where.body, where.point, axes).transpose();
+  } else if (body.node >= 0) {
     const ColumnNode<double>& node = c.nodes[body.node];
     const Vec3d point = node.pose * (body.X_node_body * where.point);
     const Rotationd axes = where.axes == ExternalWrench::Axes::body

@@ -4,8 +4,11 @@
 
 #include "catena/base/index.h"
 #include "catena/dynamics/embedding.h"
+#include "catena/dynamics/flexible_mass.h"
 #include "catena/dynamics/inverse.h"
+#include "catena/dynamics/mass_matrix.h"
 #include "catena/sensitivity/closed_derivatives.h"
+#include "catena/sensitivity/flexible_derivatives.h"
 #include "catena/sensitivity/kernels/columns.h"
 #include "catena/sensitivity/load_derivatives.h"
 
@@ -46,12 +49,28 @@ void copy_matrix(const SensitivityWorkspace& w, const double* padded, Eigen::Mat
     std::memcpy(out + k * n, padded + k * stride, to_size(n) * sizeof(double));
 }
 
+const InverseDerivatives& flexible_inverse_derivatives(const Mechanism& mechanism,
+                                                       const State& state,
+                                                       const Eigen::VectorXd& acceleration,
+                                                       SensitivityWorkspace& w,
+                                                       std::span<const ExternalWrench> external) {
+  if (!mechanism.loops().empty())
+    refuse_flexible(mechanism, "a derivative of the dynamics of a closed mechanism");
+  inverse_dynamics(mechanism, state, acceleration, w.dynamics(), external);  // checks the input
+  const Eigen::VectorXd& q = w.dynamics().has_quaternion ? w.dynamics().position : state.q;
+  w.flexible_duals().inverse(q, state.v, acceleration, external, w.inverse);
+  w.inverse.da = mass_matrix(mechanism, state.q, w.dynamics());
+  return w.inverse;
+}
+
 const InverseDerivatives& inverse_dynamics_derivatives(const Mechanism& mechanism,
                                                        const State& state,
                                                        const Eigen::VectorXd& acceleration,
                                                        SensitivityWorkspace& w,
                                                        std::span<const ExternalWrench> external) {
   check_vector(mechanism.velocity_names(), acceleration, "acceleration");
+  if (mechanism.has_flexible_bodies())
+    return flexible_inverse_derivatives(mechanism, state, acceleration, w, external);
   if (!mechanism.loops().empty())
     return closed_inverse_derivatives(mechanism, state, acceleration, w, external);
   const PreparedInput in = prepare(mechanism, state, nullptr, external, w.dynamics());

@@ -38,6 +38,13 @@ InverseDerivatives inverse_dynamics_derivatives(const Mechanism& mechanism, cons
 
 // ---- For the algorithms of this room. ----
 
+// Of a mechanism with flexible bodies, by dual numbers.
+const InverseDerivatives& flexible_inverse_derivatives(const Mechanism& mechanism,
+                                                       const State& state,
+                                                       const Eigen::VectorXd& acceleration,
+                                                       SensitivityWorkspace& workspace,
+                                                       std::span<const ExternalWrench> external);
+
 // The columns of the spanning tree at this state and at `acceleration` of all its freedoms. `in` is
 // what prepare() gave; `placed`: a recursive sweep has been here.
 void compute_columns(const SweepInput& in, const double* acceleration, bool placed,

@@ -7,7 +7,9 @@
 #include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/closure/assembly.h"
+#include "catena/dynamics/kinematics.h"
 #include "catena/model/configuration.h"
+#include "catena/sensitivity/flexible_derivatives.h"
 #include "catena/sensitivity/kernels/columns.h"
 #include "catena/sensitivity/kernels/kinematic_block.h"
 #include "catena/sensitivity/parameters.h"
@@ -128,9 +130,17 @@ Pieces differentiate(const Mechanism& m, const OperatingPoint& p, const Lineariz
 struct SpotRows {
   MatrixXd position_dq, velocity_dq, velocity_dv;  // 3 by states
 };
-SpotRows rows_of(const Mechanism& m, const Spot& spot, const Pieces& pieces,
-                 const SensitivityWorkspace& w) {
+SpotRows rows_of(const Mechanism& m, const Spot& spot, const Pieces& pieces, const State& state,
+                 SensitivityWorkspace& w) {
   const Index n = m.freedoms();
+  if (m.has_flexible_bodies()) {
+    SpotRows rows;
+    VectorXd q = state.q;
+    normalize_quaternions(m, q);
+    w.flexible_duals().spot(q, state.v, spot.node, spot.point, rows.position_dq, rows.velocity_dq);
+    rows.velocity_dv = rows.position_dq;
+    return rows;
+  }
   const DerivativeTable<double>& c = w.columns();
   MatrixXd shift = MatrixXd::Zero(3, n), swing = MatrixXd::Zero(3, n);
   if (spot.node >= 0) {
@@ -310,6 +320,11 @@ class Linearization {
 
   // The generalized effort of a unit load is the (angular or linear) Jacobian's row.
   VectorXd effort_of_load(const BodyPlace& body, bool force, int axis) const {
+    if (m_.has_flexible_bodies())
+      return body_jacobian(m_, model_.point.state.q, m_.body_index(body.name), Vec3d::zero(),
+                           Axes::ground)
+          .row((force ? 3 : 0) + axis)
+          .transpose();
     VectorXd effort = VectorXd::Zero(m_.freedoms());
     const DerivativeTable<double>& c = w_.columns();
     for (int i = body.node; i >= 0; i = m_.nodes()[index(i)].parent) {
@@ -335,7 +350,7 @@ class Linearization {
     // The derivatives of inverse dynamics at the point are in the workspace.
     const bool hybrid = std::any_of(settings_.motion_driven.begin(), settings_.motion_driven.end(),
                                     [](std::uint8_t x) { return x != 0; });
-    if (m_.loops().empty() && !hybrid) {
+    if (m_.loops().empty() && !hybrid && !m_.has_flexible_bodies()) {
       copy_matrix(w_, w_.mass(), w_.inverse.da);
       copy_matrix(w_, w_.by_q(), w_.inverse.dq);
       copy_matrix(w_, w_.by_v(), w_.inverse.dv);
@@ -388,7 +403,7 @@ class Linearization {
       model_.D.row(r) = effort_by_input_.row(k);
     } else if (d.axis >= 0 && (d.kind == "position" || d.kind == "velocity") &&
                find_spot(m_, d.name, spot)) {
-      const SpotRows rows = rows_of(m_, spot, p_, w_);
+      const SpotRows rows = rows_of(m_, spot, p_, model_.point.state, w_);
       by_q = (d.kind == "position" ? rows.position_dq : rows.velocity_dq).row(d.axis);
       if (d.kind == "velocity") by_v = rows.velocity_dv.row(d.axis);
     } else {

@@ -109,7 +109,7 @@ TEST(Linearize, IndependentFreedomsAreChosen) {
     EXPECT_LT(p.difference_A, 1e-6);
     EXPECT_LT(p.difference_B, 1e-6);
     EXPECT_EQ(linearize(m, point, {}, w).freedoms, model.freedoms);
-    // E by differences of the accelerations of mechanisms made anew.
+    // E by differences of the accelerations of mechanisms rebuilt.
     const ParameterSet set(m, {"body.coupler.mass"});
     const MatrixXd e = parameter_matrix(m, model, set, settings);
     ASSERT_EQ(e.rows(), 2);
@@ -226,6 +226,24 @@ TEST(Equilibrium, UprightIsUnstable) {
   const Equilibrium e = find_equilibrium(m, guess);
   ASSERT_TRUE(e.found) << e.reason;
   EXPECT_NEAR(e.state.q[0], std::numbers::pi, 1e-9);
+  EXPECT_EQ(e.modes.stability, Stability::unstable);
+}
+
+// A guess upright to the last digit: cos(π/2) is 6e-17 and nothing else acts.
+TEST(Equilibrium, GuessThatIsOneAlready) {
+  MechanismBuilder b("rod");
+  b.set_gravity({0, -9.81, 0});
+  b.add_body("rod", body(1.0, {0.5, 0.0, 0.0}, {0.0, 1.0 / 12.0, 1.0 / 12.0}));
+  b.add_hinge("pivot", kWorld, "rod", {.axes = {{0, 0, 1}}});
+  const Mechanism m = b.finish();
+  OperatingPoint guess = at_rest(m);
+  guess.state.q = vector({std::numbers::pi / 2.0});
+  const Equilibrium e = find_equilibrium(m, guess);
+  ASSERT_TRUE(e.found) << e.reason;
+  EXPECT_NEAR(e.state.q[0], std::numbers::pi / 2.0, 1e-15);
+  // Closed form: ω² = m g c / (I + m c²) = (9.81 / 2) / (1/3).
+  ASSERT_EQ(e.modes.modes.size(), 2u);
+  EXPECT_NEAR(e.modes.modes[0].frequency, std::sqrt(9.81 * 1.5), 1e-9);
   EXPECT_EQ(e.modes.stability, Stability::unstable);
 }
 

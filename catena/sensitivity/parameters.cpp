@@ -20,6 +20,16 @@ constexpr const char* kEntries[6] = {"xx", "xy", "xz", "yy", "yz", "zz"};
 // As MechanismBuilder::add_gear() writes one: q = ratio · q_other + offset.
 bool is_gear(const Coupling& c) { return c.terms.size() == 2 && c.terms[0].coefficient == 1.0; }
 
+// The modes and attachments of flexible bodies have no parameters of their own.
+bool is_internal_body(const Mechanism& m, const std::string& name) {
+  for (const FlexiblePlace& body : m.flexible_bodies()) {
+    if (name == modes_name(body.name)) return true;
+    for (const FlexiblePlace::Attachment& a : body.attachments)
+      if (name == m.bodies()[index(a.body)].name) return true;
+  }
+  return false;
+}
+
 // Of a universal or gimbal hinge.
 int further_axes(const Hinge& hinge) {
   return hinge.type == HingeType::universal ? 2 : hinge.type == HingeType::gimbal ? 3 : 0;
@@ -41,7 +51,11 @@ ParameterSet::ParameterSet(const Mechanism& mechanism, std::vector<std::string> 
 std::vector<std::string> ParameterSet::all_names(const Mechanism& m) {
   std::vector<std::string> names;
   const Description& d = m.description();
+  for (const FlexiblePlace& body : m.flexible_bodies())
+    for (const FlexibleBody::StiffnessPart& part : body.constants->stiffness_parts)
+      names.push_back("body." + body.name + "." + part.name);
   for (const Body& body : d.bodies) {
+    if (is_internal_body(m, body.name)) continue;
     const std::string own = "body." + body.name + ".";
     names.push_back(own + "mass");
     for (const char* axis : kAxes) names.push_back(own + "com." + axis);
@@ -50,6 +64,7 @@ std::vector<std::string> ParameterSet::all_names(const Mechanism& m) {
   for (const char* axis : kAxes) names.push_back(std::string("gravity.") + axis);
   for (std::size_t h = 0; h < d.hinges.size(); ++h) {
     const Hinge& hinge = d.hinges[h];
+    if (is_internal(hinge.type)) continue;
     const std::string own = "hinge." + hinge.name + ".";
     const int freedoms = m.hinges()[h].node >= 0 ? m.hinges()[h].freedoms : 0;
     for (const std::string word : {"damping", "stiffness", "rest", "friction"})
@@ -122,7 +137,15 @@ std::optional<ParameterSet::Parameter> ParameterSet::find(const Mechanism& m,
   const Description& d = m.description();
   if (const int axis = axis_after("gravity.", name); axis >= 0)
     return Parameter{Kind::gravity, 0, axis};
+  for (int i = 0; i < static_cast<int>(m.flexible_bodies().size()); ++i) {
+    const FlexiblePlace& body = m.flexible_bodies()[index(i)];
+    const auto& parts = body.constants->stiffness_parts;
+    for (int k = 0; k < static_cast<int>(parts.size()); ++k)
+      if (name == "body." + body.name + "." + parts[index(k)].name)
+        return Parameter{Kind::elastic, i, k};
+  }
   for (int i = 0; i < static_cast<int>(d.bodies.size()); ++i) {
+    if (is_internal_body(m, d.bodies[index(i)].name)) continue;
     const std::string own = "body." + d.bodies[index(i)].name + ".";
     if (name == own + "mass") return Parameter{Kind::mass, i, 0};
     if (const int axis = axis_after(own + "com.", name); axis >= 0)
@@ -148,7 +171,7 @@ std::optional<ParameterSet::Parameter> ParameterSet::find_of_hinge(const Mechani
   const HingePlace& where = m.hinges()[index(i)];
   const std::string own = "hinge." + hinge.name + ".";
   const std::string rest = after(own, name);
-  if (rest.empty()) return std::nullopt;
+  if (rest.empty() || is_internal(hinge.type)) return std::nullopt;
   const int freedoms = where.node >= 0 ? where.freedoms : 0;
   const std::pair<const char*, Kind> elements[] = {{"damping", Kind::damping},
                                                    {"stiffness", Kind::stiffness},
@@ -176,7 +199,8 @@ std::optional<ParameterSet::Parameter> ParameterSet::find_of_hinge(const Mechani
   return std::nullopt;
 }
 
-std::optional<ParameterSet::Parameter> ParameterSet::find_of_spring(const Spring& spring, int i,
+std::optional<ParameterSet::Parameter> ParameterSet::find_of_spring(const SpringDamper& spring,
+                                                                    int i,
                                                                     const std::string& name) {
   const std::string rest = after("spring." + spring.name + ".", name);
   if (rest == "stiffness") return Parameter{Kind::spring_stiffness, i, 0};
@@ -210,6 +234,25 @@ namespace {
 FreedomSettings& freedom_of(Hinge& hinge, int entry) {
   if (hinge.freedoms.size() <= to_size(entry)) hinge.freedoms.resize(to_size(entry) + 1);
   return hinge.freedoms[index(entry)];
+}
+
+// K in proportion to one of its parameters; the hinges of the body share the new constants.
+void change_stiffness(const FlexiblePlace& place, int part_index, double by, Description& d) {
+  std::shared_ptr<const FlexibleBody> old = place.constants;
+  for (const Body& body : d.bodies)
+    if (body.name == place.name && body.flexible) old = body.flexible;
+  auto changed = std::make_shared<FlexibleBody>(*old);
+  FlexibleBody::StiffnessPart& part = changed->stiffness_parts[index(part_index)];
+  changed->stiffness += by / part.value * part.matrix;
+  part.matrix *= 1.0 + by / part.value;
+  part.value += by;
+  changed->beam = nullptr;  // the words no longer fit
+  for (Body& body : d.bodies)
+    if (body.name == place.name) body.flexible = changed;
+  for (Hinge& hinge : d.hinges)
+    if (is_internal(hinge.type) &&
+        (hinge.parent == place.name || hinge.parent == modes_name(place.name)))
+      hinge.flexible = changed;
 }
 
 }  // namespace
@@ -265,6 +308,7 @@ double* ParameterSet::number_of(const Parameter& p, Description& d) {
     case Kind::rotation:
     case Kind::axis:
     case Kind::further_axis:
+    case Kind::elastic:
       break;
   }
   return nullptr;
@@ -273,6 +317,10 @@ double* ParameterSet::number_of(const Parameter& p, Description& d) {
 void ParameterSet::change(const Parameter& p, double by, Description& d) const {
   if (double* number = number_of(p, d)) {
     *number += p.kind == Kind::ratio ? -by : by;
+    return;
+  }
+  if (p.kind == Kind::elastic) {
+    change_stiffness(m_.flexible_bodies()[index(p.index)], p.entry, by, d);
     return;
   }
   Hinge& hinge = d.hinges[index(p.index)];
@@ -298,6 +346,8 @@ VectorXd ParameterSet::values() const {
   for (Index k = 0; k < x.size(); ++k) {
     const Parameter& p = parameters_[index(k)];
     if (const double* number = number_of(p, d)) x[k] = p.kind == Kind::ratio ? -*number : *number;
+    if (p.kind == Kind::elastic)
+      x[k] = m_.flexible_bodies()[index(p.index)].constants->stiffness_parts[index(p.entry)].value;
   }
   return x;
 }

@@ -4,6 +4,9 @@
 //   body.NAME.com.x  .y .z             centre of mass, m; mass and central inertia stay
 //   body.NAME.inertia.xx ... .yz       entries of the central inertia in its own axes, kg m²
 //                                      (of both places of an off-diagonal entry)
+//   body.NAME.EIy .EIz .EA .GJ         of a flexible beam, N m² or N; its mode shapes and its
+//   damping
+//                                      are held (of a body by matrices: .stiffness, a factor)
 //   gravity.x .y .z                    m/s²
 //   hinge.NAME.damping .stiffness .rest .friction     of a freedom; .damping.2 of its second one
 //   hinge.NAME.rotor_inertia .gear_ratio              of its drive
@@ -28,6 +31,9 @@
 // extrapolated to order eight, which is right to about eleven digits. In a closed mechanism the
 // independent freedoms stay where they are. A parameter whose change opens a loop (a hinge of a
 // planar loop moved out of its plane) has no derivative: NumericalError.
+//
+// In a mechanism with flexible bodies stiffnesses and constants of elements are exact; all other
+// parameters are differenced as above, and adjoint products are not there.
 //
 // The regressor is the matrix of the linear dependence: effort = Y π + what the rest needs, π the
 // ten inertial parameters of each body about its own frame (mass, mass · centre, inertia about the
@@ -93,7 +99,7 @@ class ParameterSet {
   // motion sums are added up (they have adjoint_size() numbers, zero at first) and made a gradient
   // of at the end, so that it matters little how many parameters there are (parameter_adjoint.h).
   // Only welds with springs or rotors beyond them need probes, and what is differenced costs
-  // mechanisms made anew.
+  // rebuilt mechanisms.
   Eigen::Index adjoint_size() const;
   void add_adjoint(const State& state, const Eigen::VectorXd& multiplier,
                    const SensitivityWorkspace& workspace, Eigen::VectorXd& sums) const;
@@ -141,6 +147,7 @@ class ParameterSet {
     spring_damping,
     spring_point_a,
     spring_point_b,
+    elastic,  // index: flexible body, entry: part of its stiffness
     position,
     rotation,
     child_position,
@@ -161,7 +168,7 @@ class ParameterSet {
   static std::optional<Parameter> find(const Mechanism& mechanism, const std::string& name);
   static std::optional<Parameter> find_of_hinge(const Mechanism& mechanism, int hinge,
                                                 const std::string& name);
-  static std::optional<Parameter> find_of_spring(const Spring& spring, int number,
+  static std::optional<Parameter> find_of_spring(const SpringDamper& spring, int number,
                                                  const std::string& name);
   static std::optional<Parameter> find_of_coupling(const Coupling& coupling, int number,
                                                    const std::string& name);

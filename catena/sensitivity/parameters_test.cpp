@@ -1,5 +1,5 @@
 // Derivatives by parameters against differences of the reference with other parameters (trees), the
-// numbers of the reference solutions for [Sohl & Bobrow 2001] (case T1), and mechanisms made anew
+// numbers of the reference solutions for [Sohl & Bobrow 2001] (case T1), and mechanisms rebuilt
 // (loops); the regressor against inverse dynamics.
 #include "catena/sensitivity/parameters.h"
 
@@ -163,7 +163,7 @@ TEST(Parameters, AShiftedAxisAndAForceOfTheDigest) {
       1e-11);
 }
 
-// Every parameter of a closed mechanism, forward, inverse and hybrid, against mechanisms made anew
+// Every parameter of a closed mechanism, forward, inverse and hybrid, against mechanisms rebuilt
 // and closed again. Differences in double precision with steps of 1e-3 to order four: h⁴, and 1e-13
 // / h.
 void expect_parameters(const Mechanism& m, const State& s, const VectorXd& effort,

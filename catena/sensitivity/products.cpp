@@ -3,6 +3,7 @@
 #include "catena/base/dense.h"
 #include "catena/base/index.h"
 #include "catena/dynamics/embedding.h"
+#include "catena/dynamics/flexible_mass.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/operators/operators.h"
 #include "catena/sensitivity/kernels/columns.h"
@@ -51,6 +52,7 @@ void each_bias_change(SensitivityWorkspace& w, F f) {
 }  // namespace
 
 DynamicsProducts::DynamicsProducts(const Mechanism& mechanism) : w_(mechanism) {
+  refuse_flexible(mechanism, "a product with derivatives of the dynamics");
   const Eigen::Index n = mechanism.freedoms();
   sums_.resize(mechanism.nodes().size());
   for (Eigen::VectorXd* x : {&x_, &y_, &z_, &full_q_, &full_v_, &full_a_, &product_, &gradient_.q,

@@ -4,7 +4,9 @@
 #include <functional>
 
 #include "catena/base/index.h"
+#include "catena/dynamics/flexible_mass.h"
 #include "catena/model/configuration.h"
+#include "catena/sensitivity/central_difference.h"
 #include "catena/sensitivity/kernels/columns.h"
 #include "catena/sensitivity/linearize.h"
 
@@ -144,10 +146,9 @@ void read_matrices(const SweepModel& model, const MatrixPattern& pattern,
   }
 }
 
-// Of a matrix that depends on a number, at zero.
+// Of matrices that depend on a number, at zero.
 template <class F>
 std::vector<MatrixXd> slopes(F f) {
-  constexpr double kWeights[4] = {4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0};
   constexpr double kStep = 3e-3;
   std::vector<MatrixXd> sum;
   for (int i = 1; i <= 4; ++i) {
@@ -155,7 +156,7 @@ std::vector<MatrixXd> slopes(F f) {
     if (sum.empty())
       for (const MatrixXd& x : up) sum.push_back(MatrixXd::Zero(x.rows(), x.cols()));
     for (std::size_t k = 0; k < up.size(); ++k)
-      sum[k] += kWeights[i - 1] / kStep * (up[k] - down[k]);
+      sum[k] += kCentralWeights[i - 1] / kStep * (up[k] - down[k]);
   }
   return sum;
 }
@@ -188,10 +189,89 @@ bool serves_dual_numbers(const Mechanism& m, std::span<const ExternalWrench> ext
   });
 }
 
+namespace {
+
+// Direction k: position k of the independent freedoms, or velocity k − n.
+void set_direction(const Mechanism& m, const PreparedInput& in, Index k, Index n, Index d,
+                   DualColumns& dual) {
+  if (k >= n) {
+    dual.v[index(k - n)].derivative[d] = 1.0;
+    return;
+  }
+  const VectorXd unit = VectorXd::Unit(n, k);
+  for (const Node& node : m.nodes()) {
+    if (k < node.v_index || k >= node.v_index + node.freedoms) continue;
+    double rate[kMaxCoordinates];
+    node_position_rate(node, in.q + node.q_index, unit.data() + node.v_index, rate);
+    for (int c = 0; c < node.coordinates; ++c)
+      dual.q[index(node.q_index + c)].derivative[d] = rate[c];
+  }
+}
+
+// Sines and cosines, and the hinges that are placed by them: column_sweeps() does not.
+void place_hinges(const SweepModel& model, const Scratch<SecondNumber>& scratch,
+                  DualColumns& dual) {
+  for (std::size_t i = 0; i < dual.q.size(); ++i) {
+    const SinCos<SecondNumber> sc = sincos(dual.q[i]);
+    dual.sine[i] = sc.sin;
+    dual.cosine[i] = sc.cos;
+  }
+  for (int i = 0; i < model.node_count; ++i) {
+    const Node& node = model.nodes[i];
+    if (node.hinge == NodeHinge::revolute)
+      place_revolute(node, scratch, scratch.nodes[i].to_parent);
+    else if (node.hinge == NodeHinge::prismatic)
+      place_prismatic(node, dual.q[index(node.q_index)], scratch.nodes[i].to_parent);
+  }
+}
+
+// The derivative sweeps with dual numbers, kSecondDirections directions at once.
+void fill_by_dual_numbers(const Mechanism& m, const State& state, const VectorXd& acceleration,
+                          SensitivityWorkspace& w, std::span<const ExternalWrench> external,
+                          InverseSecondDerivatives& out) {
+  const Index n = m.freedoms();
+  DualColumns dual(w);
+  const PreparedInput in = prepare(m, state, nullptr, external, w.dynamics());
+  const Scratch<SecondNumber> scratch = dual.scratch();
+  const SweepModel& model = w.dynamics().tree_model();
+  for (std::size_t i = 0; i < dual.external.size(); ++i)
+    dual.external[i] = SecondNumber(in.external != nullptr ? in.external[i] : 0.0);
+  std::vector<Three> found;
+  for (Index first = 0; first < 2 * n; first += kSecondDirections) {
+    for (std::size_t i = 0; i < dual.q.size(); ++i) dual.q[i] = SecondNumber(in.q[i]);
+    for (std::size_t i = 0; i < dual.v.size(); ++i) {
+      dual.v[i] = SecondNumber(state.v[static_cast<Index>(i)]);
+      dual.a[i] = SecondNumber(acceleration[static_cast<Index>(i)]);
+    }
+    const Index count = std::min<Index>(kSecondDirections, 2 * n - first);
+    for (Index d = 0; d < count; ++d) set_direction(m, in, first + d, n, d, dual);
+    place_hinges(model, scratch, dual);
+    column_sweeps<SecondNumber>(model, dual.q.data(), dual.v.data(), dual.a.data(),
+                                in.external != nullptr ? dual.external.data() : nullptr, true,
+                                scratch, dual.table);
+    found.resize(to_size(count));
+    read_matrices(model, w.tree_pattern(), dual.table, found);
+    for (Index d = 0; d < count; ++d) {
+      const Index k = first + d;
+      Three& t = found[index(d)];
+      if (k < n) {
+        out.qq[index(k)] = std::move(t.by_q);
+        out.vq[index(k)] = std::move(t.by_v);
+        out.aq[index(k)] = std::move(t.mass);
+      } else {
+        out.vv[index(k - n)] = std::move(t.by_v);
+      }
+    }
+  }
+}
+
+}  // namespace
+
 InverseSecondDerivatives inverse_second_derivatives(const Mechanism& m, const State& state,
                                                     const VectorXd& acceleration,
                                                     SensitivityWorkspace& w,
                                                     std::span<const ExternalWrench> external) {
+  refuse_flexible(m, "a second derivative of the dynamics");
   inverse_dynamics_derivatives(m, state, acceleration, w, external);
   InverseSecondDerivatives out;
   const std::vector<int> own = w.dynamics().independent();
@@ -214,73 +294,14 @@ InverseSecondDerivatives inverse_second_derivatives(const Mechanism& m, const St
     });
     return out;
   }
-  DualColumns dual(w);
-  const PreparedInput in = prepare(m, state, nullptr, external, w.dynamics());
-  const Scratch<SecondNumber> scratch = dual.scratch();
-  const SweepModel& model = w.dynamics().tree_model();
-  for (std::size_t i = 0; i < dual.external.size(); ++i)
-    dual.external[i] = SecondNumber(in.external != nullptr ? in.external[i] : 0.0);
-  std::vector<Three> found;
-  // Directions 0 to n − 1 are positions, the rest velocities.
-  for (Index first = 0; first < 2 * n; first += kSecondDirections) {
-    for (std::size_t i = 0; i < dual.q.size(); ++i) dual.q[i] = SecondNumber(in.q[i]);
-    for (std::size_t i = 0; i < dual.v.size(); ++i) {
-      dual.v[i] = SecondNumber(state.v[static_cast<Index>(i)]);
-      dual.a[i] = SecondNumber(acceleration[static_cast<Index>(i)]);
-    }
-    const Index count = std::min<Index>(kSecondDirections, 2 * n - first);
-    for (Index d = 0; d < count; ++d) {
-      const Index k = first + d;
-      if (k >= n) {
-        dual.v[index(k - n)].derivative[d] = 1.0;
-        continue;
-      }
-      VectorXd unit = VectorXd::Zero(n);
-      unit[k] = 1.0;
-      for (const Node& node : m.nodes()) {
-        if (k < node.v_index || k >= node.v_index + node.freedoms) continue;
-        double rate[kMaxCoordinates];
-        node_position_rate(node, in.q + node.q_index, unit.data() + node.v_index, rate);
-        for (int c = 0; c < node.coordinates; ++c)
-          dual.q[index(node.q_index + c)].derivative[d] = rate[c];
-      }
-    }
-    for (std::size_t i = 0; i < dual.q.size(); ++i) {
-      const SinCos<SecondNumber> sc = sincos(dual.q[i]);
-      dual.sine[i] = sc.sin;
-      dual.cosine[i] = sc.cos;
-    }
-    // `placed` is false, but sines and cosines are there: place what needs placing first.
-    for (int i = 0; i < model.node_count; ++i) {
-      const Node& node = model.nodes[i];
-      if (node.hinge == NodeHinge::revolute)
-        place_revolute(node, scratch, scratch.nodes[i].to_parent);
-      else if (node.hinge == NodeHinge::prismatic)
-        place_prismatic(node, dual.q[index(node.q_index)], scratch.nodes[i].to_parent);
-    }
-    column_sweeps<SecondNumber>(model, dual.q.data(), dual.v.data(), dual.a.data(),
-                                in.external != nullptr ? dual.external.data() : nullptr, true,
-                                scratch, dual.table);
-    found.resize(to_size(count));
-    read_matrices(model, w.tree_pattern(), dual.table, found);
-    for (Index d = 0; d < count; ++d) {
-      const Index k = first + d;
-      Three& t = found[index(d)];
-      if (k < n) {
-        out.qq[index(k)] = std::move(t.by_q);
-        out.vq[index(k)] = std::move(t.by_v);
-        out.aq[index(k)] = std::move(t.mass);
-      } else {
-        out.vv[index(k - n)] = std::move(t.by_v);
-      }
-    }
-  }
+  fill_by_dual_numbers(m, state, acceleration, w, external, out);
   return out;
 }
 
 ForwardSecondDerivatives forward_second_derivatives(const Mechanism& m, const State& state,
                                                     const VectorXd& effort, SensitivityWorkspace& w,
                                                     std::span<const ExternalWrench> external) {
+  refuse_flexible(m, "a second derivative of the dynamics");
   const ForwardDerivatives f = forward_dynamics_derivatives(m, state, effort, w, external);
   const std::vector<int> own = w.dynamics().independent();
   const Index n = static_cast<Index>(own.size());

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "catena/base/index.h"
+#include "catena/sensitivity/flexible_derivatives.h"
 
 namespace catena {
 
@@ -142,6 +143,13 @@ void SensitivityWorkspace::need_matrices() {
 ClosureDuals& SensitivityWorkspace::closure_duals() {
   if (!closure_duals_) closure_duals_ = std::make_unique<ClosureDuals>(dynamics_);
   return *closure_duals_;
+}
+
+SensitivityWorkspace::~SensitivityWorkspace() = default;
+
+FlexibleDuals& SensitivityWorkspace::flexible_duals() {
+  if (!flexible_duals_) flexible_duals_ = std::make_unique<FlexibleDuals>(dynamics_);
+  return *flexible_duals_;
 }
 
 }  // namespace catena

@@ -20,11 +20,14 @@
 
 namespace catena {
 
+class FlexibleDuals;
+
 class SensitivityWorkspace {
  public:
   explicit SensitivityWorkspace(const Mechanism& mechanism);
   SensitivityWorkspace(const SensitivityWorkspace&) = delete;  // its tables point into itself
   SensitivityWorkspace& operator=(const SensitivityWorkspace&) = delete;
+  ~SensitivityWorkspace();
 
   const Mechanism& mechanism() const { return dynamics_.mechanism(); }
   // The workspace of the dynamics underneath: charts are set there.
@@ -63,6 +66,7 @@ class SensitivityWorkspace {
   Eigen::VectorXd effort;        // that the spanning tree needs (closed mechanisms)
   TangentMaps tangent;           // of a closed mechanism
   ClosureDuals& closure_duals();
+  FlexibleDuals& flexible_duals();  // of a mechanism with flexible bodies
 
  private:
   struct PatternStore {
@@ -100,6 +104,7 @@ class SensitivityWorkspace {
   std::ptrdiff_t matrix_size_ = 0;
   std::vector<double, LineAllocator<double>> matrices_;
   std::unique_ptr<ClosureDuals> closure_duals_;
+  std::unique_ptr<FlexibleDuals> flexible_duals_;
 };
 
 // The drives of a mechanism that have a rotor.

@@ -1,6 +1,6 @@
 // What acts on a mechanism in a simulation, as the user says it: efforts at joints, PID
-// controllers, prescribed motions, wrenches on bodies, stops and friction, contacts and grips that
-// are switched, and functions whose zeros are events.
+// controllers, prescribed motions, wrenches on bodies, joint limits (stops) and friction, contacts
+// and grips that are switched, and functions whose zero crossings are events.
 //
 //   ActionSettings actions{
 //       .inputs = {{.freedom = "elbow", .signal = "2*sin(t)"}},   // N m

@@ -121,6 +121,92 @@ const std::vector<std::string>& direction_names() {
 
 Json vector_json(const Vec3d& v) { return Json::array({v.x, v.y, v.z}); }
 
+AttachmentSettings read_attachment(Values& values, const Entry& e, const Reader& read) {
+  static const std::vector<std::string> kKeys{"type",  "body_a", "body_b",   "frame_a", "frame_b",
+                                              "hinge", "axis",   "as_it_is", "active"};
+  values.unknown_keys(*e.value, kKeys);
+  AttachmentSettings s;
+  s.name = e.key;
+  if (!read.body("body_a", s.body_a)) read.missing("body_a");
+  if (!read.body("body_b", s.body_b)) read.missing("body_b");
+  read.pose("frame_a", s.frame_a);
+  read.pose("frame_b", s.frame_b);
+  read.with("hinge", [&](const yaml::Node& n) {
+    const std::vector<std::string> names = hinge_type_names();
+    std::size_t type = 0;
+    if (values.choice(n, names, type)) s.type = *hinge_type_from(names[type]);
+  });
+  read.with("axis", [&](const yaml::Node& n) { values.axis(n, s.axis); });
+  read.boolean("as_it_is", s.as_it_is);
+  return s;
+}
+
+LockSettings read_lock(Values& values, const Entry& e, const Mechanism& m, const Reader& read) {
+  static const std::vector<std::string> kKeys{"type", "freedom", "active"};
+  values.unknown_keys(*e.value, kKeys);
+  LockSettings s;
+  s.name = e.key;
+  if (!read.name("freedom", s.freedom,
+                 [&](const std::string& text) { return freedom_index(m, text); }))
+    read.missing("freedom");
+  return s;
+}
+
+ContactSettings read_contact(Values& values, const Entry& e, const Reader& read) {
+  static const std::vector<std::string> kKeys{
+      "type",       "body",        "point",        "radius",   "shape",
+      "size",       "length",      "axis",         "rim",      "rim_axis",
+      "plane_body", "plane_point", "plane_normal", "friction", "restitution"};
+  values.unknown_keys(*e.value, kKeys);
+  ContactSettings s;
+  s.name = e.key;
+  if (!read.body("body", s.body)) read.missing("body");
+  read.vector("point", s.center);
+  read.number("radius", s.radius);
+  read.body("plane_body", s.plane_body);
+  read.vector("plane_point", s.plane_point);
+  read.with("plane_normal", [&](const yaml::Node& n) { values.axis(n, s.plane_normal); });
+  read.number("friction", s.friction);
+  read.number("restitution", s.restitution);
+  read.number("rim", s.rim);
+  read.with("rim_axis", [&](const yaml::Node& n) { values.axis(n, s.rim_axis); });
+  return s;
+}
+
+ServoMotion read_servo(Values& values, const Entry& e, const Mechanism& m,
+                       const std::string& folder, const Reader& read) {
+  static const std::vector<std::string> kKeys{"type",      "body",   "point",          "motion",
+                                              "actuators", "active", "least_condition"};
+  values.unknown_keys(*e.value, kKeys);
+  ServoMotion result;
+  ServoSettings& s = result.servo;
+  s.name = e.key;
+  if (!read.body("body", s.body)) read.missing("body");
+  read.vector("point", s.point);
+  read.number("least_condition", s.least_condition);
+  const bool moves = read.with("motion", [&](const yaml::Node& n) {
+    if (!values.map(n, "a map from x, y, z, wx, wy, wz to functions of time")) return;
+    values.unknown_keys(n, kServoRows);
+    for (std::size_t i = 0; i < kServoRows.size(); ++i) {
+      const Entry* motion = n.find(kServoRows[i]);
+      if (motion == nullptr) continue;
+      ServoSettings::Row row;
+      row.direction[static_cast<int>(i % 3)] = 1.0;
+      row.angular = i >= 3;
+      s.rows.push_back(row);
+      result.motions.push_back(read_signal(values, *motion->value, folder));
+    }
+  });
+  if (!moves) read.missing("motion");
+  read.with("actuators", [&](const yaml::Node& n) {
+    if (!values.list(n, "a list of freedoms")) return;
+    for (const Entry& item : n.entries)
+      read.one_name(*item.value, s.actuators.emplace_back(-1),
+                    [&](const std::string& text) { return freedom_index(m, text); });
+  });
+  return result;
+}
+
 void read_constraint(Values& values, const Entry& e, const Mechanism& m, const std::string& folder,
                      std::vector<ConstraintSettings>& to) {
   if (!values.map(*e.value, "a map with a type: attach, lock, contact or servo")) return;
@@ -132,88 +218,19 @@ void read_constraint(Values& values, const Entry& e, const Mechanism& m, const s
   }
   ConstraintSettings c;
   switch (static_cast<Kind>(kind)) {
-    case Kind::attachment: {
-      static const std::vector<std::string> kKeys{
-          "type", "body_a", "body_b", "frame_a", "frame_b", "hinge", "axis", "as_it_is", "active"};
-      values.unknown_keys(*e.value, kKeys);
-      AttachmentSettings& s = c.constraint.emplace<AttachmentSettings>();
-      s.name = e.key;
-      if (!read.body("body_a", s.body_a)) read.missing("body_a");
-      if (!read.body("body_b", s.body_b)) read.missing("body_b");
-      read.pose("frame_a", s.frame_a);
-      read.pose("frame_b", s.frame_b);
-      read.with("hinge", [&](const yaml::Node& n) {
-        const std::vector<std::string> names = hinge_type_names();
-        std::size_t type = 0;
-        if (values.choice(n, names, type)) s.type = *hinge_type_from(names[type]);
-      });
-      read.with("axis", [&](const yaml::Node& n) { values.axis(n, s.axis); });
-      read.boolean("as_it_is", s.as_it_is);
+    case Kind::attachment:
+      c.constraint = read_attachment(values, e, read);
       break;
-    }
-    case Kind::lock: {
-      static const std::vector<std::string> kKeys{"type", "freedom", "active"};
-      values.unknown_keys(*e.value, kKeys);
-      LockSettings& s = c.constraint.emplace<LockSettings>();
-      s.name = e.key;
-      if (!read.name("freedom", s.freedom,
-                     [&](const std::string& text) { return freedom_index(m, text); }))
-        read.missing("freedom");
+    case Kind::lock:
+      c.constraint = read_lock(values, e, m, read);
       break;
-    }
-    case Kind::contact: {
-      static const std::vector<std::string> kKeys{
-          "type",       "body",        "point",        "radius",   "shape",
-          "size",       "length",      "axis",         "rim",      "rim_axis",
-          "plane_body", "plane_point", "plane_normal", "friction", "restitution"};
-      values.unknown_keys(*e.value, kKeys);
-      ContactSettings& s = c.constraint.emplace<ContactSettings>();
-      s.name = e.key;
-      if (!read.body("body", s.body)) read.missing("body");
-      read.vector("point", s.center);
-      read.number("radius", s.radius);
-      read.body("plane_body", s.plane_body);
-      read.vector("plane_point", s.plane_point);
-      read.with("plane_normal", [&](const yaml::Node& n) { values.axis(n, s.plane_normal); });
-      read.number("friction", s.friction);
-      read.number("restitution", s.restitution);
-      read.number("rim", s.rim);
-      read.with("rim_axis", [&](const yaml::Node& n) { values.axis(n, s.rim_axis); });
-      add_shape(values, read, *e.value, s, to);
+    case Kind::contact:
+      add_shape(values, read, *e.value, read_contact(values, e, read), to);
       return;
-    }
-    case Kind::servo: {
-      static const std::vector<std::string> kKeys{"type",      "body",   "point",          "motion",
-                                                  "actuators", "active", "least_condition"};
-      values.unknown_keys(*e.value, kKeys);
-      auto& [s, motions] = c.constraint.emplace<ServoMotion>();
-      s.name = e.key;
+    case Kind::servo:
+      c.constraint = read_servo(values, e, m, folder, read);
       c.active = true;
-      if (!read.body("body", s.body)) read.missing("body");
-      read.vector("point", s.point);
-      read.number("least_condition", s.least_condition);
-      const bool moves = read.with("motion", [&](const yaml::Node& n) {
-        if (!values.map(n, "a map from x, y, z, wx, wy, wz to functions of time")) return;
-        values.unknown_keys(n, kServoRows);
-        for (std::size_t i = 0; i < kServoRows.size(); ++i) {
-          const Entry* motion = n.find(kServoRows[i]);
-          if (motion == nullptr) continue;
-          ServoSettings::Row row;
-          row.direction[static_cast<int>(i % 3)] = 1.0;
-          row.angular = i >= 3;
-          s.rows.push_back(row);
-          motions.push_back(read_signal(values, *motion->value, folder));
-        }
-      });
-      if (!moves) read.missing("motion");
-      read.with("actuators", [&](const yaml::Node& n) {
-        if (!values.list(n, "a list of freedoms")) return;
-        for (const Entry& item : n.entries)
-          read.one_name(*item.value, s.actuators.emplace_back(-1),
-                        [&](const std::string& text) { return freedom_index(m, text); });
-      });
       break;
-    }
   }
   read.boolean("active", c.active);
   to.push_back(std::move(c));

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "catena/base/text.h"
+#include "catena/model/mechanism.h"
 #include "catena/simulation/signals/expression.h"
 #include "catena/simulation/simulate.h"
 
@@ -39,7 +40,40 @@ bool driven(const ActionSettings& actions) {
                      [&](const ControllerSettings& s) { return varies(s.target); });
 }
 
+// Steps of an explicit method are at most about this long, in periods of the fastest mode over 2π
+// (the stability limit of dop853 on the imaginary axis is near 5).
+constexpr double kExplicitStep = 4.0;
+// A run of more steps than this, for the sake of modes that are damped away, is stiff.
+constexpr double kManySteps = 2e5;
+// Modes less damped than this fraction keep ringing: an implicit method would have to follow them.
+constexpr double kRinging = 1e-3;
+
 }  // namespace
+
+SimulationSettings completed_for(const Mechanism& mechanism, SimulationSettings settings,
+                                 std::string* note) {
+  settings = completed(std::move(settings));
+  if (settings.integrator.method != Method::dop853 || settings.integrator.keep_method)
+    return settings;
+  for (const FlexiblePlace& body : mechanism.flexible_bodies()) {
+    const FlexibleBody& b = *body.constants;
+    // Of the stiffest direction: modes of the builders are orthogonal.
+    Eigen::Index fastest = 0;
+    const Eigen::VectorXd squares = b.stiffness.diagonal().cwiseQuotient(b.modal_mass.diagonal());
+    const double frequency = std::sqrt(squares.maxCoeff(&fastest));
+    const double ratio =
+        b.damping(fastest, fastest) / (2.0 * frequency * b.modal_mass(fastest, fastest));
+    const double steps = settings.duration * frequency / kExplicitStep;
+    if (!(steps > kManySteps) || !(ratio > kRinging)) continue;
+    settings.integrator.method = Method::bdf;
+    if (note != nullptr)
+      *note = "method bdf instead of dop853: flexible body '" + body.name + "' has a mode of " +
+              short_number(frequency) + " rad/s, for which dop853 would need about " +
+              short_number(steps, 2) + " steps; give a method to keep it";
+    break;
+  }
+  return settings;
+}
 
 SimulationSettings completed(SimulationSettings settings) {
   if (!(settings.duration > 0.0) || !std::isfinite(settings.duration))

@@ -81,7 +81,7 @@ class Equations final : public Ode {
   void evaluate(const Instant& instant, const Eigen::VectorXd& y, Evaluation& found);
   void evaluate(double t, const Eigen::VectorXd& y, Evaluation& found);
   Evaluation evaluate(double t, const Eigen::VectorXd& y);
-  // With the modes of these contacts, which touch, chosen anew; all others are apart.
+  // With the modes of these contacts, which touch, chosen again; all others are apart.
   void evaluate_contacts(double t, const Eigen::VectorXd& y, std::span<const int> touching,
                          Evaluation& found);
   // ẏ of what was found.

@@ -16,8 +16,8 @@ class LastStep {
   void use(Integrator& integrator) { integrator_ = &integrator; }
 
   // Takes over the step that the integrator has made from y_start, the anchor of the coordinates.
-  // `looked_into`: whether anybody will look inside. Throws NumericalError if its end is nowhere,
-  // or if it should be looked into and cannot.
+  // `looked_into`: whether its inside will be evaluated. Throws NumericalError if its end is
+  // nowhere, or if it should be looked into and cannot.
   void take(const Eigen::VectorXd& y_start, bool looked_into);
 
   double start() const { return integrator_->previous_time(); }

@@ -53,7 +53,7 @@ class SettingsReader {
     values_.with(node, "method", [&](const Entry& e) {
       std::size_t index = 0;
       if (values_.choice(*e.value, method_names(), index))
-        s.integrator.method = static_cast<Method>(index);
+        s.integrator.method = static_cast<Method>(index), s.integrator.keep_method = true;
     });
     number(node, "rtol", s.integrator.relative_tolerance);
     number(node, "atol", s.integrator.absolute_tolerance);

@@ -5,6 +5,7 @@
 
 #include "catena/base/index.h"
 #include "catena/closure/mobility.h"
+#include "catena/dynamics/flexible_mass.h"
 #include "catena/model/configuration.h"
 #include "catena/simulation/integrators/ida.h"
 #include "catena/simulation/integrators/midpoint.h"
@@ -49,6 +50,8 @@ std::unique_ptr<Integrator> integrator_for(Equations& equations, StopsAndFrictio
                 "' cannot keep a motion on constraints that are switched, or on loops by "
                 "multipliers; use dop853, arkode, bdf or ida, or rk4, euler, ab2, ab3, ab4, am4 "
                 "with a step");
+  if (settings.method == Method::midpoint || settings.method == Method::ida)
+    refuse_flexible(equations.mechanism(), "method 'midpoint' or 'ida'");
   // Only what is on constraints needs to be moved back.
   if (equations.constraints() != nullptr && settings.method == Method::bdf)
     return make_cvode(equations, settings, true);
@@ -64,7 +67,7 @@ std::unique_ptr<Integrator> integrator_for(Equations& equations, StopsAndFrictio
 Simulation::Simulation(const Mechanism& mechanism, const State& at,
                        const SimulationSettings& settings, Recorder& recorder)
     : mechanism_(mechanism),
-      settings_(completed(settings)),
+      settings_(completed_for(mechanism, settings, &method_note_)),
       recorder_(recorder),
       coordinates_(make_coordinates(mechanism, at,
                                     prescribed_freedoms(mechanism, settings_.actions),
@@ -91,6 +94,7 @@ void Simulation::start(const State& initial) {
   equations_.signals().start(0.0, state);
   equations_.impose_motions(0.0, y_);
   log_ = equations_.friction().notes();
+  if (!method_note_.empty()) log_.push_back({0.0, "method", mechanism_.name(), method_note_});
   try {
     note_rigid_loops(state);
     try {
@@ -146,23 +150,23 @@ void Simulation::advance() {
     t_ = limit;
     equations_.at(t_, y_, here_);
   }
-  bool anew = t_ != now_->time();
+  bool must_restart = t_ != now_->time();
   if (t_ >= corner && t_ < settings_.duration) {
-    anew |= equations_.signals().jumps_at(corner);
-    anew |= pass_corner();
+    must_restart |= equations_.signals().jumps_at(corner);
+    must_restart |= pass_corner();
     equations_.at(t_, y_, here_);
-    anew |= equations_.run_ticks(here_, y_);
+    must_restart |= equations_.run_ticks(here_, y_);
   }
   if (stops_.hold(here_, y_)) {
-    anew = true;
+    must_restart = true;
     equations_.at(t_, y_, here_);
   }
   const Coordinates::Accepted accepted = accept();
-  anew |= accepted.changed && !accepted.recounted;
+  must_restart |= accepted.changed && !accepted.recounted;
   // In a stretch by steps none is made: a run could not begin there by events.
   if (t_ >= checkpoint_time() && t_ < settings_.duration && !in_stretch())
-    anew |= make_checkpoint();
-  if (anew) {
+    must_restart |= make_checkpoint();
+  if (must_restart) {
     restart();
   } else if (accepted.changed) {
     now_->go_on(y_);

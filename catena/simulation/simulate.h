@@ -68,6 +68,10 @@ SimulationResult resume_simulation(const Mechanism& mechanism, const RunCheckpoi
 // With every default filled in, as simulate() uses them.
 SimulationSettings completed(SimulationSettings settings);
 
+// The same for a mechanism: a stiff method where flexible bodies need one. `note` says so.
+SimulationSettings completed_for(const Mechanism& mechanism, SimulationSettings settings,
+                                 std::string* note = nullptr);
+
 // The result for machines.
 std::string to_json(const SimulationResult& result);
 

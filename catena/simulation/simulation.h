@@ -85,6 +85,7 @@ class Simulation {
   [[noreturn]] void fail(const std::string& why);
 
   const Mechanism& mechanism_;
+  std::string method_note_;  // why another method than the usual one; before settings_
   SimulationSettings settings_;
   Recorder& recorder_;
   std::unique_ptr<Coordinates> coordinates_;

@@ -93,7 +93,7 @@ TEST_F(UsedHingesTest, States) {
     EXPECT_EQ(of_state(std::string(key) + ": {C: 0}  # not D"), Names{"C"});
   EXPECT_EQ(of_state("motion_driven: [C, A]"), (Names{"A", "C"}));
   EXPECT_EQ(of_state("q: [1, 2, 3]  # C"), Names{});
-  EXPECT_EQ(of_state("q: {C"), Names{});  // is reported by whoever reads it
+  EXPECT_EQ(of_state("q: {C"), Names{});  // is reported when the file is read
   UsedHinges used(m);
   used.add_state_file("there is no such file");
   EXPECT_EQ(used.names(), Names{});

@@ -1,6 +1,6 @@
 // Gradients along motions of closed mechanisms: rotations by quaternion inside loops, independent
 // freedoms that change on the way, and parameters of the loops' geometry, against differences of
-// whole motions of mechanisms made anew with the parameter changed and assembled again.
+// whole motions of mechanisms rebuilt with the parameter changed and assembled again.
 #include <cmath>
 #include <map>
 
@@ -221,7 +221,7 @@ TEST(ClosedTrajectory, ContinuousAdjoint) {
   }
 }
 
-// Every named parameter, by the adjoint and forward, against motions of mechanisms made anew whose
+// Every named parameter, by the adjoint and forward, against motions of mechanisms rebuilt whose
 // initial state is closed again with the independent freedoms held.
 void expect_parameters(const Mechanism& m, const State& start, std::vector<std::string> names,
                        double duration, double tolerance, double forward_tolerance,
@@ -354,7 +354,7 @@ TEST(ClosedTrajectory, RodsAndGears) {
 }
 
 // A driven rocker that moves an eighth as fast as its crank, or less, is a poor choice, but there
-// is no other: nothing is new about it, and nothing has to start anew.
+// is no other: nothing is new about it, and nothing has to start again.
 TEST(LocalCoordinates, KeepWhatIsPinned) {
   const auto rod = [](double length) {
     return BodySettings{.mass = 1.0,

@@ -7,132 +7,179 @@ namespace catena {
 using Eigen::Index;
 using Eigen::VectorXd;
 
+// (y, cost) forward, with what has to be kept of it for the way back.
+class TrajectorySensitivity::ForwardMotion final : public Ode {
+ public:
+  ForwardMotion(Run& run, const VectorXd& p) : run_(run), p_(p) {}
+
+  int size() const override { return run_.coordinates->size() + 1; }
+  int controlled() const override { return size() - 1; }
+  void rate(double t, const VectorXd& z, VectorXd& dz) override {
+    part_ = z.head(z.size() - 1);
+    dz.resize(z.size());
+    dz[z.size() - 1] = run_.stages[0]->evaluate(run_, t, part_, p_, rate_part_);
+    dz.head(part_.size()) = rate_part_;
+  }
+
+  // From y to the end of the motion, which is left in y.
+  void go(VectorXd& y) {
+    const Index n = y.size();
+    const std::unique_ptr<Integrator> integrator = make_integrator(*this, run_.settings.integrator);
+    VectorXd z(n + 1);
+    z << y, 0.0;
+    integrator->restart(0.0, z);
+    keep(0.0, y);
+    while (integrator->time() < run_.settings.duration) {
+      run_.report(integrator->time());  // not in rate(), whose errors make the step shorter
+      integrator->step(run_.settings.duration);
+      y = integrator->state().head(n);
+      if (run_.accept(integrator->time(), p_, false, y)) {
+        z << y, integrator->state()[n];
+        integrator->restart(integrator->time(), z);
+      }
+      keep(integrator->time(), y);
+    }
+    cost = integrator->state()[n];
+  }
+
+  double cost = 0.0;
+  // By step: where it starts, with the independent freedoms there; and the end of the last.
+  std::vector<double> times;
+  std::vector<Run::Point> points;
+  std::vector<std::vector<int>> independent;
+
+ private:
+  void keep(double t, const VectorXd& y) {
+    times.push_back(t);
+    points.push_back(run_.point(y));
+    independent.push_back(run_.local == nullptr ? std::vector<int>{} : run_.local->independent());
+  }
+
+  Run& run_;
+  const VectorXd& p_;
+  VectorXd part_, rate_part_;
+};
+
+// (y, λ, gradients) over s = t_end − t.
+class TrajectorySensitivity::BackwardMotion final : public Ode {
+ public:
+  BackwardMotion(Run& run, const VectorXd& p, Index n)
+      : run_(run),
+        p_(p),
+        n_(n),
+        inputs_(run.input.parameters()),
+        own_(run.parameters == nullptr ? 0 : run.parameters->adjoint_size()),
+        x_(VectorXd::Zero(size())),
+        sums_(VectorXd::Zero(own_)) {}
+
+  int size() const override { return static_cast<int>(2 * n_ + inputs_ + own_); }
+  int controlled() const override { return static_cast<int>(2 * n_); }
+  void rate(double s, const VectorXd& x, VectorXd& dx) override {
+    part_ = x.head(n_);
+    bar_ = x.segment(n_, n_);
+    run_.stages[0]->evaluate(run_, end_ - s, part_, p_, rate_part_);
+    y_bar_.setZero(n_);
+    input_.setZero(inputs_);
+    mechanism_.setZero(own_);
+    unread_.setZero(run_.m.freedoms());
+    run_.stages[0]->adjoint(run_, part_, p_, bar_, 1.0, y_bar_, input_, mechanism_, unread_);
+    dx.resize(x.size());
+    dx << -rate_part_, y_bar_, input_, mechanism_;
+  }
+
+  // λ at the end of the motion, y there.
+  void start(const VectorXd& y, const State& end, const CostGradient& last) {
+    VectorXd q_bar = last.q, v_bar = last.v;
+    lambda_ = VectorXd::Zero(n_);
+    if (run_.local != nullptr) {
+      VectorXd unused;
+      run_.stages[0]->evaluate(run_, run_.settings.duration, y, p_, unused);
+      run_.stages[0]->pull_back(run_, false, q_bar, v_bar, sums_);
+      lambda_ << q_bar, v_bar;
+    } else {
+      run_.layout->add_positions(end, y, q_bar, lambda_);
+      lambda_.tail(v_bar.size()) += v_bar;
+    }
+  }
+
+  // Over step i of the forward motion.
+  void go_back(const ForwardMotion& ahead, std::size_t i) {
+    // Loops are closed from the state at the end of the step, with its independent freedoms.
+    Run::Point from = ahead.points[i + 1];
+    from.place.chart = ahead.points[i].place.chart;
+    end_ = ahead.times[i + 1];
+    VectorXd at;
+    run_.go_to(from, at);
+    if (run_.local != nullptr) {
+      VectorXd unread = VectorXd::Zero(run_.m.freedoms());
+      run_.local->pack(from.place.state, {at.data(), to_size(at.size())});
+      run_.leave(end_, at, p_, ahead.independent[i + 1], lambda_, sums_, unread);
+    }
+    x_.head(n_) = at;
+    x_.segment(n_, n_) = lambda_;
+    integrate(end_ - ahead.times[i]);
+    lambda_ = x_.segment(n_, n_);
+    if (run_.local == nullptr || !run_.local->has_turns()) return;
+    VectorXd unused;
+    at = x_.head(n_);
+    run_.spare().evaluate(run_, ahead.times[i], at, p_, unused);
+    run_.enter(run_.spare(), nullptr, lambda_, sums_);
+  }
+
+  void store(const State& initial, TrajectoryGradient& out) const {
+    out.input = x_.segment(2 * n_, inputs_);
+    if (run_.parameters != nullptr)
+      out.mechanism = run_.parameters->gradient_of(x_.tail(own_) + sums_);
+    run_.set_initial(initial, lambda_, out);
+  }
+
+ private:
+  void integrate(double span) {
+    const std::unique_ptr<Integrator> way = make_integrator(*this, run_.settings.integrator);
+    try {
+      way->restart(0.0, x_);
+      while (way->time() < span) {
+        run_.report(end_ - way->time());
+        way->step(span);
+        x_ = way->state();
+        if (run_.local == nullptr) continue;
+        run_.spare().unpack(run_, end_ - way->time(), x_.head(n_), p_);
+        run_.local->start_from(run_.spare().state());
+      }
+    } catch (const StepCollapse& e) {  // its time runs backward from the end of this step
+      throw StepCollapse(end_ - e.time, e.step, e.worst,
+                         "on the way back" + (e.cause.empty() ? "" : ", " + e.cause));
+    }
+  }
+
+  Run& run_;
+  const VectorXd& p_;
+  Index n_, inputs_, own_;
+  double end_ = 0.0;        // of the step, s
+  VectorXd x_;              // what is integrated
+  VectorXd lambda_, sums_;  // sums_: what jumps of λ give by the parameters of the mechanism
+  VectorXd part_, rate_part_, bar_, y_bar_, input_, mechanism_, unread_;
+};
+
 TrajectoryGradient TrajectorySensitivity::Run::continuous(const State& initial, const VectorXd& p) {
   TrajectoryGradient out;
   VectorXd y;
   begin(initial, y);
   plain = true;
-  const Index n = y.size(), inputs = input.parameters();
-  const Index own = parameters == nullptr ? 0 : parameters->adjoint_size();
-  struct Forward final : Ode {
-    Run& run;
-    const VectorXd& p;
-    VectorXd part, rate_part;
-    Forward(Run& r, const VectorXd& q) : run(r), p(q) {}
-    int size() const override { return run.coordinates->size() + 1; }
-    int controlled() const override { return size() - 1; }
-    void rate(double t, const VectorXd& z, VectorXd& dz) override {
-      part = z.head(z.size() - 1);
-      dz.resize(z.size());
-      dz[z.size() - 1] = run.stages[0]->evaluate(run, t, part, p, rate_part);
-      dz.head(part.size()) = rate_part;
-    }
-  } ahead(*this, p);
-  const std::unique_ptr<Integrator> integrator = make_integrator(ahead, settings.integrator);
-  VectorXd z(n + 1);
-  z << y, 0.0;
-  integrator->restart(0.0, z);
-  std::vector<double> times{0.0};
-  // With the independent freedoms of the step that starts there.
-  std::vector<Point> points{point(y)};
-  std::vector<std::vector<int>> independent{local == nullptr ? std::vector<int>{}
-                                                             : local->independent()};
-  while (integrator->time() < settings.duration) {
-    report(integrator->time());  // not in rate(), whose errors make the step shorter
-    integrator->step(settings.duration);
-    times.push_back(integrator->time());
-    y = integrator->state().head(n);
-    if (accept(times.back(), p, false, y)) {
-      z << y, integrator->state()[n];
-      integrator->restart(times.back(), z);
-    }
-    points.push_back(point(y));
-    if (local != nullptr) independent.push_back(local->independent());
-  }
-  out.steps = static_cast<std::int64_t>(times.size()) - 1;
-  out.cost = integrator->state()[n];
+  ForwardMotion ahead(*this, p);
+  ahead.go(y);
+  out.steps = static_cast<std::int64_t>(ahead.times.size()) - 1;
   CostGradient last;
-  out.cost += finish(y, p, &last, *stages[0]);
+  out.cost = ahead.cost + finish(y, p, &last, *stages[0]);
   plain = false;
   out.final_state = stages[0]->state();
   if (!last.acceleration.isZero(0.0) || !last.effort.isZero(0.0))
     throw NumericalError(
         "a terminal cost by accelerations or efforts needs the discrete adjoint (rk4)");
-  VectorXd q_bar = last.q, v_bar = last.v, sums = VectorXd::Zero(own);
-  VectorXd lambda = VectorXd::Zero(n);
-  if (local != nullptr) {
-    VectorXd unused;
-    stages[0]->evaluate(*this, settings.duration, y, p, unused);
-    stages[0]->pull_back(*this, false, q_bar, v_bar, sums);
-    lambda << q_bar, v_bar;
-  } else {
-    layout->add_positions(out.final_state, y, q_bar, lambda);
-    lambda.tail(v_bar.size()) += v_bar;
-  }
-
-  // (y, λ, gradients) over s = t_end − t.
-  struct Backward final : Ode {
-    Run& run;
-    const VectorXd& p;
-    double end = 0.0;
-    Index n, inputs, own;
-    VectorXd part, rate_part, bar, y_bar, input, mechanism, unread;
-    Backward(Run& r, const VectorXd& q, Index a, Index b, Index c)
-        : run(r), p(q), n(a), inputs(b), own(c) {}
-    int size() const override { return static_cast<int>(2 * n + inputs + own); }
-    int controlled() const override { return static_cast<int>(2 * n); }
-    void rate(double s, const VectorXd& x, VectorXd& dx) override {
-      part = x.head(n);
-      bar = x.segment(n, n);
-      run.stages[0]->evaluate(run, end - s, part, p, rate_part);
-      y_bar.setZero(n);
-      input.setZero(inputs);
-      mechanism.setZero(own);
-      unread.setZero(run.m.freedoms());
-      run.stages[0]->adjoint(run, part, p, bar, 1.0, y_bar, input, mechanism, unread);
-      dx.resize(x.size());
-      dx << -rate_part, y_bar, input, mechanism;
-    }
-  } back(*this, p, n, inputs, own);
-  VectorXd x = VectorXd::Zero(back.size()), unread = VectorXd::Zero(m.freedoms()), at;
-  for (std::size_t i = times.size() - 1; i-- > 0;) {
-    // Loops are closed from the state at the end of the step, with its independent freedoms.
-    Point from = points[i + 1];
-    from.place.chart = points[i].place.chart;
-    go_to(from, at);
-    if (local != nullptr) {
-      local->pack(from.place.state, {at.data(), to_size(at.size())});
-      leave(times[i + 1], at, p, independent[i + 1], lambda, sums, unread);
-    }
-    x.head(n) = at;
-    x.segment(n, n) = lambda;
-    back.end = times[i + 1];
-    const std::unique_ptr<Integrator> way = make_integrator(back, settings.integrator);
-    const double span = times[i + 1] - times[i];
-    try {
-      way->restart(0.0, x);
-      while (way->time() < span) {
-        report(back.end - way->time());
-        way->step(span);
-        x = way->state();
-        if (local == nullptr) continue;
-        spare().unpack(*this, back.end - way->time(), x.head(n), p);
-        local->start_from(spare().state());
-      }
-    } catch (const StepCollapse& e) {  // its time runs backward from the end of this step
-      throw StepCollapse(back.end - e.time, e.step, e.worst,
-                         "on the way back" + (e.cause.empty() ? "" : ", " + e.cause));
-    }
-    lambda = x.segment(n, n);
-    if (local == nullptr || !local->has_turns()) continue;
-    VectorXd unused;
-    at = x.head(n);
-    spare().evaluate(*this, times[i], at, p, unused);
-    enter(spare(), nullptr, lambda, sums);
-  }
-  out.input = x.segment(2 * n, inputs);
-  if (parameters != nullptr) out.mechanism = parameters->gradient_of(x.tail(own) + sums);
-  set_initial(initial, lambda, out);
+  BackwardMotion back(*this, p, y.size());
+  back.start(y, out.final_state, last);
+  for (std::size_t i = ahead.times.size() - 1; i-- > 0;) back.go_back(ahead, i);
+  back.store(initial, out);
   return out;
 }
 

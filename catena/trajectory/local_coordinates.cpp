@@ -279,23 +279,23 @@ void LocalCoordinates::prescribe(int freedom, double position, double velocity,
 
 Coordinates::Accepted LocalCoordinates::accept(const Instant& instant) {
   const State& state = instant.state;
-  bool anew = false;
+  bool renewed = false;
   if (chart_quality(m_, *chart_, state.q) < kPoorChart) {
     try {
       const Chart fresh = choose_chart(m_, state.q, {.pinned = pinned_, .previous = chart_.get()});
       // What is prescribed stays independent, however little it moves: then nothing is new.
-      anew =
+      renewed =
           fresh.independent(m_.freedoms()) != independent_ || !uses_the_same_rows(fresh, *chart_);
-      if (anew) use(fresh);
+      if (renewed) use(fresh);
     } catch (const NumericalError&) {  // at a singular position no choice is better
     }
   }
-  for (const Node* node : turning_) anew = anew || norm(turn_of(*node, state.q)) > kMostTurn;
-  if (anew)
+  for (const Node* node : turning_) renewed = renewed || norm(turn_of(*node, state.q)) > kMostTurn;
+  if (renewed)
     refer_to(state);
   else
     start_from(state);
-  return {.changed = anew};
+  return {.changed = renewed};
 }
 
 double LocalCoordinates::closure_residual(const State& state) const {

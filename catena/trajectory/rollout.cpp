@@ -61,7 +61,7 @@ struct Rollout::Run {
   bool driven = false;
   Rule rule;
 
-  // Made anew for every run: a closed mechanism starts from its initial state again.
+  // Made again for every run: a closed mechanism starts from its initial state again.
   std::unique_ptr<Coordinates> coordinates;
   std::unique_ptr<StateLayout> layout;
   std::unique_ptr<SensitivityWorkspace> work;

@@ -22,7 +22,7 @@ TrajectorySensitivity::TrajectorySensitivity(const Mechanism& mechanism,
   const Method method = settings.integrator.method;
   if (method != Method::rk4 && method != Method::euler && method != Method::dop853)
     throw NumericalError(
-        "sensitivities along a motion know the methods rk4, euler and dop853, not " +
+        "sensitivities along a motion support the methods rk4, euler and dop853, not " +
         std::string(to_string(method)));
   run_ = std::make_unique<Run>(Run{mechanism, input, cost, settings, parameters});
   const auto& driven = input.motion_driven();

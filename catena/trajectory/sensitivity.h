@@ -91,6 +91,8 @@ class TrajectorySensitivity {
   struct Run;
   class DiscreteAdjoint;
   class Variation;
+  class ForwardMotion;
+  class BackwardMotion;
   std::unique_ptr<Run> run_;
 };
 

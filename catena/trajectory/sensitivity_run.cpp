@@ -187,14 +187,14 @@ bool TrajectorySensitivity::Run::accept(double t, const VectorXd& p, bool always
   Stage& stage = spare();
   stage.unpack(*this, t, y, p);
   const Chart* const before = local->chart();
-  bool anew = local->accept(stage.instant()).changed;
+  bool repack = local->accept(stage.instant()).changed;
   if (local->chart() != before) use_chart();
   if (always && local->has_turns()) {
     local->refer_to(stage.state());
-    anew = true;
+    repack = true;
   }
-  if (anew) local->pack(stage.state(), {y.data(), to_size(y.size())});
-  return anew;
+  if (repack) local->pack(stage.state(), {y.data(), to_size(y.size())});
+  return repack;
 }
 
 void TrajectorySensitivity::Run::set_initial(const State& initial, const VectorXd& lambda,

@@ -265,7 +265,7 @@ TEST(Trajectory, ContinuousAdjointOfAClosedMechanism) {
 }
 
 // Every parameter of an arm with a spring and a geared rotor, against motions of mechanisms made
-// anew with other values. Differences of order four with steps h of a hundredth of what changes:
+// again with other values. Differences of order four with steps h of a hundredth of what changes:
 // h⁴, and 1e-16 / h of the cost.
 TEST(Trajectory, ParametersOfTheMechanism) {
   MechanismBuilder b("arm");

@@ -260,6 +260,7 @@ const std::vector<std::string> kWrench{"moment.x", "moment.y", "moment.z",
 const std::vector<std::string> kTwist{"angular.x", "angular.y", "angular.z",
                                       "linear.x",  "linear.y",  "linear.z"};
 
+// A table: long because it has many rows.
 const std::vector<Quantity>& table() {
   using Of = Quantity::Of;
   static const std::vector<Quantity> kRows{

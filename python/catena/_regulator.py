@@ -68,7 +68,7 @@ def simulate_regulated(
     `run.regulation` is a RegulatedResult.
 
     offsets: of the state at the start, {"q.elbow": 0.05}.
-    random, seed: a random offset on top, standard deviation in units of what is allowed.
+    random, seed: a random offset on top, standard deviation in units of the allowed deviation.
     efforts: added to those of the actuators, by freedom: {"elbow": "0.5*sin(3*t)"}.
     masses: factors on mass and inertia of bodies, which the regulator does not know.
     effort_limits: of actuators, by freedom.

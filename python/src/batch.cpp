@@ -115,7 +115,7 @@ const char* const kBatchExternal =
     "be "
     "(B, 3), a row for each state.";
 
-// Accelerations of a closed mechanism that somebody gave (dynamics/given_acceleration.h): those
+// Accelerations of a closed mechanism that the caller gave (dynamics/given_acceleration.h): those
 // that a dictionary names are made independent, and what was given must be what comes out, which
 // forward dynamics tells.
 void make_given_independent(const Mechanism& mechanism, const BatchVector& given, const RowsMap& q,

@@ -42,6 +42,15 @@ void bind_builder(py::module_& m) {
           "The keywords are the fields of HingeSettings; type is \"revolute\" unless given. "
           "\"world\" is the ground.")
       .def(
+          "add_joint",
+          [](B& b, std::string name, std::string parent, std::string child,
+             const py::kwargs& settings) -> B& {
+            return b.add_joint(std::move(name), std::move(parent), std::move(child),
+                               Struct<HingeSettings>::make(settings));
+          },
+          py::arg("name"), py::arg("parent"), py::arg("child"), self,
+          "add_hinge by its more common name. The keywords are the fields of HingeSettings.")
+      .def(
           "add_frame",
           [](B& b, std::string name, std::string body, const Pose& pose) -> B& {
             return b.add_frame(std::move(name), std::move(body), to_transform(pose.value));
@@ -121,9 +130,9 @@ void bind_builder(py::module_& m) {
           "Makes a hinge rigid at these coordinates (default: its zero).")
       .def("unlock", &B::unlock, py::arg("hinge"), self, "Undoes lock().")
       .def("remove_body", &B::remove_body, py::arg("name"), self,
-           "With everything that names it; bodies that hung on it must be attached anew.")
+           "With everything that names it; bodies that hung on it must be attached again.")
       .def("remove_hinge", &B::remove_hinge, py::arg("name"), self,
-           "With what names it; its child must be attached anew.")
+           "With what names it; its child must be attached again.")
       .def(
           "attach",
           [](B& b, const std::variant<Description, MechanismPointer>& other,

@@ -159,6 +159,7 @@ void bind_energy(py::module_& m) {
                     "J; zero with every mass centre in the plane through the ground's origin.")
       .def_readonly("hinge_springs", &Energy::hinge_springs, "J, in the stiffness of hinges.")
       .def_readonly("point_springs", &Energy::point_springs, "J, in springs between points.")
+      .def_readonly("elastic", &Energy::elastic, "J, in flexible bodies.")
       .def_property_readonly("springs", &Energy::springs, "J, in all springs.")
       .def_property_readonly("potential", &Energy::potential, "J, of gravity and springs.")
       .def_property_readonly("total", &Energy::total, "J, kinetic and potential.")
@@ -167,7 +168,7 @@ void bind_energy(py::module_& m) {
                ", springs=" + number(e.springs()) + ")";
       });
   picklable(energies, &Energy::kinetic, &Energy::gravity, &Energy::hinge_springs,
-            &Energy::point_springs);
+            &Energy::point_springs, &Energy::elastic);
   m.def(
       "energy", [](const Mechanism& x, const NamedState& s) { return energy(x, s.of(x)); },
       py::arg("mechanism"), py::arg("state"),

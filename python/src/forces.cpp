@@ -50,7 +50,7 @@ int listed_index(const py::object& which, const List& list, const char* what) {
                     did_you_mean(name, names));
   }
   if (PyIndex_Check(which.ptr()) == 0)
-    throw py::type_error("a " + std::string(what) + " is told by its name or index, not " +
+    throw py::type_error("a " + std::string(what) + " is given by its name or index, not " +
                          py::cast<std::string>(py::repr(which)));
   const auto index = py::cast<py::ssize_t>(which);
   if (index < 0 || index >= static_cast<py::ssize_t>(list.size()))

@@ -29,7 +29,7 @@ void bind_io(py::module_& m) {
       },
       py::arg("path"), py::kw_only(), py::arg("base") = Choice<Base>{Base::as_written},
       py::arg("gravity") = py::none(), py::arg("strict") = false,
-      "Reads a mechanism from URDF, SDF or Catena's YAML, told by the ending of the file.\n\n"
+      "Reads a mechanism from URDF, SDF or Catena's YAML, recognized by the ending of the file.\n\n"
       "base: \"as_written\" (URDF: fixed unless the root is named world; SDF: free; YAML: as it "
       "says), \"fixed\" or \"free\".\n"
       "gravity: (3,), m/s², overrides the file's.\n"

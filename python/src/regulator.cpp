@@ -196,7 +196,7 @@ void bind_regulators(py::module_& m) {
                                    " numbers, not " + std::to_string(x.size()));
             return n.regulator.distance(x);
           },
-          py::arg("x"), "A deviation in units of what is allowed: √(xᵀ Q x).")
+          py::arg("x"), "A deviation in units of the allowed one: √(xᵀ Q x).")
       .def("__repr__", [](const N& n) {
         return "<Regulator of " + std::to_string(n.regulator.states.size()) + " states by " +
                listed(n.regulator.inputs) + ">";
@@ -256,7 +256,7 @@ void bind_regulated_runs(py::module_& m) {
   add("first_deviation", &R::first_deviation, "(states,), at the start.");
   add("final_deviation", &R::final_deviation, "(states,), at the end.");
   add("largest_deviation", &R::largest_deviation, "(states,), of each during the run.");
-  add("first_distance", &R::first_distance, "In units of what is allowed.");
+  add("first_distance", &R::first_distance, "In units of the allowed deviation.");
   add("final_distance", &R::final_distance, "The same at the end.");
   add("largest_distance", &R::largest_distance, "The largest during the run.");
   add("largest_effort", &R::largest_effort, "(inputs,), N m or N, of each actuator.");

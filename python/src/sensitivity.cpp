@@ -14,7 +14,7 @@
 namespace catena::python {
 namespace {
 
-// Accelerations of a closed mechanism that somebody gave (dynamics/given_acceleration.h).
+// Accelerations of a closed mechanism that the caller gave (dynamics/given_acceleration.h).
 class Given {
  public:
   Given(const Mechanism& mechanism, const NamedState& state, const FreedomVector& acceleration,

@@ -347,7 +347,7 @@ void bind_simulation(py::module_& m) {
           throw Error(path + ": is a run of another kind (" + header.kind +
                       "), which cannot be resumed");
         if (!checkpoint)
-          throw Error(path + ": has no checkpoint yet to resume from; start it anew");
+          throw Error(path + ": has no checkpoint yet to resume from; start it again");
         Reading reading = read_yaml_text(header.model_yaml, path);
         const auto mechanism = std::make_shared<Mechanism>(
             MechanismBuilder(std::move(reading.description)).finish({.strict = false}));

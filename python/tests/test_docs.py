@@ -1,4 +1,4 @@
-"""The Python in README.md and docs/python.md runs as it is printed, page by page, in order."""
+"""The Python in README.md, docs/python.md and docs/cookbook.md runs as it is printed, page by page, in order."""
 import re
 
 import pytest
@@ -10,7 +10,7 @@ def blocks(path):
     return re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/cookbook.md"])
 def test_page(page, tmp_path, monkeypatch):
     found = blocks(SOURCE / page)
     assert found

@@ -77,7 +77,7 @@ def test_linear_models_and_modes():
 
 
 def test_functions_of_the_extension_for_pools_of_processes():
-    """As functions of Python: by their names, whoever calls them."""
+    """As functions of Python: by their names, from any module."""
     for function in (catena.forward_dynamics, catena.mass_matrix, catena.assemble, catena.simulate):
         assert pickle.loads(pickle.dumps(function)) is function
     for other in (len, "text".upper, np.array, [1].append):  # as before

@@ -8,10 +8,13 @@ set(models ${SOURCE}/models)
 # ---- help, version, wrong usage
 expect(0 OUT "^catena [0-9]+\\.[0-9]+\\.[0-9]+\n$" RUN --version)
 expect(0 OUT "Examples:" RUN --help)
-foreach(command info check convert dynamics batch linearize modes equilibrium check-derivatives lyapunov verify
-        report view plot compare events)
+foreach(command info check convert assemble ik dynamics batch linearize modes equilibrium check-derivatives lyapunov
+        simulate optimize lqr verify report view plot compare events)
   expect(0 OUT "Examples:.*catena ${command}" RUN ${command} --help)
 endforeach()
+expect(0 OUT "^Simulate.*Usage: catena simulate.*--method.*Examples:.*catena simulate" RUN help simulate)
+expect(0 OUT "Subcommands:.*simulate.*Examples:" RUN help)
+expect(2 OUT "" ERR "there is no command 'simulte'; did you mean 'simulate'" RUN help simulte)
 expect(2 OUT "" ERR "error: A subcommand is required" RUN)
 expect(2 OUT "" ERR "did you mean 'info'" RUN inof)
 expect(2 OUT "" ERR "did you mean '--json'" RUN info ${models}/pendulum.yaml --jsn)
@@ -123,7 +126,7 @@ foreach(row "forward;acceleration;effort" "inverse;acceleration;effort"
   file(READ ${WORK}/${what}.json written)
   keys("${written}" ${row})
 endforeach()
-# A closed loop: numbers of the constraint-embedding digest (V4, open branch, 60 degrees, rate 2,
+# A closed loop: numbers of the reference solution (V4, open branch, 60 degrees, rate 2,
 # effort 3). What the state names is kept, the rest is assembled.
 file(WRITE ${WORK}/closed.yaml "q: {A: pi/3}\nv: {A: 2}\neffort: {A: 3}\n")
 expect(0 OUT "." RUN dynamics ${models}/four_bar.yaml --state closed.yaml --json)
@@ -339,7 +342,7 @@ endif()
 
 # ---- batch: from a table to a table; a bad state is told, the others are computed
 file(WRITE ${WORK}/states.csv "q.shoulder,v.shoulder,effort.elbow,remark\n0.3,0.1,2,7\n0,0,0,8\n0.1,0,0,9\n")
-expect(0 OUT "3 states, 0 failed" ERR "column 'remark' is not read"
+expect(0 OUT "3 states, 0 failed" ERR "column 'remark' is ignored"
        RUN batch ${models}/double_pendulum.yaml --states ${WORK}/states.csv -o ${WORK}/found.csv)
 file(STRINGS ${WORK}/found.csv lines)
 list(LENGTH lines count)

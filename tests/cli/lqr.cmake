@@ -51,7 +51,7 @@ if(NOT out STREQUAL first)
 endif()
 
 # ---- an equilibrium
-expect(0 OUT "without it .*with it .* 1/s.*all, of what is allowed"
+expect(0 OUT "without it .*with it .* 1/s.*all, relative to allowed"
        RUN lqr ${models}/acrobot.yaml --at ${examples}/acrobot_upright.yaml --actuators elbow
            --disturb q.shoulder=0.01 --duration 5 --gains gains.json)
 file(READ ${WORK}/gains.json text)
@@ -59,7 +59,7 @@ keys("${text}" states actuators interval times gains)
 expect(0 OUT "." RUN lqr ${models}/acrobot.yaml --at ${examples}/acrobot_upright.yaml --actuators elbow --json)
 value("${out}" ON contracting)
 value("${out}" ON stationary)
-expect(1 OUT "" ERR "is no equilibrium with these efforts.*catena equilibrium"
+expect(1 OUT "" ERR "is not an equilibrium with these efforts.*catena equilibrium"
        RUN lqr ${models}/acrobot.yaml --at initial --actuators elbow)
 
 # ---- limits

@@ -53,11 +53,16 @@ awk -v rooms_file="$rooms" -v depends_file="$depends" -v listed_file="$listed" '
     else if (room in built && !(FILENAME in is_listed))
       fail(1, "not listed in catena/" room "/CMakeLists.txt")
     else if (room != "" && !(room in built)) fail(1, "catena/" room " has no CMakeLists.txt")
+    if (kind[FILENAME] == "public" && index(page, FILENAME) == 0) fail(1, "public, but not in docs/api.md")
+  }
+
+  # The first line, or the second one below the line of the licence.
+  FNR == 1 { licensed = /^\/\/ SPDX-License-Identifier: / }
+  FNR == 1 + licensed {
     says_internal = $0 ~ /^\/\/ Internal: /
     if (kind[FILENAME] == "internal" && !says_internal)
       fail(1, "is under INTERNAL_HEADERS; its first line must begin with \"// Internal: \"")
     if (kind[FILENAME] != "internal" && says_internal) fail(1, "is not under INTERNAL_HEADERS, but says so")
-    if (kind[FILENAME] == "public" && index(page, FILENAME) == 0) fail(1, "public, but not in docs/api.md")
   }
 
   /^[ \t]*#[ \t]*include[ \t]*["<]/ {

@@ -13,6 +13,7 @@
 #include "catena/base/text.h"
 #include "catena/closure/loop_closure.h"
 #include "catena/dynamics/embedding.h"
+#include "catena/dynamics/flexible_mass.h"
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -433,7 +434,8 @@ std::string BatchWorkspace::Implementation::message(Eigen::Index state) const {
 }
 
 BatchWorkspace::BatchWorkspace(const Mechanism& mechanism, BatchSettings settings)
-    : implementation_(std::make_unique<Implementation>(mechanism, settings)) {}
+    : implementation_((refuse_flexible(mechanism, "a batch"),
+                       std::make_unique<Implementation>(mechanism, settings))) {}
 BatchWorkspace::~BatchWorkspace() = default;
 BatchWorkspace::BatchWorkspace(BatchWorkspace&&) noexcept = default;
 BatchWorkspace& BatchWorkspace::operator=(BatchWorkspace&&) noexcept = default;

@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "catena/closure/pair.h"
 #include "catena/closure/rows.h"
 #include "catena/dynamics/kernels/hinge_kinds.h"
 #include "catena/dynamics/kernels/sweep.h"
@@ -139,7 +140,19 @@ struct ClosureRow {
   Scalar right;  // −Ẏ v
   Scalar gap;    // how far the position is from the closure
   Scalar rate;   // and how fast it leaves
+  Scalar scale;  // of the row that loop_closure.h has: lengths over the loop's, unit gradients
 };
+
+// 1/|x|, or 1 of a zero; double alone, others need no scale.
+template <class Scalar>
+inline Scalar inverse_norm(const Scalar* x, int count) {
+  if constexpr (std::is_same_v<Scalar, double>) {
+    double squares = 0.0;
+    for (int i = 0; i < count; ++i) squares += x[i] * x[i];
+    if (squares > 0.0) return 1.0 / std::sqrt(squares);
+  }
+  return Scalar(1.0);
+}
 
 // Of a coupling by the user's function.
 template <class S>
@@ -158,6 +171,7 @@ inline void fill_user_coupling(const S& s, const Closure& c, const int* freedom,
     for (int i = 0; i < c.term_count; ++i) x[i] = s.in.q[terms[i].coordinate];
     evaluate_user_coupling(*c.coupling, c.term_count, x, row.gap, gradient, hessian);
   }
+  if (row.entries != nullptr) row.scale = inverse_norm(gradient, c.term_count);
   for (int i = 0; i < c.term_count; ++i) {
     if (row.entries != nullptr) {
       Scalar& entry = row.entries[g.place_of_column[terms[i].column]];
@@ -178,6 +192,11 @@ inline void fill_coupling(const S& s, const Closure& c, const int* freedom,
                           ClosureRow<typename S::Scalar>& row) {
   using Scalar = typename S::Scalar;
   const CouplingTerm* terms = s.model.terms + c.first_term;
+  if (row.entries != nullptr) {
+    double squares = 0.0;
+    for (int k = 0; k < c.term_count; ++k) squares += terms[k].coefficient * terms[k].coefficient;
+    row.scale = Scalar(1.0 / std::sqrt(squares));
+  }
   for (int k = 0; k < c.term_count; ++k) {
     if (row.entries != nullptr) {
       Scalar& entry = row.entries[g.place_of_column[terms[k].column]];
@@ -197,6 +216,8 @@ inline void fill_geometric(const S& s, const Closure& c, int number,
                            ClosureRow<typename S::Scalar>& row) {
   using Scalar = typename S::Scalar;
   const Wrench<Scalar> covector = row_covector(c, number, sides);
+  if constexpr (std::is_same_v<Scalar, double>)
+    if (row.entries != nullptr && measures_length(c, number)) row.scale = inverse_length;
   if (row.entries != nullptr)
     for (int k = c.first_path; k < c.first_path + c.path_count; ++k) {
       const PathColumn& path = s.model.paths[k];
@@ -233,7 +254,7 @@ template <bool kEntries, class S>
     Scalar* to = g.rows + chosen.place * stride;
     if constexpr (kEntries)
       for (int k = 0; k < size; ++k) to[k] = zero;
-    ClosureRow<Scalar> row{kEntries ? to : nullptr, zero, zero, zero};
+    ClosureRow<Scalar> row{kEntries ? to : nullptr, zero, zero, zero, Scalar(1.0)};
     if (c.kind == ClosureKind::coupling) {
       if (c.coupling != nullptr)
         fill_user_coupling(s, c, freedom, g, row);
@@ -248,21 +269,27 @@ template <bool kEntries, class S>
       fill_geometric(s, c, chosen.row, sides, inverse_length, g, row);
     }
     to[size] = row.right;
+    if constexpr (kEntries && std::is_same_v<Scalar, double>) g.scale[chosen.place] = row.scale;
     g.gap = g.gap + row.gap * row.gap;
     g.rate = g.rate + row.rate * row.rate;
   }
 }
 
-// Brings the row with the largest entry of column p to its place. Not in packs and dual numbers,
-// which keep the chart's order of rows.
+// Brings the row with the largest entry of column p, rows scaled, to its place. Not in packs and
+// dual numbers, which keep the chart's order of rows.
 template <class Scalar>
 inline void exchange_rows(int p, int rank, int stride, const AggregateScratch<Scalar>& g) {
   if constexpr (std::is_same_v<Scalar, double>) {
     int best = p;
+    double largest = g.scale[p] * std::abs(g.rows[p * stride + p]);
     for (int i = p + 1; i < rank; ++i)
-      if (std::abs(g.rows[i * stride + p]) > std::abs(g.rows[best * stride + p])) best = i;
+      if (const double size = g.scale[i] * std::abs(g.rows[i * stride + p]); size > largest) {
+        largest = size;
+        best = i;
+      }
     g.exchange[p] = best;
     if (best == p) return;
+    std::swap(g.scale[p], g.scale[best]);
     for (int k = 0; k < stride; ++k) std::swap(g.rows[p * stride + k], g.rows[best * stride + k]);
   }
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "catena/dynamics/kernels/axis_node.h"
+#include "catena/dynamics/kernels/flexible_node.h"
 #include "catena/dynamics/kernels/general_node.h"
 #include "catena/dynamics/kernels/rotor_node.h"
 
@@ -20,6 +21,10 @@ template <class F>
       return f(RotorNode<AboutZ>());
     case NodeKind::prismatic_rotor:
       return f(RotorNode<AlongZ>());
+    case NodeKind::modes:
+      return f(ModesNode());
+    case NodeKind::attachment:
+      return f(AttachmentNode());
     default:
       return f(GeneralNode());
   }

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "catena/closure/structure.h"
+#include "catena/model/flexible_table.h"
 #include "catena/model/node.h"
 
 namespace catena {
@@ -46,6 +47,8 @@ enum class NodeKind : std::uint8_t {
   prismatic,        // a shift along z
   revolute_rotor,   // the same with a rotor on the parent: rotor_node.h
   prismatic_rotor,  //
+  modes,            // of a flexible body: flexible_node.h
+  attachment,       // of a flexible body
   general,          // any other hinge: general_node.h
   member,           // of a closed loop: loop_node.h
   loop,             // the member of a closed loop that comes first: the loop is eliminated there
@@ -59,9 +62,11 @@ struct SweepModel {
   const NodeKind* hinge_kinds = nullptr;  // by node: as if no loop was closed, up to `general`
   const NodeScrew* screws = nullptr;
   const CustomHinge* const* customs = nullptr;
-  const RotorTerm* rotors = nullptr;          // by node; null: no drives
-  const int* general_index = nullptr;         // by node: which GeneralScratch, −1 for fast hinges
-  const std::uint8_t* order_flags = nullptr;  // by node
+  const RotorTerm* rotors = nullptr;   // by node; null: no drives
+  const int* general_index = nullptr;  // by node: which GeneralScratch, −1 for fast hinges
+  const FlexibleTable* const* flexible = nullptr;       // by Node::flexible of modes
+  const AttachmentTable* const* attachments = nullptr;  // by Node::flexible of attachments
+  const std::uint8_t* order_flags = nullptr;            // by node
   double gravity[3] = {0, 0, 0};
   int freedoms = 0;
   int coordinates = 0;
@@ -113,6 +118,8 @@ struct SweepInputs {
   // X of every loop at this q is in the scratch already, left there by `embed` or by a sweep with
   // the same chart; only γ is found. (Of double alone.)
   bool embedded = false;
+  // Ruthless flexible bodies too are seen deformed (kinematics).
+  bool deformed = false;
 };
 using SweepInput = SweepInputs<double>;
 

@@ -20,11 +20,8 @@
 //      with_hinge() if it is a hinge);
 //   3. let node_kinds() of workspace.cpp choose it, and Scratch (scratch.h) hold its numbers.
 // Kinds of today need not know of it: a node only ever talks to its parent, through the parent's
-// twist, acceleration, force and articulated inertia. A flexible body, for example, is a chain of
-// three sorts of node: its frame, moved by any hinge of today; a node for its modes, which has no
-// motion relative to that frame and eliminates the modal freedoms before the sweep arrives at the
-// hinge; and a node without freedoms for each attachment, whose motion is that of the modes' node
-// and W η̇, and which returns P and z through [Ad⁻¹ W]ᵀ. Bodies hang on attachments as on any node.
+// twist, acceleration, force and articulated inertia. (An attachment of a flexible body talks to
+// its parent's modes as well: flexible_node.h.)
 #pragma once
 
 #include "catena/dynamics/kernels/gear_pair.h"

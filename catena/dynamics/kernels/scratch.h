@@ -8,6 +8,7 @@
 #pragma once
 
 #include "catena/closure/rows.h"
+#include "catena/dynamics/kernels/flexible_scratch.h"
 #include "catena/model/node.h"
 #include "catena/spatial/inertia.h"
 
@@ -65,6 +66,7 @@ struct AggregateScratch {
   Scalar* needed = nullptr;            // Sᵀ F: effort of the spanning tree at v̇_r = 0
   int* place_of_column = nullptr;      // in the order of the chart
   int* exchange = nullptr;             // by pivot: the row that changed places with its own
+  Scalar* scale = nullptr;             // by row: what makes it compare with the others
   Scalar* rows = nullptr;              // rank by columns and right-hand side
   Scalar* map = nullptr;               // X, columns by independents
   Scalar* mass = nullptr;              // M, columns by columns
@@ -91,8 +93,10 @@ struct Scratch {
   Scalar* sine = nullptr;  // of every coordinate
   Scalar* cosine = nullptr;
   AggregateScratch<Scalar>* aggregates = nullptr;
-  Scalar* acceleration = nullptr;    // by freedom
-  Scalar* composite_rows = nullptr;  // of one state only (composite_table.h)
+  Scalar* acceleration = nullptr;                    // by freedom
+  Scalar* composite_rows = nullptr;                  // of one state only (composite_table.h)
+  FlexibleScratch<Scalar>* flexible = nullptr;       // by Node::flexible of modes
+  AttachmentScratch<Scalar>* attachments = nullptr;  // by Node::flexible of attachments
 };
 
 }  // namespace CATENA_ISA

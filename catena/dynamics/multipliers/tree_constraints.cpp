@@ -6,6 +6,7 @@
 
 #include "catena/base/cpu.h"
 #include "catena/base/index.h"
+#include "catena/dynamics/flexible_mass.h"
 #include "catena/dynamics/operators/influence.h"
 
 namespace catena {
@@ -31,6 +32,7 @@ const ConstraintKernels& constraint_kernels() {
 
 TreeConstraints::TreeConstraints(const Mechanism& mechanism)
     : mechanism_(&mechanism), parents_(node_parents(mechanism)) {
+  refuse_flexible(mechanism, "a constraint or a closed loop by multipliers");
   node_of_freedom_.resize(index(mechanism.freedoms()));
   for (std::size_t n = 0; n < mechanism.nodes().size(); ++n) {
     const Node& node = mechanism.nodes()[n];

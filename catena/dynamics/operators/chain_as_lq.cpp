@@ -11,6 +11,7 @@ void check_chain(const Mechanism& mechanism, const Workspace& w) {
   const auto fail = [&](const std::string& why) {
     throw Error("'" + mechanism.name() + "' is no chain: " + why);
   };
+  if (mechanism.has_flexible_bodies()) fail("it has flexible bodies");
   if (!mechanism.loops().empty()) fail("it has a closed loop");
   if (!w.remote_drives().empty())
     fail("a rotor is carried by a body that is not its hinge's parent");

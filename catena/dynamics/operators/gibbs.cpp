@@ -1,5 +1,6 @@
 #include "catena/dynamics/operators/gibbs.h"
 
+#include "catena/dynamics/flexible_mass.h"
 #include "catena/dynamics/kernels/hinge_block.h"
 
 namespace catena {
@@ -20,6 +21,7 @@ double acceleration_energy(const SpatialInertiad& i, const Vec3d& w, const Vec3d
 GibbsFunction gibbs_function(const Mechanism& mechanism, const State& state,
                              const Eigen::VectorXd& effort, const Eigen::VectorXd& acceleration,
                              Workspace& w, std::span<const ExternalWrench> external) {
+  refuse_flexible(mechanism, "the Gibbs function");
   check_vector(mechanism.velocity_names(), acceleration, "acceleration");
   const PreparedInput in = prepare(mechanism, state, &effort, external, w);
   const SweepModel& model = w.tree_model();  // all accelerations are given

@@ -5,6 +5,7 @@
 
 #include "catena/base/index.h"
 #include "catena/dynamics/embedding.h"
+#include "catena/dynamics/flexible_mass.h"
 #include "catena/dynamics/kernels/aggregate_block.h"
 #include "catena/dynamics/kernels/hinge_block.h"
 
@@ -39,6 +40,7 @@ void in_place(Workspace& w, const Eigen::VectorXd& x, Eigen::VectorXd& y, F f) {
 }  // namespace
 
 void articulate(const Mechanism& mechanism, const Eigen::VectorXd& q, Workspace& w) {
+  refuse_flexible(mechanism, "an operator of the mass matrix");
   if (!w.remote_drives().empty())
     throw NumericalError(
         "the drive of hinge '" + mechanism.hinges()[index(w.remote_drives().front().hinge)].name +
@@ -98,6 +100,7 @@ void times_tree_mass(Workspace& w, Eigen::VectorXd& x) {
 }  // namespace
 
 void apply_mass_matrix(Workspace& w, const Eigen::VectorXd& x, Eigen::VectorXd& y) {
+  refuse_flexible(w.mechanism(), "an operator of the mass matrix");
   in_place(w, x, y, [&](Eigen::VectorXd& all) {
     w.expand(all);
     times_tree_mass(w, all);

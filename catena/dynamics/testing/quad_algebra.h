@@ -247,6 +247,8 @@ Pose<Series<Real>> displacement(const HingeSettings& hinge, const Real* q, const
     return hinge_axis<Real>(hinge, i, otherwise);
   };
   switch (hinge.type) {
+    case HingeType::modes:
+    case HingeType::attachment:
     case HingeType::weld:
       break;
     case HingeType::revolute:

@@ -8,6 +8,7 @@
 #include "catena/base/text.h"
 #include "catena/io/models/mimic_circles.h"
 #include "catena/model/topology.h"
+#include "catena/model/usable_numbers.h"
 
 namespace catena {
 namespace {
@@ -16,7 +17,6 @@ using xml::Element;
 using xml::Infinite;
 using xml::Vocabulary;
 
-constexpr double kShortestAxis = 1e-9;
 // Limits of this size are the format's old way to say that there is none.
 constexpr double kNoLimit = 1e16;
 // Metres and radians by which two frames may differ and still satisfy a joint: six digits is what

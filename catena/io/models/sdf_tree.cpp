@@ -9,6 +9,7 @@
 #include "catena/base/text.h"
 #include "catena/io/models/sdf_from_urdf.h"
 #include "catena/io/models/uri.h"
+#include "catena/model/usable_numbers.h"
 
 namespace catena {
 namespace {
@@ -340,7 +341,6 @@ Transformd SdfTree::read_pose(const Element& pose) {
                                       pose.description(), report_);
     if (!v) return {};
     const Quaterniond q{(*v)[6], (*v)[3], (*v)[4], (*v)[5]};
-    constexpr double kShortestQuaternion = 1e-9;
     if (std::sqrt(q.squared_norm()) < kShortestQuaternion) {
       report_.error(pose.source(), pose.description() + ": its quaternion is zero");
       return {};

@@ -8,6 +8,7 @@
 #include "catena/io/models/mimic_circles.h"
 #include "catena/io/models/uri.h"
 #include "catena/io/models/xml.h"
+#include "catena/model/usable_numbers.h"
 
 namespace catena {
 namespace {
@@ -17,8 +18,6 @@ using xml::Infinite;
 using xml::Vocabulary;
 
 constexpr const char* kUrdf = "URDF";
-// An axis shorter than this is a mistake, not a direction.
-constexpr double kShortestAxis = 1e-9;
 
 const Vocabulary kRobotWords{{},
                              {"link", "joint", "material"},
@@ -426,7 +425,7 @@ class UrdfReader {
   }
 
   // Gives the root a hinge to the ground. The format wants one root (or rather, since loops are
-  // welcome, one connected whole); a second one is a link that somebody forgot to join.
+  // welcome, one connected whole); a second one is a link that was not joined.
   void connect() {
     const bool grounded = link_line_.contains(kWorld);
     const std::size_t before = d_.hinges.size();

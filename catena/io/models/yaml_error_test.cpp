@@ -382,10 +382,10 @@ TEST_F(YamlFileErrors, CycleOfFrom) {
   write("b.yaml", "catena: 1\nattach: [{file: ./a.yaml}]\n");
   EXPECT_THAT(
       problems_of("a.yaml"),
-      ElementsAre("b.yaml:2: error: attach: 1: file: './a.yaml' leads back to itself; a file "
-                  "cannot contain itself",
-                  "a.yaml:3: error: from: 'b.yaml' cannot be used before its errors are "
-                  "mended"));
+      ElementsAre(
+          "b.yaml:2: error: attach: 1: file: './a.yaml' leads back to itself; a file "
+          "cannot contain itself",
+          "a.yaml:3: error: from: 'b.yaml' cannot be used before its errors are corrected"));
   write("c.yaml", "catena: 1\nfrom: c.yaml\n");
   EXPECT_THAT(problems_of("c.yaml"), ElementsAre(HasSubstr("leads back to itself")));
 }

@@ -1,11 +1,14 @@
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "catena/base/index.h"
 #include "catena/base/text.h"
+#include "catena/flexible/beam.h"
 #include "catena/io/models/yaml.h"
+#include "catena/io/models/yaml_beam.h"
 #include "catena/io/models/yaml_keys.h"
 #include "catena/io/models/yaml_things.h"
 #include "catena/io/text_file.h"
@@ -182,7 +185,7 @@ class YamlReader {
               std::back_inserter(reading_.diagnostics));
     reading_.strict = reading_.strict && other.strict;
     if (wrong) {
-      values_.error(node.line, "'" + name + "' cannot be used before its errors are mended");
+      values_.error(node.line, "'" + name + "' cannot be used before its errors are corrected");
       return std::nullopt;
     }
     return other;
@@ -349,8 +352,11 @@ class YamlReader {
 
   void read_own(const Node& root) {
     Description& d = builder_.description();
-    read_things(root, "bodies", "body", d.bodies,
-                [&](const Node& node, Body& body) { yaml::read_body(values_, node, body); });
+    read_things(root, "bodies", "body", d.bodies, [&](const Node& node, Body& body) {
+      yaml::read_body(values_, node, body);
+      if (node.is_map())
+        if (const Entry* entry = node.find("flexible")) read_flexible(*entry, body.name);
+    });
     read_things(root, "hinges", "hinge", d.hinges, [&](const Node& node, Hinge& hinge) {
       yaml::read_hinge(values_, node, hinge);
       for (const char* key : {"type", "parent", "child"})
@@ -365,6 +371,33 @@ class YamlReader {
                 [&](const Node& node, Coupling& c) { yaml::read_coupling(values_, node, c); });
     read_things(root, "springs", "spring", d.springs,
                 [&](const Node& node, SpringDamper& s) { yaml::read_spring(values_, node, s); });
+    make_flexible_bodies();
+  }
+
+  void read_flexible(const Entry& entry, const std::string& body) {
+    const Values::Within within(values_, "flexible");
+    const int before = values_.errors();
+    FlexiblePending pending{body, entry.line, {}};
+    yaml::read_flexible(values_, *entry.value, pending.words);
+    if (values_.errors() == before) flexible_.push_back(std::move(pending));
+  }
+
+  // Beams become modes and attachments. Equal words give one set of constants.
+  void make_flexible_bodies() {
+    std::map<std::string, std::shared_ptr<const FlexibleBody>> made;
+    for (const FlexiblePending& p : flexible_) {
+      std::shared_ptr<const FlexibleBody>& constants = made[write_beam(p.words.beam)];
+      try {
+        if (!constants) constants = make_beam(p.words.beam, p.body, values_.source(p.line));
+      } catch (const ModelError& e) {
+        for (const Diagnostic& d : e.problems()) values_.error(p.line, d.message);
+        continue;
+      }
+      builder_.make_flexible(p.body, constants);
+      HingeSettings& modes = builder_.hinge(modes_name(p.body));
+      modes.initial_position = p.words.initial_position;
+      modes.initial_velocity = p.words.initial_velocity;
+    }
   }
 
   void read_lock(const Node& node) {
@@ -415,8 +448,8 @@ class YamlReader {
     reading_.description = std::move(builder_.description());
   }
 
-  // What finishing the model would say after the errors so far are mended, so that all problems are
-  // told at once; but nothing that may only follow from them.
+  // What finishing the model would say after the errors so far are corrected, so that all problems
+  // are told at once; but nothing that may only follow from them.
   void foresee() {
     const auto wrong = [&](const Source& source) {
       return source.file == values_.file() && values_.wrong_thing(source.line);
@@ -467,10 +500,11 @@ class YamlReader {
   static void connect(Description& d) {
     std::unordered_set<std::string> bodies{kWorld};
     for (const Body& body : d.bodies) bodies.insert(body.name);
-    MechanismBuilder mended(d);
-    for (Hinge& hinge : mended.description().hinges)
+    MechanismBuilder connected(d);
+    for (Hinge& hinge : connected.description().hinges)
       if (!bodies.contains(hinge.parent)) hinge.parent = kWorld;
-    const std::vector<Hinge>& hinges = mended.connect_roots(HingeType::weld).description().hinges;
+    const std::vector<Hinge>& hinges =
+        connected.connect_roots(HingeType::weld).description().hinges;
     const std::size_t added = hinges.size() - d.hinges.size();  // they stand first
     d.hinges.insert(d.hinges.begin(), hinges.begin(),
                     hinges.begin() + static_cast<std::ptrdiff_t>(added));
@@ -480,6 +514,12 @@ class YamlReader {
   Journey& journey_;
   Reading reading_;
   Values values_;
+  struct FlexiblePending {
+    std::string body;
+    int line;
+    yaml::FlexibleWords words;
+  };
+  std::vector<FlexiblePending> flexible_;
   MechanismBuilder builder_;
   Base base_ = Base::as_written;
   bool incomplete_ = false;  // whole sections or files are missing after an error

@@ -5,6 +5,7 @@
 
 #include "catena/base/index.h"
 #include "catena/io/models/yaml_keys.h"
+#include "catena/model/flexible_body.h"
 
 namespace catena::yaml {
 namespace {
@@ -252,7 +253,133 @@ void read_ends(Values& values, const Node& node, Ends& thing) {
   vector(values, node, "point_b", thing.point_b);
 }
 
+void optional_number(Values& values, const Node& map, const char* key,
+                     std::optional<double>& result) {
+  with(values, map, key, [&](const Node& node) {
+    double x = 0.0;
+    if (values.number(node, x)) result = x;
+  });
+}
+
+const std::vector<std::string>& section_names() {  // in the order of BeamSection::Shape
+  static const std::vector<std::string> kNames{"values", "circle", "tube", "rectangle", "box"};
+  return kNames;
+}
+
+void read_section(Values& values, const Node& node, BeamSection& section) {
+  if (!opened(values, node, "section")) return;
+  with(values, node, "shape", [&](const Node& value) {
+    std::size_t index = 0;
+    if (values.choice(value, section_names(), index))
+      section.shape = static_cast<BeamSection::Shape>(index);
+  });
+  number(values, node, "radius", section.radius);
+  number(values, node, "inner_radius", section.inner_radius);
+  number(values, node, "width", section.width);
+  number(values, node, "height", section.height);
+  number(values, node, "thickness", section.thickness);
+  BeamValues& v = section.values;
+  optional_number(values, node, "EA", v.extension);
+  optional_number(values, node, "EIy", v.bending_y);
+  optional_number(values, node, "EIz", v.bending_z);
+  optional_number(values, node, "GJ", v.torsion);
+  number(values, node, "mass_per_length", v.mass_per_length);
+  Vec3d rotary{v.rotary_x, v.rotary_y, v.rotary_z};
+  vector(values, node, "rotary_inertia", rotary);
+  v.rotary_x = rotary.x;
+  v.rotary_y = rotary.y;
+  v.rotary_z = rotary.z;
+}
+
+void read_material(Values& values, const Node& node, BeamMaterial& material) {
+  if (!opened(values, node, "material")) return;
+  require(values, node, {"youngs_modulus", "density"});
+  number(values, node, "youngs_modulus", material.youngs_modulus);
+  number(values, node, "density", material.density);
+  number(values, node, "shear_modulus", material.shear_modulus);
+  std::optional<double> ratio;
+  optional_number(values, node, "poisson_ratio", ratio);
+  if (node.find("shear_modulus") == nullptr && !ratio)
+    values.error(node.line, "needs 'shear_modulus:' or 'poisson_ratio:'");
+  if (ratio) material.shear_modulus = material.youngs_modulus / (2.0 * (1.0 + *ratio));
+}
+
+void read_attachments(Values& values, const Node& node, BeamSettings& beam) {
+  if (!values.map(node, "a map from attachments to stations, like {tip: 2.0}")) return;
+  for (const Entry& entry : node.entries) {
+    const Values::Within within(values, entry.key);
+    BeamAttachment attachment;
+    attachment.name = entry.key;
+    if (entry.value->is_scalar()) {
+      values.number(*entry.value, attachment.station);
+    } else if (opened(values, *entry.value, "attachment")) {
+      require(values, *entry.value, {"station"});
+      number(values, *entry.value, "station", attachment.station);
+      number(values, *entry.value, "load_mass", attachment.load_mass);
+      vector(values, *entry.value, "load_inertia", attachment.load_inertia);
+    }
+    beam.attachments.push_back(std::move(attachment));
+  }
+}
+
+void read_modal_damping(Values& values, const Node& node, ModalDamping& damping) {
+  if (node.is_scalar() || node.is_list()) {
+    values.number_or_list(node, damping.ratios);
+    return;
+  }
+  if (!opened(values, node, "modal_damping")) return;
+  with(values, node, "ratios",
+       [&](const Node& value) { values.number_or_list(value, damping.ratios); });
+  number(values, node, "mass", damping.rayleigh_mass);
+  number(values, node, "stiffness", damping.rayleigh_stiffness);
+  with(values, node, "bands", [&](const Node& list) {
+    if (!values.list(list, "a list of maps with below and ratio")) return;
+    for (const Entry& entry : list.entries) {
+      if (!opened(values, *entry.value, "band")) continue;
+      ModalDamping::Band band;
+      number(values, *entry.value, "below", band.below, Range::infinite_allowed);
+      number(values, *entry.value, "ratio", band.ratio);
+      damping.bands.push_back(band);
+    }
+  });
+}
+
 }  // namespace
+
+void read_flexible(Values& values, const Node& node, FlexibleWords& words) {
+  if (!opened(values, node, "flexible")) return;
+  require(values, node, {"length", "section"});
+  BeamSettings& beam = words.beam;
+  number(values, node, "length", beam.length);
+  with(values, node, "section",
+       [&](const Node& value) { read_section(values, value, beam.section); });
+  with(values, node, "end_section", [&](const Node& value) {
+    beam.end_section = beam.section;  // what it does not say is as at the start
+    read_section(values, value, *beam.end_section);
+  });
+  with(values, node, "material",
+       [&](const Node& value) { read_material(values, value, beam.material.emplace()); });
+  pose(values, node, "pose", beam.pose);
+  number(values, node, "clamped_at", beam.clamped_station);
+  with(values, node, "attachments",
+       [&](const Node& value) { read_attachments(values, value, beam); });
+  with(values, node, "modes", [&](const Node& value) { values.integer(value, beam.modes.count); });
+  number(values, node, "frequency_limit", beam.modes.frequency_limit);
+  with(values, node, "mode_set", [&](const Node& value) {
+    static const std::vector<std::string> kSets{"craig_bampton", "clamped_free", "clamped_loaded"};
+    std::size_t index = 0;
+    if (values.choice(value, kSets, index)) beam.modes.set = *mode_set_from(kSets[index]);
+  });
+  with(values, node, "damping",
+       [&](const Node& value) { read_modal_damping(values, value, beam.damping); });
+  with(values, node, "model", [&](const Node& value) {
+    static const std::vector<std::string> kModels{"consistent", "inconsistent", "ruthless"};
+    std::size_t index = 0;
+    if (values.choice(value, kModels, index)) beam.model = *flexible_model_from(kModels[index]);
+  });
+  coordinates(values, node, "initial_position", words.initial_position);
+  coordinates(values, node, "initial_velocity", words.initial_velocity);
+}
 
 void read_body(Values& values, const Node& node, BodySettings& body) {
   if (node.is_null()) return;  // a body without mass: `tool_tip:`

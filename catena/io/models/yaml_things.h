@@ -3,10 +3,18 @@
 #pragma once
 
 #include "catena/io/models/yaml_values.h"
+#include "catena/model/beam_settings.h"
 #include "catena/model/description.h"
 
 namespace catena::yaml {
 
+// A beam: its words, and the initial state of its modes.
+struct FlexibleWords {
+  BeamSettings beam{};
+  std::vector<double> initial_position{};
+  std::vector<double> initial_velocity{};
+};
+void read_flexible(Values& values, const Node& node, FlexibleWords& words);
 void read_body(Values& values, const Node& node, BodySettings& body);
 void read_hinge(Values& values, const Node& node, Hinge& hinge);
 void read_frame(Values& values, const Node& node, Frame& frame);

@@ -4,10 +4,15 @@
 #include <cstdint>
 #include <fstream>
 #include <numbers>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/io/models/yaml.h"
+#include "catena/io/models/yaml_beam.h"
+#include "catena/model/flexible_body.h"
+#include "catena/model/topology.h"
 
 namespace catena {
 namespace {
@@ -149,6 +154,86 @@ std::string yaml(const Transformd& pose) {
   return text + orientation(pose.rotation) + "}";
 }
 
+std::string flow(const BeamSection& s) {
+  static constexpr const char* kShapes[] = {"values", "circle", "tube", "rectangle", "box"};
+  std::string text = "{";
+  const auto add = [&](const char* key, const std::string& value) {
+    text += (text.size() > 1 ? ", " : "") + std::string(key) + ": " + value;
+  };
+  const auto add_number = [&](const char* key, double value) {
+    if (!same(value, 0.0)) add(key, yaml(value));
+  };
+  const auto add_optional = [&](const char* key, const std::optional<double>& value) {
+    if (value) add(key, yaml(*value));
+  };
+  if (s.shape != BeamSection::Shape::values) add("shape", kShapes[index(s.shape)]);
+  add_number("radius", s.radius);
+  add_number("inner_radius", s.inner_radius);
+  add_number("width", s.width);
+  add_number("height", s.height);
+  add_number("thickness", s.thickness);
+  add_optional("EA", s.values.extension);
+  add_optional("EIy", s.values.bending_y);
+  add_optional("EIz", s.values.bending_z);
+  add_optional("GJ", s.values.torsion);
+  add_number("mass_per_length", s.values.mass_per_length);
+  const Vec3d rotary{s.values.rotary_x, s.values.rotary_y, s.values.rotary_z};
+  if (!same(rotary, {})) add("rotary_inertia", yaml(rotary));
+  return text + "}";
+}
+
+std::string flow(const ModalDamping& d) {
+  if (same(d.rayleigh_mass, 0.0) && same(d.rayleigh_stiffness, 0.0) && d.bands.empty())
+    return coordinates(d.ratios);
+  std::string text =
+      "{mass: " + yaml(d.rayleigh_mass) + ", stiffness: " + yaml(d.rayleigh_stiffness);
+  if (!d.ratios.empty()) text += ", ratios: " + coordinates(d.ratios);
+  if (!d.bands.empty()) {
+    text += ", bands: [";
+    for (std::size_t i = 0; i < d.bands.size(); ++i)
+      text += std::string(i > 0 ? ", " : "") + "{below: " + yaml(d.bands[i].below) +
+              ", ratio: " + yaml(d.bands[i].ratio) + "}";
+    text += "]";
+  }
+  return text + "}";
+}
+
+std::string beam_words(const BeamSettings& b) {
+  std::string text;
+  const auto line = [&](const char* key, const std::string& value) {
+    text += "      " + std::string(key) + ": " + value + "\n";
+  };
+  line("length", yaml(b.length));
+  line("section", flow(b.section));
+  if (b.end_section) line("end_section", flow(*b.end_section));
+  if (b.material)
+    line("material", "{youngs_modulus: " + yaml(b.material->youngs_modulus) +
+                         ", shear_modulus: " + yaml(b.material->shear_modulus) +
+                         ", density: " + yaml(b.material->density) + "}");
+  if (!same(b.pose, Transformd{})) line("pose", yaml(b.pose));
+  if (!same(b.clamped_station, 0.0)) line("clamped_at", yaml(b.clamped_station));
+  if (!b.attachments.empty()) {
+    std::string all;
+    for (const BeamAttachment& a : b.attachments) {
+      const bool loaded = !same(a.load_mass, 0.0) || !same(a.load_inertia, {});
+      all += (all.empty() ? "" : ", ") + yaml(a.name) + ": " +
+             (loaded ? "{station: " + yaml(a.station) + ", load_mass: " + yaml(a.load_mass) +
+                           ", load_inertia: " + yaml(a.load_inertia) + "}"
+                     : yaml(a.station));
+    }
+    line("attachments", "{" + all + "}");
+  }
+  if (b.modes.count > 0) line("modes", std::to_string(b.modes.count));
+  if (b.modes.frequency_limit > 0.0) line("frequency_limit", yaml(b.modes.frequency_limit));
+  line("mode_set", std::string(to_string(b.modes.set)));
+  const ModalDamping& d = b.damping;
+  if (!d.ratios.empty() || !d.bands.empty() || !same(d.rayleigh_mass, 0.0) ||
+      !same(d.rayleigh_stiffness, 0.0))
+    line("damping", flow(d));
+  line("model", std::string(to_string(b.model)));
+  return text;
+}
+
 class Writer {
  public:
   std::string run(const Description& d) {
@@ -157,8 +242,19 @@ class Writer {
     line(0, "catena", "1");
     line(0, "name", yaml(d.name));
     line(0, "gravity", yaml(d.gravity));
-    section("bodies", d.bodies, [&](const Body& body) { write(body); });
-    section("hinges", d.hinges, [&](const Hinge& hinge) { write(hinge); });
+    // The parts of flexible bodies follow from their words.
+    std::unordered_set<std::string> parts;
+    std::vector<Body> bodies = d.bodies;
+    std::vector<Hinge> hinges = d.hinges;
+    for (const Hinge& hinge : d.hinges) {
+      if (!is_internal(hinge.type)) continue;
+      parts.insert(hinge.child);
+      if (hinge.type == HingeType::modes) modes_.emplace(hinge.parent, &hinge);
+    }
+    std::erase_if(bodies, [&](const Body& body) { return parts.contains(body.name); });
+    std::erase_if(hinges, [](const Hinge& hinge) { return is_internal(hinge.type); });
+    section("bodies", bodies, [&](const Body& body) { write(body); });
+    section("hinges", hinges, [&](const Hinge& hinge) { write(hinge); });
     section("frames", d.frames, [&](const Frame& frame) { write(frame); });
     section("rods", d.rods, [&](const Rod& rod) { write(rod); });
     section("couplings", d.couplings, [&](const Coupling& coupling) { write(coupling); });
@@ -174,6 +270,11 @@ class Writer {
         problems.push_back(
             {Severity::error, hinge.source,
              "hinge '" + hinge.name + "' is custom: its functions are code and cannot be written"});
+    for (const Body& body : d.bodies)
+      if (body.flexible && !body.flexible->beam)
+        problems.push_back({Severity::error, body.source,
+                            "flexible body '" + body.name +
+                                "' was made of constants, not of a beam; those cannot be written"});
     for (const Coupling& coupling : d.couplings)
       if (coupling.function)
         problems.push_back(
@@ -223,6 +324,16 @@ class Writer {
       line(2, "inertia", yaml(Vec3d{i.xx, i.yy, i.zz}));
     if (!same(body.inertia_axes, normal.inertia_axes))
       line(2, "inertia_axes", "{" + orientation(body.inertia_axes) + "}");
+    if (body.flexible) {
+      line(2, "flexible", "");
+      text_ += beam_words(*body.flexible->beam);
+      if (const auto modes = modes_.find(body.name); modes != modes_.end()) {
+        if (!modes->second->initial_position.empty())
+          line(3, "initial_position", coordinates(modes->second->initial_position));
+        if (!modes->second->initial_velocity.empty())
+          line(3, "initial_velocity", coordinates(modes->second->initial_velocity));
+      }
+    }
     if (body.visuals.empty()) return;
     line(2, "visuals", "");
     for (const Visual& visual : body.visuals) text_ += "      - {" + flow(visual) + "}\n";
@@ -379,9 +490,12 @@ class Writer {
   }
 
   std::string text_;
+  std::unordered_map<std::string, const Hinge*> modes_;  // by flexible body
 };
 
 }  // namespace
+
+std::string write_beam(const BeamSettings& beam) { return beam_words(beam); }
 
 std::string write_yaml(const Description& description) { return Writer().run(description); }
 

@@ -97,6 +97,9 @@ inline Matrix4d displacement(const HingeSettings& hinge, const double* q) {
       return shift({q[4], q[5], q[6]}) * turn(Eigen::Quaterniond(q[0], q[1], q[2], q[3]));
     case HingeType::custom:
       return matrix(hinge.custom->transform({q, to_size(hinge.custom->freedoms())}));
+    case HingeType::modes:
+    case HingeType::attachment:
+      break;  // not this reference's business
   }
   return Matrix4d::Identity();
 }

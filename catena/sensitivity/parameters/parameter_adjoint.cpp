@@ -339,23 +339,10 @@ ParameterAdjoint::SideMotion ParameterAdjoint::motion_of(
   return motion;
 }
 
-void ParameterAdjoint::add(const State& state, const VectorXd& x, const std::vector<Twistd>& lambda,
-                           const SensitivityWorkspace& w, VectorXd& sums) const {
+// Sums of momentum and turning over the freedoms outboard, then P and R.
+std::vector<ParameterAdjoint::Transfer> ParameterAdjoint::transfers(
+    const VectorXd& x, const std::vector<Twistd>& lambda, const SensitivityWorkspace& w) const {
   const DerivativeTable<double>& c = w.columns();
-  for (const InertialNode& n : nodes_) {
-    const ColumnNode<double>& node = c.nodes[n.node];
-    const Twistd v = Ad_inverse(node.pose, node.twist);
-    const Twistd l = Ad_inverse(node.pose, lambda[index(n.node)]);
-    add_by_inertia(l, Ad_inverse(node.pose, node.acceleration), 1.0, sums.data() + n.place);
-    add_by_inertia(ad(v, l), v, -1.0, sums.data() + n.place);
-  }
-  if (!gravity_.empty())
-    for (int k = 0; k < m_.freedoms(); ++k) {
-      const Vec3d weight = x[k] * get_wrench(c.momentum, c.stride, k).force;
-      for (int i = 0; i < 3; ++i) sums[gravity_place_ + i] -= weight[i];
-    }
-  if (sides_.empty()) return;
-  // Sums of momentum and turning over the freedoms outboard, then P and R.
   std::vector<Transfer> transfer(m_.nodes().size());
   for (int d = 0; d < c.drive_count; ++d) {
     if (c.drives[d].carrier < 0) continue;
@@ -382,6 +369,26 @@ void ParameterAdjoint::add(const State& state, const VectorXd& x, const std::vec
     own.r +=
         outboard.inertia_rate * l.angular + cross(outboard.momentum.moment, l.angular) + arm + arm;
   }
+  return transfer;
+}
+
+void ParameterAdjoint::add(const State& state, const VectorXd& x, const std::vector<Twistd>& lambda,
+                           const SensitivityWorkspace& w, VectorXd& sums) const {
+  const DerivativeTable<double>& c = w.columns();
+  for (const InertialNode& n : nodes_) {
+    const ColumnNode<double>& node = c.nodes[n.node];
+    const Twistd v = Ad_inverse(node.pose, node.twist);
+    const Twistd l = Ad_inverse(node.pose, lambda[index(n.node)]);
+    add_by_inertia(l, Ad_inverse(node.pose, node.acceleration), 1.0, sums.data() + n.place);
+    add_by_inertia(ad(v, l), v, -1.0, sums.data() + n.place);
+  }
+  if (!gravity_.empty())
+    for (int k = 0; k < m_.freedoms(); ++k) {
+      const Vec3d weight = x[k] * get_wrench(c.momentum, c.stride, k).force;
+      for (int i = 0; i < 3; ++i) sums[gravity_place_ + i] -= weight[i];
+    }
+  if (sides_.empty()) return;
+  const std::vector<Transfer> transfer = transfers(x, lambda, w);
   std::vector<SpringEnds> springs;
   if (!m_.springs().empty()) springs = spring_ends(lambda, w);
   // Into the frame of the side's node, where small twists are constant.

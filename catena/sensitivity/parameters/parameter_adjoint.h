@@ -9,7 +9,7 @@
 //
 // and gravity −Σ_k x_k (force of momentum_k). A hinge that is moved on the body inboard of it by a
 // small twist s moves everything outboard as a freedom would that is at rest, hangs on that body
-// (its V, A and Λ) and has the composite I, B and F of what is outboard (columns.h):
+// (its V, A and Λ) and has the composite I, B and F of everything outboard (columns.h):
 //
 //   second · P + rate · R + F · (Λ × s),   rate = V × s,  second = A × s + V × rate
 //   P = I Λ + Σ_outboard x momentum,  R = Bᵀ Λ + Σ_outboard x turning
@@ -49,7 +49,7 @@ class ParameterAdjoint {
   // it moves, or one of several that hold the same bodies.
   bool add_geometry(const GeometrySeed& seed);
 
-  // The sums: first one number for each parameter, for whoever has its derivative itself, then
+  // The sums: first one number for each parameter, for callers that have its derivative, then
   // those of nodes and sides.
   Eigen::Index size() const { return size_; }
   // Λ of each node.
@@ -77,7 +77,7 @@ class ParameterAdjoint {
     bool outer = false;
     int place = 0;
   };
-  // A small twist, in the frame of the node on that side (the ground), of what is outboard.
+  // A small twist, in the frame of the node on that side (the ground), of everything outboard.
   struct Geometry {
     int parameter = 0;
     int side = 0;
@@ -106,6 +106,8 @@ class ParameterAdjoint {
   void add_side(int parameter, int node, bool outer, const Twistd& twist, int screw = -1);
   bool add_weld(const GeometrySeed& seed);
   std::vector<std::uint8_t> bodies_beyond(int weld, int from) const;
+  std::vector<Transfer> transfers(const Eigen::VectorXd& x, const std::vector<Twistd>& lambda,
+                                  const SensitivityWorkspace& w) const;
   std::vector<SpringEnds> spring_ends(const std::vector<Twistd>& lambda,
                                       const SensitivityWorkspace& w) const;
   SideMotion motion_of(const Side& side, const State& state, const Eigen::VectorXd& x,

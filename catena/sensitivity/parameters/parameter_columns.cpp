@@ -1,6 +1,7 @@
 // The derivatives that a ParameterSet writes down: efforts of the spanning tree by inertial
 // parameters, gravity and the constants of elements; and the regressor.
 #include "catena/base/index.h"
+#include "catena/dynamics/flexible_mass.h"
 #include "catena/sensitivity/kernels/columns.h"
 #include "catena/sensitivity/load_derivatives.h"
 #include "catena/sensitivity/parameters.h"
@@ -192,6 +193,15 @@ void ParameterSet::contribute(const Parameter& p, const State& state, const Sens
       if (p.kind == Kind::friction) own(k, -friction_by_sliding(f.friction, state.v[k]));
       return;
     }
+    case Kind::elastic: {
+      const FlexiblePlace& body = m_.flexible_bodies()[i];
+      const Node& modes = m_.nodes()[index(body.node)];
+      const FlexibleBody::StiffnessPart& part = body.constants->stiffness_parts[index(p.entry)];
+      const Eigen::VectorXd force =
+          part.matrix * state.q.segment(modes.q_index, modes.coordinates) / part.value;
+      for (int k = 0; k < modes.freedoms; ++k) own(modes.v_index + k, force[k]);
+      return;
+    }
     case Kind::rotor_inertia:
     case Kind::gear_ratio:
       contribute_drive(p, state, w, own, spread_wrench);
@@ -232,6 +242,7 @@ double ParameterSet::tree_product(const Parameter& p, const State& state,
 
 MatrixXd regressor(const Mechanism& m, const State& state, const VectorXd& acceleration,
                    SensitivityWorkspace& w) {
+  refuse_flexible(m, "the regressor");
   inverse_dynamics_derivatives(m, state, acceleration, w);
   const DerivativeTable<double>& c = w.columns();
   MatrixXd result = MatrixXd::Zero(m.freedoms(), kInertial * static_cast<Index>(m.bodies().size()));

@@ -10,6 +10,7 @@
 #include "catena/dynamics/inverse.h"
 #include "catena/model/builder.h"
 #include "catena/model/configuration.h"
+#include "catena/sensitivity/central_difference.h"
 #include "catena/sensitivity/parameters.h"
 #include "catena/sensitivity/parameters/geometry_probe.h"
 #include "catena/sensitivity/parameters/parameter_adjoint.h"
@@ -42,6 +43,10 @@ void ParameterSet::make_probes() {
   std::vector<GeometrySeed> seeds, left;
   swept_.assign(parameters_.size(), 0);
   auto adjoint = std::make_shared<ParameterAdjoint>(m_, size());
+  if (m_.has_flexible_bodies()) {
+    adjoint_ = std::move(adjoint);
+    return;
+  }
   for (std::size_t k = 0; k < parameters_.size(); ++k) {
     const Parameter& p = parameters_[k];
     if (p.kind == Kind::mass || p.kind == Kind::com || p.kind == Kind::inertia) {
@@ -138,7 +143,6 @@ void ParameterSet::each_rod(const State& state, const VectorXd& acceleration,
 VectorXd ParameterSet::differences(const Parameter& p, const State& state,
                                    const SensitivityWorkspace& w, const Value& value,
                                    double part) const {
-  constexpr double kWeights[4] = {4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0};
   const std::vector<int>& own = w.dynamics().independent();
   const VectorXd values = this->values();
   double now = 0.0;
@@ -161,6 +165,7 @@ VectorXd ParameterSet::differences(const Parameter& p, const State& state,
     case Kind::spring_stiffness:
     case Kind::spring_rest:
     case Kind::spring_damping:
+    case Kind::elastic:
       step = kStep * now;
       break;
     case Kind::rod_length:
@@ -189,13 +194,7 @@ VectorXd ParameterSet::differences(const Parameter& p, const State& state,
     }
     return value(other, there, workspace);
   };
-  VectorXd sum;
-  for (int k = 1; k <= 4; ++k) {
-    const VectorXd change_of = at(k * step) - at(-k * step);
-    if (k == 1) sum = VectorXd::Zero(change_of.size());
-    sum += kWeights[k - 1] / step * change_of;
-  }
-  return sum;
+  return central_slope(at, step);
 }
 
 VectorXd ParameterSet::differenced(int parameter, const State& state, const VectorXd& given,
@@ -221,6 +220,20 @@ MatrixXd ParameterSet::effort_derivatives(const State& state, const VectorXd& ac
   const std::vector<int> own = w.dynamics().independent();
   MatrixXd result(static_cast<Index>(own.size()), size());
   VectorXd column(m_.freedoms());
+  if (m_.has_flexible_bodies()) {
+    for (Index k = 0; k < result.cols(); ++k) {
+      const Kind kind = parameters_[index(k)].kind;
+      const bool exact = kind == Kind::elastic || kind == Kind::damping ||
+                         kind == Kind::stiffness || kind == Kind::rest || kind == Kind::friction;
+      column.setZero();
+      if (exact)
+        tree_column(parameters_[index(k)], state, w, column);
+      else
+        column = differenced(static_cast<int>(k), state, acceleration, false, w, external);
+      result.col(k) = column;
+    }
+    return result;
+  }
   for (Index k = 0; k < result.cols(); ++k) {
     const Parameter& p = parameters_[index(k)];
     if (is_geometry(p.kind)) continue;

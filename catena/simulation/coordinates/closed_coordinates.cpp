@@ -25,8 +25,8 @@ constexpr double kGathered = 3.0;
 constexpr double kPoorInMotion = 0.5;
 // Rotation vectors longer than half a turn are not told from others. Of what is independent:
 constexpr double kFarthestTurn = 2.5;
-// The cosine of what the velocities of a loop may turn by within a step.
-constexpr double kMostTurn = 0.5;
+// The least cosine between the velocities of a loop at both ends of a step.
+constexpr double kLeastCosine = 0.5;
 
 }  // namespace
 
@@ -169,7 +169,7 @@ void ClosedCoordinates::check_turn(const State& state) const {
       now += v * v;
       both += predicted * v;
     }
-    if (both < kMostTurn * std::sqrt(before * now))
+    if (both < kLeastCosine * std::sqrt(before * now))
       throw NumericalError("the " + loop.closure().name() +
                            " turns round within a step, as beside a singular position: the step "
                            "is too long" +

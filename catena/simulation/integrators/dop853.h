@@ -1,5 +1,5 @@
 // The Runge-Kutta method of order 8(5,3) of Dormand and Prince with step-size control and dense
-// output of order 7: twelve evaluations a step, three more for a step inside which somebody looks.
+// output of order 7: twelve evaluations a step, three more for a step that is evaluated inside.
 #pragma once
 
 #include <array>

@@ -67,7 +67,7 @@ class Ida final : public Integrator {
   void begin() override {
     free_memory();
     const int n = ode_.size();
-    equations_.project(t_, y_);  // rows may have been chosen anew
+    equations_.project(t_, y_);  // rows may have been chosen again
     y_previous_ = y_;
     Eigen::VectorXd dy(n);
     equations_.rate(t_, y_, dy);

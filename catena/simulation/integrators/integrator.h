@@ -82,6 +82,9 @@ bool has_fixed_step(Method method);
 
 struct IntegratorSettings {
   Method method = Method::dop853;
+  // The method above is wanted as it is. Otherwise dop853 gives way to bdf in a mechanism whose
+  // flexible bodies have modes far too fast for its steps.
+  bool keep_method = false;
   double relative_tolerance = 1e-8;
   double absolute_tolerance = 1e-10;  // in the units of each entry
   double step = 1e-3;                 // of fixed-step methods

@@ -81,7 +81,7 @@ void EventWatch::start(double t, const Eigen::VectorXd& y) {
   follows_ = std::any_of(watches_.begin(), watches_.end(),
                          [](const Watch& watch) { return !std::isnan(watch.slope); });
   // What has just changed, or rests on its limit, is at its zero: it counts as off it, so that it
-  // is found again also if it comes back before anybody looks.
+  // is found again also if it comes back before the next look.
   const bool closed = !equations_.mechanism().loops().empty();
   for (Watch& watch : watches_) {
     double off = 0.0;
@@ -153,8 +153,7 @@ void EventWatch::evaluate(const Instant& instant, const Eigen::VectorXd& y) {
 }
 
 void EventWatch::find_slope(Watch& watch) const {
-  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  Jet jet{0.0, kUnknown, kUnknown};
+  Jet jet = Jet::without_rates(0.0);
   if (watch.kind == Watch::Kind::switching)
     jet = switching_.slope(watch.which, found_.instant, coordinate_rate_);
   else if (watch.kind == Watch::Kind::function &&
@@ -343,7 +342,7 @@ double EventWatch::locate(LastStep& step, std::size_t which, double low, double 
   return high;
 }
 
-// A freedom that left its limit and is back before anybody looked was found behind it, by the
+// A freedom that left its limit and is back before the next look was found behind it, by the
 // offset: that fall would give it more speed than it left with. Goes back to where it returned,
 // from where it was farthest away: its bounce may be much shorter than the fall.
 double EventWatch::without_offset(LastStep& step, std::size_t which, double low, double high) {

@@ -1,4 +1,5 @@
-// Events by root finding: functions g of time and state that are watched while an integrator steps.
+// Event detection (zero crossings, witness functions) by root finding: functions g of time and
+// state that are watched while an integrator steps.
 // An event happens where a watched g, once positive, falls to zero or below.
 //
 //   a freedom inside its limits     distance to the limit

@@ -242,8 +242,7 @@ double Switching::raw_value(const Watch& watch, const Evaluation& found) {
 
 Jet Switching::slope(int k, const Instant& here, std::span<const double> rates) const {
   const Watch& watch = watches_[index(k)];
-  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  if (watch.kind != Watch::Kind::function) return {0.0, kUnknown, kUnknown};
+  if (watch.kind != Watch::Kind::function) return Jet::without_rates(0.0);
   return changes_[index(watch.which)].when.guard_jet(here.time, here.state, rates);
 }
 

@@ -36,6 +36,9 @@ WorkAccount::WorkAccount(const Mechanism& mechanism, const ActionSettings& actio
   for (std::size_t k = 0; k < mechanism.springs().size(); ++k)
     if (mechanism.springs()[k].damping != 0.0)
       add(Kind::spring, "damper " + mechanism.springs()[k].name, static_cast<int>(k));
+  for (std::size_t k = 0; k < mechanism.flexible_bodies().size(); ++k)
+    if (!mechanism.flexible_bodies()[k].constants->damping.isZero(0.0))
+      add(Kind::elastic, "damping of " + mechanism.flexible_bodies()[k].name, static_cast<int>(k));
   if (std::any_of(actions.events.begin(), actions.events.end(),
                   [](const EventSettings& event) { return event.respond != nullptr; }))
     add(Kind::response, "events", 0);
@@ -83,6 +86,12 @@ double WorkAccount::power(const Element& e, const Evaluation& found) const {
       return power_of_wrench(forces_.external()[index(e.of)]);
     case Kind::spring:
       return power_of_damper(mechanism_.springs()[index(e.of)]);
+    case Kind::elastic: {
+      const FlexiblePlace& body = mechanism_.flexible_bodies()[index(e.of)];
+      const Node& node = mechanism_.nodes()[index(body.node)];
+      const auto rate = v.segment(node.v_index, node.freedoms);
+      return -rate.dot(body.constants->damping * rate);
+    }
     case Kind::contact:
     case Kind::servo:
       return found.constraint_power[index(e.of)];

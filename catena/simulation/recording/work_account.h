@@ -58,6 +58,7 @@ class WorkAccount {
     friction,
     external,
     spring,
+    elastic,  // damping of a flexible body
     contact,
     servo,
     // Only at events:

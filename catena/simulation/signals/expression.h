@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,12 @@ struct Jet {
   double value;
   double rate;
   double acceleration;
+
+  // Of a function whose rates are not known: they are NaN.
+  static Jet without_rates(double value) {
+    constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+    return {value, kUnknown, kUnknown};
+  }
 };
 
 class Expression {

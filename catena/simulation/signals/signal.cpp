@@ -51,9 +51,8 @@ double Signal::guard(double t, const State& state) const {
 }
 
 Jet Signal::guard_jet(double t, const State& state, std::span<const double> rates) const {
-  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   if (expression_ && !constant_) return expression_->live_jet(t, state, rates);
-  return function_ ? Jet{function_(t, state), kUnknown, kUnknown} : jet(t);
+  return function_ ? Jet::without_rates(function_(t, state)) : jet(t);
 }
 
 Jet Signal::jet(double t) const {

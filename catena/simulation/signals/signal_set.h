@@ -1,5 +1,5 @@
-// The signals of a simulation, whoever uses them, with their jumps: where each is switched to, and
-// where the next corner is.
+// The signals of a simulation, for all their users, with their jumps: where each is switched to,
+// and where the next corner is.
 #pragma once
 
 #include <cstdint>

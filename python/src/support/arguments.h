@@ -144,8 +144,8 @@ int read_frame(const FrameName& from, const Mechanism& mechanism);
 std::vector<std::uint8_t> read_mask(const Freedoms& from, const Mechanism& mechanism);
 std::vector<ExternalWrench> read_wrenches(const Wrenches& from, const Mechanism& mechanism);
 
-// What somebody meant when the loops do not close: what the model gives, and what differs from its
-// default state.
+// What the caller meant when the loops do not close: what the model gives, and what differs from
+// its default state.
 GivenFreedoms given_by_state(const Mechanism& mechanism, const State& state);
 
 py::array_t<double> deliver(const Eigen::VectorXd& result, const Out& out);

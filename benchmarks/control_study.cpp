@@ -1,0 +1,183 @@
+// Studies of the control room on many random systems, and its speed beside SLICOT's.
+//
+//   control_study hinf 1000 [tolerance]   lightly damped plants: loops, norms, distance from the
+//   optimum control_study norms 10000             H-infinity norms of random systems of four states
+//   control_study speed 500               hinfnorm beside AB13DD (if built with SLICOT), care
+//
+// Plants come from seeds 0, 1, 2, ... (catena/control/testing/flexible_plants.h). CPU time, one
+// thread.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "catena/base/error.h"
+#include "catena/control/hinf.h"
+#include "catena/control/norms.h"
+#include "catena/control/riccati.h"
+#include "catena/control/standard_problem.h"
+#include "catena/control/testing/flexible_plants.h"
+
+#ifdef CATENA_WITH_SLICOT
+extern "C" void ab13dd_(const char* dico, const char* jobe, const char* equil, const char* jobd,
+                        const int* n, const int* m, const int* p, double* fpeak, const double* a,
+                        const int* lda, const double* e, const int* lde, const double* b,
+                        const int* ldb, const double* c, const int* ldc, const double* d,
+                        const int* ldd, double* gpeak, const double* tol, int* iwork, double* dwork,
+                        const int* ldwork, std::complex<double>* cwork, const int* lcwork,
+                        int* info, std::size_t, std::size_t, std::size_t, std::size_t);
+#endif
+
+namespace {
+
+using namespace catena;
+using Eigen::MatrixXd;
+
+double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+// Another route to "this level cannot be reached": the Riccati equations by structured doubling.
+bool unreachable_by_doubling(const GeneralizedPlant& plant, double gamma) {
+  const StandardProblem p = standard_problem(plant, TimeMap::bilinear);
+  const auto solve = [&](const MatrixXd& a, const MatrixXd& b1, const MatrixXd& b2,
+                         const MatrixXd& c1) {
+    MatrixXd b(a.rows(), b1.cols() + b2.cols());
+    b << b1 / gamma, b2;
+    MatrixXd r = MatrixXd::Identity(b.cols(), b.cols());
+    r.topLeftCorner(b1.cols(), b1.cols()) *= -1.0;
+    return solve_care({a, b, c1.transpose() * c1, r},
+                      {.route = RiccatiRoute::doubling, .residual_tolerance = 1e-6});
+  };
+  // These plants have D11 = 0 and orthogonal weights, D12ᵀ C1 = 0, B1 D21ᵀ = 0.
+  const RiccatiSolution x = solve(p.A, p.B1, p.B2, p.C1);
+  const RiccatiSolution y =
+      solve(p.A.transpose(), p.C1.transpose(), p.C2.transpose(), p.B1.transpose());
+  if (!x.ok() || !y.ok()) return true;
+  if (lapack::symmetric_eigenvalues(x.X)[0] < -1e-7 * x.X.norm()) return true;
+  if (lapack::symmetric_eigenvalues(y.X)[0] < -1e-7 * y.X.norm()) return true;
+  return lapack::eigenvalues(MatrixXd(x.X * y.X)).cwiseAbs().maxCoeff() >=
+         gamma * gamma * (1.0 - 1e-9);
+}
+
+int study_hinf(int count, double tolerance) {
+  int unstable = 0, above = 0, wide = 0, failed = 0, unconfirmed = 0;
+  double worst_norm = 0.0, worst_ratio = 0.0;
+  const double start = cpu_seconds();
+  for (int seed = 0; seed < count; ++seed) {
+    const GeneralizedPlant plant =
+        catena::testing::flexible_plant(static_cast<std::uint64_t>(seed), 3 + seed % 8);
+    try {
+      const HinfResult r = hinfsyn(plant, {.tolerance = tolerance});
+      const StateSpace loop = closed_loop(plant, r.controller);
+      const PeakGain peak = hinfnorm(loop);
+      unstable += !peak.stable;
+      worst_norm = std::max(worst_norm, peak.value / r.gamma);
+      above += !(peak.value <= 1.001 * r.gamma);
+      const double ratio = r.gamma / r.lower;
+      worst_ratio = std::max(worst_ratio, ratio);
+      wide += !(ratio <= 1.0 + tolerance * 1.001);
+      if (!(ratio <= 1.0 + tolerance * 1.001)) std::printf("seed %d: ratio %.6f\n", seed, ratio);
+      unconfirmed += !unreachable_by_doubling(plant, r.lower);
+    } catch (const Error& e) {
+      ++failed;
+      std::printf("seed %d: %s\n", seed, e.what());
+    }
+  }
+  std::printf(
+      "%d plants, tolerance %g: %d failed, %d unstable, %d above the reported norm (worst %.6f), "
+      "%d wider than the tolerance (worst %.6f), %d lower ends not confirmed by doubling, "
+      "%.1f ms each\n",
+      count, tolerance, failed, unstable, above, worst_norm, wide, worst_ratio, unconfirmed,
+      1e3 * (cpu_seconds() - start) / count);
+  return failed + unstable + above + wide;
+}
+
+int study_norms(int count) {
+  catena::testing::RandomNumbers random(2026);
+  int failed = 0;
+  const double start = cpu_seconds();
+  for (int k = 0; k < count; ++k) {
+    const int m = random.integer(1, 2), p = random.integer(1, 3);
+    const bool discrete = k % 4 == 3;
+    const MatrixXd a = discrete ? random.contraction(4, random.uniform(0.3, 0.9999))
+                                : random.stable(4, std::pow(10.0, random.uniform(-6.0, 0.0)));
+    const MatrixXd d = k % 2 == 0 ? random.matrix(p, m) : MatrixXd::Zero(p, m);
+    const StateSpace g = ss(a, random.matrix(4, m), random.matrix(p, 4), d, discrete ? 0.1 : 0.0);
+    const PeakGain peak = hinfnorm(g);
+    bool good = std::isfinite(peak.value);
+    for (int i = 0; i < 60 && good; ++i) {  // dense samples, half of them around the poles
+      const Eigen::VectorXcd poles = lapack::eigenvalues(a);
+      double w = std::abs(poles[i % 4].imag()) * random.uniform(0.98, 1.02);
+      if (discrete) w = std::abs(std::arg(poles[i % 4])) / 0.1 * random.uniform(0.98, 1.0);
+      if (i % 2 == 0)
+        w = discrete ? 31.4 * random.uniform() : std::pow(10.0, random.uniform(-3, 3));
+      Eigen::MatrixXcd s = -a.cast<std::complex<double>>();
+      s.diagonal().array() += discrete ? std::polar(1.0, 0.1 * w) : std::complex<double>(0.0, w);
+      const Eigen::MatrixXcd b = g.B.cast<std::complex<double>>();
+      good = lapack::norm2(Eigen::MatrixXcd(g.C * lapack::ComplexLu(s).solve(b) + d)) <=
+             peak.certificate.upper * (1.0 + 1e-8);
+    }
+    if (!good) std::printf("system %d: value %.12g\n", k, peak.value);
+    failed += !good;
+  }
+  std::printf("%d systems of four states: %d failures, %.2f ms each with 60 dense samples\n", count,
+              failed, 1e3 * (cpu_seconds() - start) / count);
+  return failed;
+}
+
+int study_speed(int n) {
+  catena::testing::RandomNumbers random(7);
+  MatrixXd a = MatrixXd::Zero(n, n);
+  for (int k = 0; k + 1 < n; k += 2) {
+    const double w = std::pow(10.0, random.uniform(-1.0, 3.0));
+    a(k, k + 1) = w, a(k + 1, k) = -w, a(k + 1, k + 1) = -0.02 * w;
+  }
+  if (n % 2 == 1) a(n - 1, n - 1) = -1.0;
+  const MatrixXd t = lapack::qr(random.matrix(n, n)).Q;
+  a = (t * a * t.transpose()).eval();
+  const StateSpace g = ss(a, random.matrix(n, 4), random.matrix(4, n));
+  std::printf("BLAS: %s\n", lapack::blas_name().c_str());
+  double start = cpu_seconds();
+  const PeakGain peak = hinfnorm(g);
+  const double ours = cpu_seconds() - start;
+  std::printf("hinfnorm n = %d: %.10g at %.6g rad/s, %.3f s, %d eigenproblems\n", n, peak.value,
+              peak.frequency, ours, peak.certificate.eigenproblems);
+#ifdef CATENA_WITH_SLICOT
+  {
+    const lapack::OneThread one;
+    MatrixXd aa = g.A, bb = g.B, cc = g.C, dd = g.D, ee(1, 1);
+    double fpeak[2] = {0, 1}, gpeak[2] = {0, 1}, tol = 1e-9;
+    const int m = 4, p = 4, one_i = 1;
+    const int ldwork = 20 * n * n + 200 * n, lcwork = 2 * (n + 4) * (n + 8) + 100;
+    std::vector<int> iwork(static_cast<std::size_t>(2 * n + 100));
+    std::vector<double> dwork(static_cast<std::size_t>(ldwork));
+    std::vector<std::complex<double>> cwork(static_cast<std::size_t>(lcwork));
+    int info = 0;
+    start = cpu_seconds();
+    ab13dd_("C", "I", "N", "Z", &n, &m, &p, fpeak, aa.data(), &n, ee.data(), &one_i, bb.data(), &n,
+            cc.data(), &p, dd.data(), &p, gpeak, &tol, iwork.data(), dwork.data(), &ldwork,
+            cwork.data(), &lcwork, &info, 1, 1, 1, 1);
+    const double theirs = cpu_seconds() - start;
+    std::printf("AB13DD: info %d, %.10g at %.6g, %.3f s: %.2f times ours\n", info, gpeak[0],
+                fpeak[0], theirs, theirs / ours);
+  }
+#endif
+  start = cpu_seconds();
+  const RiccatiSolution s = care(g.A, g.B, g.C.transpose() * g.C, MatrixXd::Identity(4, 4));
+  std::printf("care n = %d: residual %.2g, %.3f s (%s)\n", n, s.residual, cpu_seconds() - start,
+              s.route == RiccatiRoute::doubling ? "doubling" : "Schur");
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  const int count = argc > 2 ? std::atoi(argv[2]) : 100;
+  if (what == "hinf") return study_hinf(count, argc > 3 ? std::atof(argv[3]) : 0.01) > 0;
+  if (what == "norms") return study_norms(count) > 0;
+  if (what == "speed") return study_speed(count);
+  std::printf("control_study hinf|norms|speed count [tolerance]\n");
+  return 2;
+}

@@ -1,0 +1,124 @@
+#include "catena/control/response.h"
+
+#include <cmath>
+#include <limits>
+
+namespace catena {
+
+PeakSearch::PeakSearch(const StateSpace& system) : dt_(system.dt) {
+  dual_ = system.output_count() < system.input_count();
+  Eigen::MatrixXd a = system.A;
+  b_ = system.B;
+  c_ = system.C;
+  d_ = system.D;
+  if (dual_) {
+    a.transposeInPlace();
+    b_ = system.C.transpose();
+    c_ = system.B.transpose();
+    d_.transposeInPlace();
+  }
+  if (a.rows() == 0) return;
+  const lapack::Balanced balanced = lapack::balance(a);
+  const lapack::Hessenberg h = lapack::hessenberg(balanced.scaled);
+  h_ = h.H;
+  b_ = times_tn(h.Q, balanced.scale.cwiseInverse().asDiagonal() * b_);
+  c_ = times(c_ * balanced.scale.asDiagonal(), h.Q);
+  poles_ = spectrum(h_);
+}
+
+Eigen::MatrixXcd PeakSearch::response(double omega) const {
+  ++evaluations_;
+  const Eigen::Index n = h_.rows(), m = b_.cols();
+  Eigen::MatrixXcd g = d_.cast<Complex>();
+  if (n == 0 || std::isinf(omega)) return dual_ ? Eigen::MatrixXcd(g.transpose()) : g;
+  const Complex s = dt_ == 0.0 ? Complex(0.0, omega) : std::polar(1.0, omega * dt_);
+  // Elimination of the subdiagonal of s − H, rows contiguous, with exchange of neighbours.
+  using Rows = Eigen::Matrix<Complex, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  Rows w(n, n + m);
+  w.leftCols(n) = -h_.cast<Complex>();
+  w.rightCols(m) = b_.cast<Complex>();
+  for (Eigen::Index i = 0; i < n; ++i) w(i, i) += s;
+  for (Eigen::Index k = 0; k + 1 < n; ++k) {
+    if (std::abs(w(k + 1, k)) > std::abs(w(k, k)))
+      w.row(k).tail(n + m - k).swap(w.row(k + 1).tail(n + m - k));
+    if (w(k, k) == 0.0) continue;
+    const Complex factor = w(k + 1, k) / w(k, k);
+    w.row(k + 1).tail(n + m - k) -= factor * w.row(k).tail(n + m - k);
+  }
+  // Back substitution: rows of the triangle times columns of the solution, both contiguous.
+  Eigen::MatrixXcd x(n, m);
+  for (Eigen::Index k = n - 1; k >= 0; --k) {
+    const Eigen::Index known = n - 1 - k;
+    for (Eigen::Index j = 0; j < m; ++j) {
+      Complex sum = w(k, n + j);
+      if (known > 0)
+        sum -= w.row(k).segment(k + 1, known).transpose().cwiseProduct(x.col(j).tail(known)).sum();
+      x(k, j) = sum / w(k, k);
+    }
+  }
+  g += c_ * x;
+  return dual_ ? Eigen::MatrixXcd(g.transpose()) : g;
+}
+
+double PeakSearch::gain(double omega) const {
+  const Eigen::MatrixXcd g = response(omega);
+  if (!g.allFinite()) return std::numeric_limits<double>::infinity();
+  if (g.size() == 0) return 0.0;
+  if (g.rows() == 1 || g.cols() == 1) return g.norm();
+  return lapack::norm2(g);
+}
+
+double PeakSearch::climb(double omega, double width, double& value) const {
+  const double last = dt_ == 0.0 ? std::numeric_limits<double>::infinity() : M_PI / dt_;
+  const auto clamp = [&](double w) { return std::min(std::max(w, 0.0), last); };
+  double x = omega, fx = gain(x);
+  double step = width;
+  double left = clamp(x - step), right = clamp(x + step);
+  double fl = gain(left), fr = gain(right);
+  // A bracket left < x < right with the largest value at x (or at an end of the axis).
+  for (int k = 0; k < 60 && (fl > fx || fr > fx); ++k) {
+    step *= 2.0;
+    if (fl > fr) {
+      right = x, fr = fx;
+      x = left, fx = fl;
+      if (x <= 0.0) break;
+      left = clamp(x - step), fl = gain(left);
+    } else {
+      left = x, fl = fx;
+      x = right, fx = fr;
+      if (x >= last) break;
+      right = clamp(x + step), fr = gain(right);
+    }
+  }
+  // Parabola through the three points, golden section where it does not help.
+  constexpr double kGolden = 0.3819660112501051;
+  for (int k = 0; k < 60 && right - left > 1e-7 * width && right - left > 1e-14 * x; ++k) {
+    const double p = (x - left) * (fx - fr), q = (x - right) * (fx - fl);
+    double next = p == q ? x : x - 0.5 * ((x - left) * p - (x - right) * q) / (p - q);
+    const double smallest = 1e-3 * (right - left);
+    const bool stuck = k % 3 == 2;  // now and then the longer part, so that both ends move
+    if (stuck || !(next > left && next < right) || std::abs(next - x) < smallest) {
+      next = x - left > right - x ? x - (stuck ? kGolden : 0.01) * (x - left)
+                                  : x + (stuck ? kGolden : 0.01) * (right - x);
+    }
+    const double f = gain(next);
+    if (f > fx) {
+      (next > x ? left : right) = x;
+      (next > x ? fl : fr) = fx;
+      if (f - fx < 1e-14 * f && k > 4) {
+        x = next, fx = f;
+        break;
+      }
+      x = next, fx = f;
+    } else {
+      (next > x ? right : left) = next;
+      (next > x ? fr : fl) = f;
+    }
+    // The gain is flat to rounding across the bracket.
+    if (fx - std::min(fl, fr) < 1e-13 * fx) break;
+  }
+  value = fx;
+  return x;
+}
+
+}  // namespace catena

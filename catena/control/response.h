@@ -1,0 +1,37 @@
+// The largest singular value of a frequency response, evaluated many times: the Hessenberg form is
+// computed once, each frequency costs O(n² min(m, p)). Not installed.
+#pragma once
+
+#include <Eigen/Core>
+
+#include "catena/control/kernels.h"
+#include "catena/linear/state_space.h"
+
+namespace catena {
+
+class PeakSearch {
+ public:
+  explicit PeakSearch(const StateSpace& system);  // without E and delays
+
+  // G(jω), or G(e^{jω dt}). Infinite entries at a pole.
+  Eigen::MatrixXcd response(double omega) const;
+  // σ_max of it; ω = ∞ gives D (continuous).
+  double gain(double omega) const;
+
+  // Where the gain is locally largest near ω: climbs with steps that start at `width`, then
+  // parabolas and golden sections, to 1e-7 of the width. Returns the frequency; `value` is its
+  // gain.
+  double climb(double omega, double width, double& value) const;
+
+  const Eigen::VectorXcd& poles() const { return poles_; }
+  int evaluations() const { return evaluations_; }
+
+ private:
+  Eigen::MatrixXd h_, b_, c_, d_;  // Hessenberg form; of the dual system if that has fewer inputs
+  bool dual_ = false;
+  double dt_ = 0.0;
+  Eigen::VectorXcd poles_;
+  mutable int evaluations_ = 0;
+};
+
+}  // namespace catena

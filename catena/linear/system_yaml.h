@@ -1,0 +1,16 @@
+// A linear system as a map inside another YAML file.
+#pragma once
+
+#include "catena/io/models/yaml_values.h"
+#include "catena/linear/state_space.h"
+
+namespace catena {
+
+// Reads the fields of a system from a map; reports what is wrong to `values`. Keys of `others`
+// belong to the caller.
+StateSpace read_system(const yaml::Node& map, yaml::Values& values,
+                       const std::vector<std::string>& others = {});
+// The lines of the fields, each with this many blanks in front.
+std::string system_lines(const StateSpace& system, int indent);
+
+}  // namespace catena
