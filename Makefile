@@ -48,6 +48,13 @@ test-web:  ## open reports in a headless browser and look at them
 	@cmake --build $(RELEASE) --parallel $(JOBS) --target catena_app_catena catena_write_run
 	@tools/test-web.sh $(RELEASE)
 
+.PHONY: contact-study
+contact-study:  ## random drops and trees with stops, by events and by time-stepping (RUNS=100)
+	@tools/install-deps.sh core bench
+	@cmake --preset bench
+	@cmake --build build/bench --target contact_study --parallel $(JOBS)
+	@build/bench/benchmarks/contact_study $(or $(RUNS),100)
+
 .PHONY: bench
 bench:  ## build and run the benchmarks
 	@tools/install-deps.sh core bench

@@ -1,7 +1,7 @@
 // Random drops and random trees with stops, friction and couplings, by events and by time-stepping:
 // how many runs come to their end, what the audit says, how fast they are (`make contact-study`).
 //
-//   contact_study [runs of each kind, default 100]
+//   contact_study [runs of each kind, default 100] [a part of the names of those wanted]
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -195,6 +195,7 @@ Tally study(const std::function<Case(Random&)>& make, Method method, int runs, d
 int main(int argc, char** argv) {
   using namespace catena;
   const int runs = argc > 1 ? std::atoi(argv[1]) : 100;
+  const std::string wanted = argc > 2 ? argv[2] : "";
   const std::pair<const char*, std::function<Case(Random&)>> kinds[] = {
       {"two-wheeled robot", two_wheels},
       {"car", car},
@@ -203,7 +204,8 @@ int main(int argc, char** argv) {
   std::printf("%-38s %-14s %9s %8s %9s %9s %9s %9s %9s %9s\n", "", "", "done", "stepped",
               "residual", "penetr. m", "creep m/s", "drift/s", "x real", "slowest s");
   int failed = 0;
-  for (const auto& [name, make] : kinds)
+  for (const auto& [name, make] : kinds) {
+    if (std::string(name).find(wanted) == std::string::npos) continue;
     for (const Method method : {Method::time_stepping, Method::dop853}) {
       const Tally t = study(make, method, runs, 5.0);
       std::printf("%-38s %-14s %4d/%-4d %8d %9.1e %9.1e %9.1e %9.1e %9.1f %9.2f\n", name,
@@ -213,5 +215,6 @@ int main(int argc, char** argv) {
       std::fflush(stdout);
       failed += t.runs - t.done;
     }
+  }
   return failed == 0 ? 0 : 1;
 }

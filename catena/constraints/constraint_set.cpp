@@ -92,6 +92,9 @@ int ConstraintSet::add(const ContactSettings& s) {
   if (!(s.restitution >= 0.0 && s.restitution <= 1.0))
     throw Error(what + ": the restitution is " + number(s.restitution) +
                 "; it must be from 0 to 1");
+  if (!(s.rim >= 0.0)) throw Error(what + ": the rim is " + number(s.rim));
+  if (s.rim > 0.0 && !(norm(s.rim_axis) > 0.0))
+    throw Error(what + ": the rim's axis has no length");
   if (!(norm(s.plane_normal) > 0.0)) throw Error(what + ": the plane's normal has no length");
   Thing thing;
   thing.kind = Kind::contact;
@@ -100,6 +103,7 @@ int ConstraintSet::add(const ContactSettings& s) {
   const NodeFrame body = on_node(*mechanism_, s.body, Transformd::from_translation(s.center));
   thing.node = body.node;
   thing.center = body.pose.translation;
+  if (s.rim > 0.0) thing.rim_axis = body.pose.rotation * normalized(s.rim_axis);
   thing.plane = on_node(*mechanism_, s.plane_body,
                         {rotation_from_z_to(normalized(s.plane_normal)), s.plane_point});
   if (thing.node == thing.plane.node)

@@ -63,12 +63,16 @@ struct LockSettings {
   bool nonsmooth = false;  // of a stop or dry friction
 };
 
-// A sphere (radius 0: a point) of a body above a plane that is fixed in another.
+// A sphere (radius 0: a point) of a body above a plane that is fixed in another; with a rim, the
+// sphere that runs round a circle, at its point nearest to the plane: a wheel or disc whose edge
+// has this radius. Boxes and capsules are several of these (contact_shapes.h).
 struct ContactSettings {
   std::string name;
   int body = -1;
   Vec3d center{};  // in the body's frame
   double radius = 0.0;
+  double rim = 0.0;               // radius of the circle about `center`
+  Vec3d rim_axis{0.0, 1.0, 0.0};  // its axis, in the body's frame
   int plane_body = -1;
   Vec3d plane_point{};  // in the frame of the plane's body
   Vec3d plane_normal{0.0, 0.0, 1.0};
@@ -280,6 +284,7 @@ class ConstraintSet {
     NodeFrame plane;  // z is the normal
     int node = -1;    // of the body
     Vec3d center{};   // in the node's frame
+    Vec3d rim_axis{};
   };
   Thing& at(int i) { return things_[static_cast<std::size_t>(i)]; }
   const Thing& at(int i) const { return things_[static_cast<std::size_t>(i)]; }
@@ -316,6 +321,7 @@ class ConstraintSet {
              std::vector<std::uint8_t>& left_out) const;
   struct Touch {
     Vec3d point;      // of contact, in the plane's frame
+    Vec3d rate;       // of the point that is nearest, as it runs over the body
     Twistd relative;  // body against plane, in the plane's frame
     Transformd X_plane_node;
   };

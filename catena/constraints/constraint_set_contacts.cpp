@@ -16,6 +16,8 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+// A wheel that lies flatter than this (sine of the angle) touches at its middle.
+constexpr double kFlat = 1e-9;
 // A row whose squared sine against the other constraints is below this follows from them.
 constexpr double kFollows = 1e-9;
 // Forces and accelerations below this fraction of the sum of normal forces, or of the largest
@@ -48,11 +50,26 @@ ConstraintSet::Touch ConstraintSet::touch(const Thing& thing, const Workspace& w
   t.point = {center.x, center.y, center.z - thing.contact.radius};
   t.relative = Ad(t.X_plane_node, twist_of(w, thing.node)) -
                Ad_inverse(thing.plane.pose, twist_of(w, thing.plane.node));
+  t.rate = t.relative.linear + cross(t.relative.angular, center);
+  if (thing.contact.rim > 0.0) {
+    // Down the wheel: e = (n − (n·a) a)/|…|, a the axis, which turns with the body.
+    const Vec3d axis = t.X_plane_node.rotation * thing.rim_axis;
+    const Vec3d across = Vec3d::unit_z() - axis.z * axis;
+    const double size = norm(across);
+    if (size > kFlat) {
+      const Vec3d e = (1.0 / size) * across;
+      const Vec3d turns = cross(t.relative.angular, axis);
+      const Vec3d across_rate = -(turns.z * axis + axis.z * turns);
+      t.point = t.point - thing.contact.rim * e;
+      t.rate = t.rate - (thing.contact.rim / size) * (across_rate - dot(e, across_rate) * e);
+    }
+  }
   return t;
 }
 
 // Rows d · (velocity of the body at the point of contact), d fixed in the plane's frame. The point
-// moves over the plane with the velocity ṙ of the sphere's centre, so that besides what a row fixed
+// moves over the plane with the velocity ṙ of the sphere's centre (on a rim: of the centre of the
+// lowest sphere, which runs round the wheel), so that besides what a row fixed
 // in the plane has (rows.h) the acceleration has (ṙ × d) · ω.
 void ConstraintSet::place_contact(const Thing& thing, const Workspace& w) {
   TreeConstraints& c = dynamics_.constraints();
@@ -60,14 +77,12 @@ void ConstraintSet::place_contact(const Thing& thing, const Workspace& w) {
   if (!sticks && !c.active(thing.constraint)) return;
   const Touch t = touch(thing, w);
   const Twistd plane_twist = Ad_inverse(thing.plane.pose, twist_of(w, thing.plane.node));
-  const Vec3d center{t.point.x, t.point.y, t.point.z + thing.contact.radius};
-  const Vec3d center_rate = t.relative.linear + cross(t.relative.angular, center);
   const Twistd turning = ad(plane_twist, t.relative);
   const auto put = [&](TreeConstraints::Rows& rows, int r, const Vec3d& d) {
     const Wrenchd covector{cross(t.point, d), d};
     rows.on_a[index(r)] = -Ad_star_inverse(thing.plane.pose, covector);
     rows.on_b[index(r)] = Ad_star(t.X_plane_node, covector);
-    return -dot(covector, turning) + dot(cross(center_rate, d), t.relative.angular);
+    return -dot(covector, turning) + dot(cross(t.rate, d), t.relative.angular);
   };
   if (sticks) {
     const Vec3d directions[3] = {Vec3d::unit_z(), Vec3d::unit_x(), Vec3d::unit_y()};

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catena/base/index.h"
+#include "catena/constraints/contact_shapes.h"
 #include "catena/simulation/freedom_index.h"
 
 namespace catena {
@@ -71,6 +72,37 @@ class Reader {
   const Mechanism& mechanism_;
 };
 
+// The contacts of a shape; of none or a sphere the one that is given.
+void add_shape(Values& values, const Reader& read, const yaml::Node& map, const ContactSettings& s,
+               std::vector<ConstraintSettings>& to) {
+  static const std::vector<std::string> kShapes{"sphere", "box", "capsule"};
+  std::size_t shape = 0;
+  read.with("shape", [&](const yaml::Node& n) { values.choice(n, kShapes, shape); });
+  std::vector<ContactSettings> contacts{s};
+  try {
+    if (shape == 1) {
+      Vec3d size{};
+      if (map.find("size") == nullptr) read.missing("size");
+      read.vector("size", size);
+      contacts = box_contacts(s, size);
+    } else if (shape == 2) {
+      double length = 0.0;
+      Vec3d axis{0.0, 0.0, 1.0};
+      if (map.find("length") == nullptr) read.missing("length");
+      read.number("length", length);
+      read.with("axis", [&](const yaml::Node& n) { values.axis(n, axis); });
+      contacts = capsule_contacts(s, length, axis);
+    }
+  } catch (const Error& error) {
+    values.error(map.line, error.what());
+  }
+  for (ContactSettings& contact : contacts) {
+    ConstraintSettings c;
+    c.constraint = std::move(contact);
+    to.push_back(std::move(c));
+  }
+}
+
 std::string body_name(const Mechanism& m, int body) {
   return body < 0 ? kWorld : m.bodies()[index(body)].name;
 }
@@ -121,9 +153,10 @@ LockSettings read_lock(Values& values, const Entry& e, const Mechanism& m, const
 }
 
 ContactSettings read_contact(Values& values, const Entry& e, const Reader& read) {
-  static const std::vector<std::string> kKeys{"type",         "body",       "point",
-                                              "radius",       "plane_body", "plane_point",
-                                              "plane_normal", "friction",   "restitution"};
+  static const std::vector<std::string> kKeys{
+      "type",       "body",        "point",        "radius",   "shape",
+      "size",       "length",      "axis",         "rim",      "rim_axis",
+      "plane_body", "plane_point", "plane_normal", "friction", "restitution"};
   values.unknown_keys(*e.value, kKeys);
   ContactSettings s;
   s.name = e.key;
@@ -135,6 +168,8 @@ ContactSettings read_contact(Values& values, const Entry& e, const Reader& read)
   read.with("plane_normal", [&](const yaml::Node& n) { values.axis(n, s.plane_normal); });
   read.number("friction", s.friction);
   read.number("restitution", s.restitution);
+  read.number("rim", s.rim);
+  read.with("rim_axis", [&](const yaml::Node& n) { values.axis(n, s.rim_axis); });
   return s;
 }
 
@@ -190,8 +225,8 @@ void read_constraint(Values& values, const Entry& e, const Mechanism& m, const s
       c.constraint = read_lock(values, e, m, read);
       break;
     case Kind::contact:
-      c.constraint = read_contact(values, e, read);
-      break;
+      add_shape(values, read, *e.value, read_contact(values, e, read), to);
+      return;
     case Kind::servo:
       c.constraint = read_servo(values, e, m, folder, read);
       c.active = true;
@@ -250,6 +285,8 @@ Json constraint_json(const ContactSettings& s, const Mechanism& m) {
   return {{"body", body_name(m, s.body)},
           {"point", vector_json(s.center)},
           {"radius", s.radius},
+          {"rim", s.rim},
+          {"rim_axis", vector_json(s.rim_axis)},
           {"plane_body", body_name(m, s.plane_body)},
           {"plane_point", vector_json(s.plane_point)},
           {"plane_normal", vector_json(s.plane_normal)},

@@ -102,6 +102,7 @@ void Simulation::start(const State& initial) {
       stops_.begin(0.0, y_, log_);
     } catch (const NonsmoothError& e) {
       if (!begin_stretch(e.what())) throw;
+      stops_.begin(0.0, y_, log_);  // which of them start outside their limits
     }
     equations_.work().clear(y_);  // the audit begins after impacts at the start
     write_log();
@@ -162,7 +163,9 @@ void Simulation::advance() {
   }
   const Coordinates::Accepted accepted = accept();
   must_restart |= accepted.changed && !accepted.recounted;
-  if (t_ >= checkpoint_time() && t_ < settings_.duration) must_restart |= make_checkpoint();
+  // In a stretch by steps none is made: a run could not begin there by events.
+  if (t_ >= checkpoint_time() && t_ < settings_.duration && !in_stretch())
+    must_restart |= make_checkpoint();
   if (must_restart) {
     restart();
   } else if (accepted.changed) {

@@ -100,8 +100,8 @@ class Simulation {
   Integrator* now_;                        // that makes the steps now
   TimeStepping* stepping_ = nullptr;       // the same, if it steps contacts
   LastStep step_;
-  double stretch_start_ = 0.0, stretch_end_ = -1.0;  // of the last one
-  double stretch_time_ = 0.0;                        // least length of the next (s)
+  double stretch_start_ = 0.0, stretch_end_ = -kInfinity;  // of the last one
+  double stretch_time_ = 0.0;                              // least length of the next (s)
   int stretches_ = 0;
   // Of the window in which chatter is looked for.
   double window_start_ = 0.0;

@@ -40,6 +40,9 @@ bool Simulation::make_checkpoint() {
   ++next_checkpoint_;
   recent_events_ = 0;
   recent_start_ = t_;
+  stretch_end_ = -kInfinity;
+  window_start_ = t_;
+  window_steps_ = window_events_ = 0;
   const State& state = here_.state;
   coordinates_->begin(state);
   equations_.use_chart();
@@ -89,7 +92,7 @@ void Simulation::load(const RunCheckpoint& from) {
   next_output_ = static_cast<std::int64_t>(s[at++]);
   next_checkpoint_ = static_cast<std::int64_t>(s[at++]);
   last_row_ = s[at++];
-  t_ = recent_start_ = from.time;
+  t_ = recent_start_ = window_start_ = from.time;
   rows_ = from.rows;
   events_ = from.events;
   y_ = Eigen::VectorXd::Zero(equations_.size());

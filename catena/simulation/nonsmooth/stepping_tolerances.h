@@ -14,6 +14,8 @@ inline constexpr double kImpactSpeed = 1e-4;
 inline constexpr double kRests = 1e-9;
 // Positions that miss by more are corrected at the end of a step.
 inline constexpr double kMissed = 1e-10;
+// A position is corrected by at most this in a step: more is pushed apart bit by bit.
+inline constexpr double kMostCorrected = 1e-3;
 // A residual (of the load) above this is told.
 inline constexpr double kResidualNoted = 1e-6;
 inline constexpr int kMostDivisions = 8;

@@ -109,8 +109,8 @@ void Switching::begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log) 
   set_->look(state);
   for (const int i : contacts_)
     if (const double open = set_->contact_gap(i); open < -kAttachTolerance && !equations_.steps())
-      throw NumericalError("contact '" + set_->name(i) + "' starts " + number(-open) +
-                           " m below its plane; raise it");
+      throw NonsmoothError("contact '" + set_->name(i) + "' starts " + number(-open) +
+                           " m below its plane");
   resolve(t, y, log);
 }
 

@@ -162,60 +162,69 @@ void TimeStepping::use_rows() {
   }
 }
 
-// After the rows have their places. `impact`: dry friction and dampers have no time to act.
-void TimeStepping::list_items(bool impact) {
+void TimeStepping::add_item(Item::Kind kind, int which, int row, int sense,
+                            ConeProblem::Block block) {
+  block.row = static_cast<int>(row_of_.size());
+  items_.push_back({kind, which, row, sense, block.row});
+  problem_.blocks.push_back(block);
+  for (int r = 0; r < (block.law == ConeProblem::Law::cone ? 3 : 1); ++r) {
+    row_of_.push_back(row + r);
+    sense_of_.push_back(sense);
+  }
+}
+
+void TimeStepping::list_equalities() {
   using Kind = Item::Kind;
-  items_.clear();
-  problem_.blocks.clear();
-  row_of_.clear();
-  sense_of_.clear();
   const TreeConstraints& c = set_.dynamics().constraints();
-  problem_.symmetric = c.ideal();
-  const auto add = [&](Kind kind, int which, int row, int sense, ConeProblem::Block block) {
-    block.row = static_cast<int>(row_of_.size());
-    items_.push_back({kind, which, row, sense, block.row});
-    problem_.blocks.push_back(block);
-    for (int r = 0; r < (block.law == ConeProblem::Law::cone ? 3 : 1); ++r) {
-      row_of_.push_back(row + r);
-      sense_of_.push_back(sense);
-    }
-  };
   for (int k = 0; k < set_.dynamics().closures(); ++k)
     for (int r = 0; c.active(k) && r < c.row_count(k); ++r)
-      if (const int row = c.first_row(k) + r; !c.left_out(row)) add(Kind::equal, -1, row, 1, {});
+      if (const int row = c.first_row(k) + r; !c.left_out(row))
+        add_item(Kind::equal, -1, row, 1, {});
   for (int i = 0; i < set_.count(); ++i) {
     const ConstraintSet::Kind kind = set_.kind(i);
     if (!set_.active(i) || kind == ConstraintSet::Kind::contact) continue;
     const bool own = kind == ConstraintSet::Kind::lock &&
                      constrained_->lock_of_freedom(set_.locked_freedom(i)) == i;
     if (own && equations_.prescribed(set_.locked_freedom(i)))
-      add(Kind::motion, set_.locked_freedom(i), set_.first_row(i), 1, {});
+      add_item(Kind::motion, set_.locked_freedom(i), set_.first_row(i), 1, {});
     else if (!own)
-      for (int r = 0; r < set_.row_count(i); ++r) add(Kind::equal, i, set_.first_row(i) + r, 1, {});
+      for (int r = 0; r < set_.row_count(i); ++r)
+        add_item(Kind::equal, i, set_.first_row(i) + r, 1, {});
   }
+}
+
+// After the rows have their places. `impact`: dry friction and dampers have no time to act.
+void TimeStepping::list_items(bool impact) {
+  using Kind = Item::Kind;
   using Law = ConeProblem::Law;
+  items_.clear();
+  problem_.blocks.clear();
+  row_of_.clear();
+  sense_of_.clear();
+  problem_.symmetric = set_.dynamics().constraints().ideal();
+  list_equalities();
   for (int f = 0; f < mechanism_.freedoms() && !impact; ++f) {
     if (row_wanted_[index(f)] == 0 || constrained_->lock_of_freedom(f) < 0) continue;
     const int row = set_.first_row(constrained_->lock_of_freedom(f));
-    if (stiff_[index(f)] != 0) add(Kind::stiff, f, row, 1, {});
+    if (stiff_[index(f)] != 0) add_item(Kind::stiff, f, row, 1, {});
     if (equations_.friction().acts_at(f) && !equations_.prescribed(f))
-      add(Kind::friction, f, row, 1, {.law = Law::bounded});
+      add_item(Kind::friction, f, row, 1, {.law = Law::bounded});
   }
   for (std::size_t k = 0; k < stops_.stops().size(); ++k) {
     if (stop_lower_[k] == 0 && stop_upper_[k] == 0) continue;
     const int row = set_.first_row(constrained_->lock_of_freedom(stops_.stops()[k].freedom));
     const int which = static_cast<int>(k);
-    if (stop_lower_[k] != 0) add(Kind::stop, which, row, 1, {.law = Law::bounded});
-    if (stop_upper_[k] != 0) add(Kind::stop, which, row, -1, {.law = Law::bounded});
+    if (stop_lower_[k] != 0) add_item(Kind::stop, which, row, 1, {.law = Law::bounded});
+    if (stop_upper_[k] != 0) add_item(Kind::stop, which, row, -1, {.law = Law::bounded});
   }
   for (std::size_t k = 0; k < contacts_.size(); ++k)
     if (touches_[k] != 0)
-      add(Kind::contact, static_cast<int>(k), set_.first_row(contacts_[k]), 1,
-          {.law = Law::cone, .friction = set_.contact(contacts_[k]).friction});
+      add_item(Kind::contact, static_cast<int>(k), set_.first_row(contacts_[k]), 1,
+               {.law = Law::cone, .friction = set_.contact(contacts_[k]).friction});
   const auto n = static_cast<Eigen::Index>(row_of_.size());
   problem_.w.resize(n, n);
   problem_.b.resize(n);
-  const Eigen::MatrixXd& w = c.matrix();
+  const Eigen::MatrixXd& w = set_.dynamics().constraints().matrix();
   for (Eigen::Index j = 0; j < n; ++j)
     for (Eigen::Index i = 0; i < n; ++i)
       problem_.w(i, j) =
@@ -287,7 +296,9 @@ void TimeStepping::move(double h) {
   target_.setZero(mechanism_.freedoms());
   for (const AppliedForces::Motion& motion : equations_.forces().motions())
     target_[motion.freedom] = motion.at(t_ + h).velocity;
+  // Extrapolated where nothing happened: then one round is enough as a rule.
   Eigen::VectorXd v1 = state_.v + h * acceleration_;
+  if (smooth_ >= 2) v1 += h * (acceleration_ - before_last_);
   middle_.time = t_ + 0.5 * h;
   y_middle_ = y_;
   const double speed = std::max(1.0, v1.lpNorm<Eigen::Infinity>());
@@ -327,7 +338,6 @@ void TimeStepping::accept(double h) {
   found_.instant.time = middle_.time;
   found_.instant.state.q = middle_.state.q;
   found_.instant.state.v = 0.5 * (state_.v + end_.v);
-  const Eigen::VectorXd& mean = found_.instant.state.v;
   found_.friction.setZero(mechanism_.freedoms());
   found_.reaction.setZero(mechanism_.freedoms());
   found_.constraint_power.assign(index(set_.count()), 0.0);
@@ -337,20 +347,8 @@ void TimeStepping::accept(double h) {
     const double u_mean = 0.5 * (item.sense * u0_[item.row] + solution_.motion[item.first]);
     switch (item.kind) {
       case Item::Kind::equal:
-        if (item.which >= 0 && set_.kind(item.which) == ConstraintSet::Kind::servo) {
-          const ServoSettings& servo = set_.servo(item.which);
-          const int r = item.row - set_.first_row(item.which);
-          if (servo.actuators.empty()) {
-            const TreeConstraints& c = set_.dynamics().constraints();
-            double along = u_mean;
-            along += const_cast<TreeConstraints&>(c).target(c.place_of_row(item.row).constraint, r);
-            found_.constraint_power[index(item.which)] += p / h * along;
-          } else {
-            const int f = servo.actuators[index(r)];
-            found_.constraint_power[index(item.which)] += p / h * mean[f];
-            forces_.motion_effort[f] += p / h;
-          }
-        }
+        if (item.which >= 0 && set_.kind(item.which) == ConstraintSet::Kind::servo)
+          take_servo(item, h, u_mean);
         break;
       case Item::Kind::motion:
         found_.effort[item.which] = p / h;
@@ -383,7 +381,9 @@ void TimeStepping::accept(double h) {
   dy_.setZero(y_.size());
   equations_.integral_rates(found_, dy_);
   y_ += h * dy_;
+  before_last_ = acceleration_;
   acceleration_ = (end_.v - state_.v) / h;
+  smooth_ = h > (1.0 - kSnapToLimit) * settings_.step ? smooth_ + 1 : 0;
   forces_.acceleration = acceleration_;
   forces_.friction = found_.friction;
   forces_.reaction = found_.reaction;
@@ -414,6 +414,22 @@ void TimeStepping::restore_energy(double before, double h) {
   state_.v *= std::sqrt(1.0 - missed / now.kinetic);
 }
 
+// The work of a servo's row: by its actuator, or ideal.
+void TimeStepping::take_servo(const Item& item, double h, double u_mean) {
+  const ServoSettings& servo = set_.servo(item.which);
+  const double force = solution_.impulse[item.first] / h;
+  const int r = item.row - set_.first_row(item.which);
+  double& power = found_.constraint_power[index(item.which)];
+  if (servo.actuators.empty()) {
+    TreeConstraints& c = set_.dynamics().constraints();
+    power += force * (u_mean + c.target(c.place_of_row(item.row).constraint, r));
+    return;
+  }
+  const int f = servo.actuators[index(r)];
+  power += force * found_.instant.state.v[f];
+  forces_.motion_effort[f] += force;
+}
+
 void TimeStepping::note_residual(const std::string& what) {
   if (noted_++ > 0) return;
   const Item& worst = items_[index(std::max(solution_.worst, 0))];
@@ -427,6 +443,17 @@ void TimeStepping::note_residual(const std::string& what) {
                   fmt::format("the laws of contact and friction are met to {:.3g} of the load in "
                               "this {}; the best impulses found are used (told once)",
                               solution_.residual, what)});
+}
+
+// At a start, after find_touching().
+void TimeStepping::note_penetration() {
+  for (const int i : contacts_)
+    if (const double gap = set_.contact_gap(i); gap < -kDeepest)
+      log_.push_back(
+          {t_, "penetration", set_.name(i),
+           fmt::format("{} starts {:.3g} m below its plane; it is pushed out, by at most "
+                       "{:.3g} m in a step",
+                       set_.describe_contact(i), -gap, kMostCorrected)});
 }
 
 void TimeStepping::advance(double limit) {
@@ -443,11 +470,13 @@ void TimeStepping::advance(double limit) {
     equations_.at(t_, y_, here);
     state_ = here.state;
     acceleration_.setZero();
+    smooth_ = 0;
     for (std::vector<double>* force : {&friction_force_, &lower_force_, &upper_force_})
       std::fill(force->begin(), force->end(), 0.0);
     for (Eigen::Vector3d& force : contact_force_) force.setZero();
     choose_stiff();
     find_touching();
+    note_penetration();
     strike();
     fresh_ = false;
   }
@@ -487,7 +516,10 @@ void TimeStepping::advance(double limit) {
   correct();
   const auto before = touches_;
   find_touching();
-  if (before != touches_) calm_since_ = t_;
+  if (before != touches_) {
+    calm_since_ = t_;
+    smooth_ = 0;
+  }
   strike();
   equations_.set_state(state_, y_);
   equations_.at(t_, y_, middle_);

@@ -78,6 +78,8 @@ class TimeStepping final : public Integrator {
   void choose_stiff();
   void find_touching();
   void use_rows();
+  void add_item(Item::Kind kind, int which, int row, int sense, ConeProblem::Block block);
+  void list_equalities();
   void list_items(bool impact);
   // ---- One part of a step (time_stepping.cpp). ----
   void move(double h);
@@ -85,6 +87,7 @@ class TimeStepping final : public Integrator {
   void solve_items();
   void put_rows();
   void accept(double h);
+  void take_servo(const Item& item, double h, double u_mean);
   void restore_energy(double before, double h);
   // ---- Impacts and positions (time_stepping_impacts.cpp). ----
   struct Passage {
@@ -99,6 +102,7 @@ class TimeStepping final : public Integrator {
   double contact_gap(int contact);
   double stop_gap(const StopsAndFriction::Stop& stop, int side, const State& state) const;
   void note_residual(const std::string& what);
+  void note_penetration();
 
   Equations& equations_;
   StopsAndFriction& stops_;
@@ -116,6 +120,8 @@ class TimeStepping final : public Integrator {
   bool fresh_ = true;
   double start_ = 0.0;
   std::int64_t count_ = 0;
+  Eigen::VectorXd before_last_;                        // acceleration before the last
+  int smooth_ = 0;                                     // whole steps since the last impact
   Eigen::VectorXd acceleration_;                       // of the last part of a step
   std::vector<std::uint8_t> touches_;                  // by contact, in the order of contacts_
   std::vector<std::uint8_t> stop_lower_, stop_upper_;  // by stop: touches

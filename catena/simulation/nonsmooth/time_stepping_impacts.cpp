@@ -19,8 +19,6 @@ constexpr int kMostLooks = 40;
 constexpr double kCreatesEnergy = 1e-10;
 // An approach is told in the log if it is faster (m/s, rad/s).
 constexpr double kImpactTold = 1e-2;
-// A position is corrected by at most this in a step (m, rad): more is pushed apart bit by bit.
-constexpr double kMostCorrected = 1e-3;
 
 }  // namespace
 
@@ -96,6 +94,7 @@ void TimeStepping::strike() {
   }
   if (!approaches) return;
   calm_since_ = t_;
+  smooth_ = 0;
   set_.dynamics().form_at(state_, set_.workspace());
   list_items(true);
   // What gravity gives within a step, and twice that: such bounces end within the next steps.

@@ -185,6 +185,70 @@ bodies: {ball: {mass: 5, inertia: [0.02, 0.02, 0.02]}}
       1e-4);
 }
 
+// A wheel (thin disc about y) thrown without spin rolls at 2/3 of its speed in the end: exactly by
+// events, to first order by steps.
+TEST(TimeStepping, WheelSlipsAndRolls) {
+  const double r = 0.3, mu = 0.2, speed = 1.5;
+  const Mechanism m = from_yaml(R"(
+base: free
+bodies: {wheel: {mass: 4, inertia: [0.09, 0.18, 0.09]}}
+)");
+  ConstraintSettings rim;
+  rim.constraint = ContactSettings{.name = "rim", .body = 0, .rim = r, .friction = mu};
+  State s = m.default_state();
+  s.q[6] = r;
+  s.v[3] = speed;
+  const double slips = speed / (3.0 * mu * kGravity);
+  const double way =
+      speed * slips - 0.5 * mu * kGravity * slips * slips + 2.0 / 3.0 * speed * (1.0 - slips);
+  const auto error = [&](SimulationSettings settings) {
+    settings.actions.constraints = {rim};
+    const Ran ran = run(m, s, settings);
+    EXPECT_NEAR(ran.result.state.q[6], r, 1e-7);
+    return std::abs(ran.result.state.q[4] - way);
+  };
+  EXPECT_LT(error({.duration = 1.0}), 1e-8);
+  expect_first_order(
+      "wheel from slip to roll, way", [&](double h) { return error(stepping(1.0, h)); }, 1e-4);
+}
+
+// A disc that leans and rolls without slip keeps its energy and stays on the plane: the point of
+// contact runs round the rim, and the rows' rates must know it.
+TEST(TimeStepping, LeaningDiscRolls) {
+  const Mechanism m = from_yaml(R"(
+base: free
+bodies: {disc: {mass: 4, inertia: [0.09, 0.18, 0.09]}}
+)");
+  ConstraintSettings rim;
+  rim.constraint = ContactSettings{.name = "rim", .body = 0, .rim = 0.3, .friction = 3.0};
+  const double lean = 0.3;  // about x; the mass centre is at r cos(lean)
+  State s = m.default_state();
+  s.q[0] = std::cos(0.5 * lean);
+  s.q[1] = std::sin(0.5 * lean);
+  s.q[6] = 0.3 * std::cos(lean);
+  s.v[1] = 12.0;        // spins about its axis
+  s.v[3] = 12.0 * 0.3;  // and rolls
+  SimulationSettings events;
+  events.duration = 1.0;
+  events.integrator.relative_tolerance = 1e-10;
+  events.integrator.absolute_tolerance = 1e-12;
+  events.actions.constraints = {rim};
+  const Ran exact = run(m, s, events);
+  EXPECT_LT(exact.result.audit.energy_drift, 1e-8);
+  EXPECT_LT(exact.result.audit.closure_residual, 1e-8);
+  EXPECT_FALSE(exact.result.audit.contact.has_value());
+  expect_first_order(
+      "leaning disc, place",
+      [&](double h) {
+        SimulationSettings settings = stepping(1.0, h);
+        settings.actions.constraints = {rim};
+        const Ran ran = run(m, s, settings);
+        EXPECT_LT(ran.result.audit.contact->penetration, 1e-5);
+        return (ran.result.state.q - exact.result.state.q).lpNorm<Eigen::Infinity>();
+      },
+      1e-2);
+}
+
 // Newton's cradle: three equal balls on a line, just apart; the last one leaves with the speed.
 TEST(TimeStepping, NewtonsCradle) {
   const Mechanism m = from_yaml(R"(
