@@ -5,6 +5,7 @@
 
 #include "catena/base/index.h"
 #include "catena/base/text.h"
+#include "catena/closure/assembly.h"
 #include "catena/components/plant_signal.h"
 #include "catena/linear/algebra.h"
 #include "catena/simulation/component.h"
@@ -102,11 +103,42 @@ StateSpace runnable(const LinearControllerSettings& s) {
   return explicit_form(s.system.has_delay() ? absorb_delays(s.system) : s.system);
 }
 
+// The point of a mechanism whose loops are cut where this one has coordinates (a run may read the
+// cut hinge): the others are given, and the loops closed. False if the sizes fit neither.
+bool without_cut_hinges(const SystemPoint& p, const Mechanism& m, State& state) {
+  Eigen::Index coordinates = 0, freedoms = 0;
+  GivenFreedoms given{std::vector<std::uint8_t>(to_size(m.freedoms()), 0),
+                      std::vector<std::uint8_t>(to_size(m.freedoms()), 0)};
+  std::vector<const HingePlace*> hinges;
+  for (const HingePlace& hinge : m.hinges())
+    if (hinge.role == HingePlace::Role::tree) hinges.push_back(&hinge);
+  std::sort(hinges.begin(), hinges.end(),
+            [](const HingePlace* a, const HingePlace* b) { return a->q_index < b->q_index; });
+  for (const HingePlace* hinge : hinges) {
+    coordinates += hinge->coordinates;
+    freedoms += hinge->freedoms;
+  }
+  if (p.q.size() != coordinates || p.v.size() != freedoms) return false;
+  Eigen::Index q = 0, v = 0;
+  for (const HingePlace* hinge : hinges) {
+    state.q.segment(hinge->q_index, hinge->coordinates) = p.q.segment(q, hinge->coordinates);
+    state.v.segment(hinge->v_index, hinge->freedoms) = p.v.segment(v, hinge->freedoms);
+    for (int i = 0; i < hinge->freedoms; ++i)
+      at(given.position, hinge->v_index + i) = at(given.velocity, hinge->v_index + i) = 1;
+    q += hinge->coordinates;
+    v += hinge->freedoms;
+  }
+  state = assemble_near(m, state, given);
+  return true;
+}
+
 State point_of(const LinearControllerSettings& s, const Mechanism& m) {
   if (s.point) return *s.point;
   State state = m.default_state();
   if (!s.system.point) return state;
   const SystemPoint& p = *s.system.point;
+  if (p.q.size() > 0 && p.q.size() < state.q.size() && without_cut_hinges(p, m, state))
+    return state;
   const auto take = [&](const Eigen::VectorXd& from, Eigen::VectorXd& to, const char* what) {
     if (from.size() == 0) return;
     if (from.size() != to.size())

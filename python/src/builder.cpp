@@ -107,7 +107,7 @@ void bind_builder(py::module_& m) {
                               " freedoms, no freedom " + std::to_string(index));
             if (settings.freedoms.size() <= to_size(index))
               settings.freedoms.resize(to_size(index) + 1);
-            FreedomSettings& freedom = settings.freedoms[index(index)];
+            FreedomSettings& freedom = settings.freedoms[to_size(index)];
             Struct<FreedomSettings>::apply(freedom, changes);
             return freedom;
           },

@@ -92,6 +92,23 @@ expect(0 OUT "closed loop       stable" RUN control lqg ${cart} --at ${upright} 
 expect(0 OUT "all hold" RUN control verify ${cart} --controller sampled.yaml)
 expect(0 OUT "closed loop       stable" RUN control mixsyn ${models}/four_bar.yaml --inputs A --outputs q.A --w1 100,5,0.5 --w2 0.001 -o F.yaml)
 expect(0 OUT "all hold" RUN control verify ${models}/four_bar.yaml --controller F.yaml)
+# The loop is cut at C; a run that reads it, and a controller that does.
+expect(0 OUT "output" RUN simulate ${models}/four_bar.yaml --controller F.yaml --outputs q.A,q.C -d 2 -o cut.csv --quiet)
+execute_process(COMMAND awk -F, "END { d = $2 - 1.5707963267949; exit !(d * d < 1e-12) }"
+  INPUT_FILE ${WORK}/cut.csv RESULT_VARIABLE fallen)
+if(fallen)
+  fail("the crank is not upright after 2 s")
+endif()
+expect(0 OUT "closed loop       stable" RUN control lqg ${models}/four_bar.yaml --inputs A --outputs q.C -o C.yaml)
+expect(0 OUT "all hold" RUN control verify ${models}/four_bar.yaml --controller C.yaml)
+file(WRITE ${WORK}/settings.yaml "duration: 1\ncontroller_files: {hold: {file: C.yaml, period: 0.002, limits: {A: 50}}}\n")
+expect(0 OUT "by hold" RUN simulate ${models}/four_bar.yaml --settings settings.yaml -o hold.h5 --quiet)
+# A generalized plant: 1 + sqrt 3 by hand (x' = x + w1 + u, z = (x, u), y = x + w2).
+file(WRITE ${WORK}/P.yaml "A: [[1]]\nB: [[1, 0, 1]]\nC: [[1], [0], [1]]\nD: [[0, 0, 0], [0, 0, 1], [0, 1, 0]]\n")
+expect(0 OUT "." RUN control hinf P.yaml --measurements 1 --controls 1 --tolerance 0.00005 --json)
+near("${out}" 2.7320508 gamma)
+# A free body, whose modes are all at zero.
+expect(0 OUT "Hankel values" ERR ".*" RUN control info ${models}/quadruped.yaml)
 # A controller with the wrong sign does not hold: exit 1.
 file(WRITE ${WORK}/wrong.yaml "linear system: 1
 D: [[100, 300]]
