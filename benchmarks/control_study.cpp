@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "catena/base/error.h"
+#include "catena/control/equations/riccati.h"
 #include "catena/control/hinf.h"
 #include "catena/control/norms.h"
-#include "catena/control/riccati.h"
 #include "catena/control/standard_problem.h"
 #include "catena/control/testing/flexible_plants.h"
 

@@ -13,7 +13,7 @@
 
 #include "catena/linear/algebra.h"
 #include "catena/linear/freqresp.h"
-#include "catena/linear/lapack.h"
+#include "catena/linear/lapack/lapack.h"
 
 #ifdef CATENA_WITH_SLICOT
 extern "C" void tb05ad_(const char* baleig, const char* inita, const int* n, const int* m,

@@ -7,8 +7,8 @@
 #include "catena/linear/connect.h"
 #include "catena/linear/demo_systems.h"
 #include "catena/linear/discretize.h"
+#include "catena/linear/files/system_file.h"
 #include "catena/linear/freqresp.h"
-#include "catena/linear/system_file.h"
 #include "catena/linear/timeresp.h"
 #include "catena/linear/zpk.h"
 

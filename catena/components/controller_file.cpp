@@ -9,8 +9,8 @@
 #include "catena/base/text.h"
 #include "catena/io/text_file.h"
 #include "catena/linear/discretize.h"
-#include "catena/linear/system_file.h"
-#include "catena/linear/system_yaml.h"
+#include "catena/linear/files/system_file.h"
+#include "catena/linear/files/system_yaml.h"
 #include "catena/model/validation.h"
 
 namespace catena {

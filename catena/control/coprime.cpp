@@ -1,8 +1,8 @@
 #include "catena/control/coprime.h"
 
 #include "catena/base/error.h"
-#include "catena/control/kernels.h"
-#include "catena/control/riccati.h"
+#include "catena/control/equations/kernels.h"
+#include "catena/control/equations/riccati.h"
 
 namespace catena {
 

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "catena/base/error.h"
-#include "catena/control/kernels.h"
-#include "catena/control/lyapunov.h"
+#include "catena/control/equations/kernels.h"
+#include "catena/control/equations/lyapunov.h"
 
 namespace catena {
 namespace {

@@ -2,10 +2,10 @@
 
 #include "catena/base/error.h"
 #include "catena/base/text.h"
+#include "catena/control/equations/kernels.h"
+#include "catena/control/equations/riccati.h"
 #include "catena/control/hinf.h"
-#include "catena/control/kernels.h"
 #include "catena/control/modes.h"
-#include "catena/control/riccati.h"
 #include "catena/control/standard_problem.h"
 
 namespace catena {

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "catena/base/error.h"
+#include "catena/control/equations/kernels.h"
 #include "catena/control/gramians.h"
-#include "catena/control/kernels.h"
 #include "catena/control/modes.h"
 #include "catena/control/reduction_parts.h"
 

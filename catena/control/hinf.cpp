@@ -7,9 +7,9 @@
 #include "catena/base/error.h"
 #include "catena/base/index.h"
 #include "catena/base/text.h"
-#include "catena/control/kernels.h"
+#include "catena/control/equations/kernels.h"
+#include "catena/control/equations/riccati.h"
 #include "catena/control/modes.h"
-#include "catena/control/riccati.h"
 #include "catena/control/standard_problem.h"
 
 namespace catena {

@@ -4,11 +4,11 @@
 
 #include "catena/base/error.h"
 #include "catena/base/text.h"
-#include "catena/control/kernels.h"
-#include "catena/control/lyapunov.h"
+#include "catena/control/equations/kernels.h"
+#include "catena/control/equations/lyapunov.h"
+#include "catena/control/equations/riccati.h"
 #include "catena/control/modes.h"
 #include "catena/control/response.h"
-#include "catena/control/riccati.h"
 #include "catena/linear/matrix_functions.h"
 
 namespace catena {

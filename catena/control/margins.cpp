@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "catena/base/error.h"
-#include "catena/control/kernels.h"
+#include "catena/control/equations/kernels.h"
 #include "catena/control/modes.h"
 #include "catena/control/response.h"
 #include "catena/linear/algebra.h"

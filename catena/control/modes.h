@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "catena/control/kernels.h"
+#include "catena/control/equations/kernels.h"
 #include "catena/linear/state_space.h"
 
 namespace catena {

@@ -6,8 +6,8 @@
 
 #include "catena/base/error.h"
 #include "catena/control/coprime.h"
+#include "catena/control/equations/kernels.h"
 #include "catena/control/gramians.h"
-#include "catena/control/kernels.h"
 #include "catena/control/response.h"
 
 namespace catena {

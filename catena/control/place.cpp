@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "catena/base/error.h"
 #include "catena/base/text.h"
-#include "catena/control/kernels.h"
+#include "catena/control/equations/kernels.h"
 #include "catena/control/modes.h"
 #include "catena/control/place_parts.h"
 
@@ -109,9 +112,93 @@ void improve(Eigen::MatrixXd& x, Eigen::Index at, Complex pole, const Eigen::Mat
   x.col(at + 1) = v.imag();
 }
 
+// The eigenvectors that a placement may choose, and the search for a well-conditioned set.
+class EigenvectorSearch {
+ public:
+  EigenvectorSearch(const StateSpace& g, const Eigen::MatrixXd& u1, std::vector<Complex> poles)
+      : poles_(std::move(poles)), x_(g.A.rows(), g.A.rows()) {
+    Eigen::Index column = 0;
+    for (const Complex& s : poles_) {
+      bases_.push_back(feasible(u1, g.A, s));
+      at_.push_back(column);
+      column += s.imag() == 0.0 ? 1 : 2;
+    }
+  }
+
+  // Λ with a 2 × 2 block for each complex pair.
+  Eigen::MatrixXd eigenvalues() const {
+    Eigen::MatrixXd lambda = Eigen::MatrixXd::Zero(x_.rows(), x_.cols());
+    for (std::size_t k = 0; k < poles_.size(); ++k) {
+      const Eigen::Index i = at_[k];
+      lambda(i, i) = poles_[k].real();
+      if (poles_[k].imag() == 0.0) continue;
+      lambda(i + 1, i + 1) = poles_[k].real();
+      lambda(i, i + 1) = poles_[k].imag();
+      lambda(i + 1, i) = -poles_[k].imag();
+    }
+    return lambda;
+  }
+
+  // The volume has local maxima: several starts, the best condition of the eigenvectors wins.
+  Eigen::MatrixXd best(int starts) {
+    Eigen::MatrixXd best = x_;
+    double best_condition = std::numeric_limits<double>::infinity();
+    for (int start = 0; start < starts; ++start) {
+      choose_at_random();
+      climb();
+      const Eigen::VectorXd sv = lapack::singular_values(x_);
+      const double condition = sv[0] / std::max(sv[x_.rows() - 1], 1e-300);
+      if (condition < best_condition) {
+        best_condition = condition;
+        best = x_;
+      }
+    }
+    return best;
+  }
+
+ private:
+  double draw() {
+    state_ ^= state_ << 13;
+    state_ ^= state_ >> 7;
+    state_ ^= state_ << 17;
+    return static_cast<double>(state_ >> 11) * 0x1p-53 - 0.5;
+  }
+  void choose_at_random() {
+    for (std::size_t k = 0; k < poles_.size(); ++k) {
+      const bool real = poles_[k].imag() == 0.0;
+      Eigen::VectorXcd c(bases_[k].cols());
+      for (Complex& v : c) {
+        const double re = draw();
+        v = Complex(re, real ? 0.0 : draw());
+      }
+      const Eigen::VectorXcd v = bases_[k] * c;
+      x_.col(at_[k]) = v.real();
+      if (!real) x_.col(at_[k] + 1) = v.imag();
+    }
+  }
+  // Sweeps over the eigenvectors until the volume that they span grows no more.
+  void climb() {
+    double before = 0.0;
+    for (int sweep = 0; sweep < 60; ++sweep) {
+      for (std::size_t k = 0; k < poles_.size(); ++k) improve(x_, at_[k], poles_[k], bases_[k]);
+      const double volume = lapack::singular_values(x_).array().max(1e-300).log().sum();
+      if (sweep > 3 && std::abs(volume - before) < 1e-6) break;
+      before = volume;
+    }
+  }
+
+  std::vector<Complex> poles_;  // one of each pair
+  std::vector<Eigen::MatrixXcd> bases_;
+  std::vector<Eigen::Index> at_;  // first column of each
+  Eigen::MatrixXd x_;
+  std::uint64_t state_ = 88172645463325252ull;  // a fixed start in general position
+};
+
 }  // namespace
 
 PlaceResult place(const StateSpace& plant, const Eigen::VectorXcd& poles) {
+  constexpr int kStarts = 8;
+  constexpr Eigen::Index kMostStatesForStarts = 40;  // beyond that several starts are too dear
   const lapack::OneThread one;
   plant.validate();
   const StateSpace g = explicit_form(plant);
@@ -119,63 +206,13 @@ PlaceResult place(const StateSpace& plant, const Eigen::VectorXcd& poles) {
   if (poles.size() != n)
     throw NumericalError("pole placement: " + std::to_string(poles.size()) + " poles for " +
                          std::to_string(n) + " states; give one for each");
-  const std::vector<Complex> list = paired(poles);
   const lapack::PivotedQr qr = lapack::pivoted_qr(g.B);
   const Eigen::Index rank = qr.rank(1e-12);
   if (rank == 0) throw NumericalError("pole placement: B is zero, no input moves the system");
-  const Eigen::MatrixXd u1 = qr.Q.rightCols(n - rank);
-  Eigen::MatrixXd x(n, n), lambda = Eigen::MatrixXd::Zero(n, n);
-  std::vector<Eigen::MatrixXcd> bases;
-  std::vector<Eigen::Index> at;
-  Eigen::Index column = 0;
-  std::uint64_t state = 88172645463325252ull;  // a fixed start in general position
-  const auto draw = [&] {
-    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-    return static_cast<double>(state >> 11) * 0x1p-53 - 0.5;
-  };
-  for (const Complex& s : list) {
-    bases.push_back(feasible(u1, g.A, s));
-    at.push_back(column);
-    Eigen::VectorXcd c(bases.back().cols());
-    for (Complex& v : c) v = Complex(draw(), s.imag() == 0.0 ? 0.0 : draw());
-    const Eigen::VectorXcd v = bases.back() * c;
-    x.col(column) = v.real().normalized();
-    lambda(column, column) = s.real();
-    if (s.imag() != 0.0) {
-      x.col(column) = v.real();
-      x.col(column + 1) = v.imag();
-      lambda(column + 1, column + 1) = s.real();
-      lambda(column, column + 1) = s.imag();
-      lambda(column + 1, column) = -s.imag();
-      ++column;
-    }
-    ++column;
-  }
-  // The volume has local maxima: several starts, the best condition of the eigenvectors wins.
-  Eigen::MatrixXd best = x;
-  double best_condition = std::numeric_limits<double>::infinity();
-  for (int start = 0; start < 8; ++start) {
-    if (start > 0)
-      for (std::size_t k = 0; k < list.size(); ++k) {
-        Eigen::VectorXcd c(bases[k].cols());
-        for (Complex& v : c) v = Complex(draw(), list[k].imag() == 0.0 ? 0.0 : draw());
-        const Eigen::VectorXcd v = bases[k] * c;
-        x.col(at[k]) = v.real();
-        if (list[k].imag() != 0.0) x.col(at[k] + 1) = v.imag();
-      }
-    double before = 0.0;
-    for (int sweep = 0; sweep < 60; ++sweep) {
-      for (std::size_t k = 0; k < list.size(); ++k) improve(x, at[k], list[k], bases[k]);
-      const double volume = lapack::singular_values(x).array().max(1e-300).log().sum();
-      if (sweep > 3 && std::abs(volume - before) < 1e-6) break;
-      before = volume;
-    }
-    const Eigen::VectorXd sv = lapack::singular_values(x);
-    const double condition = sv[0] / std::max(sv[n - 1], 1e-300);
-    if (condition < best_condition) best_condition = condition, best = x;
-    if (rank == 1 || n > 40) break;  // no freedom, or too dear
-  }
-  x = best;
+  EigenvectorSearch search(g, qr.Q.rightCols(n - rank), paired(poles));
+  const bool one_start = rank == 1 || n > kMostStatesForStarts;  // no freedom, or too dear
+  const Eigen::MatrixXd x = search.best(one_start ? 1 : kStarts);
+  const Eigen::MatrixXd lambda = search.eigenvalues();
   const lapack::Lu lu(Eigen::MatrixXd(x.transpose()));
   if (lu.rcond() < 1e-14) {
     require_stabilizable(g, g.B, "pole placement");

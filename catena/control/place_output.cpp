@@ -8,7 +8,7 @@
 
 #include "catena/base/error.h"
 #include "catena/base/text.h"
-#include "catena/control/kernels.h"
+#include "catena/control/equations/kernels.h"
 #include "catena/control/place.h"
 #include "catena/control/place_parts.h"
 

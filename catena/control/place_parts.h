@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "catena/control/kernels.h"
+#include "catena/control/equations/kernels.h"
 
 namespace catena {
 

@@ -4,7 +4,7 @@
 
 #include <Eigen/Core>
 
-#include "catena/control/kernels.h"
+#include "catena/control/equations/kernels.h"
 #include "catena/linear/state_space.h"
 
 namespace catena {

@@ -5,7 +5,7 @@
 #include "catena/base/error.h"
 #include "catena/base/index.h"
 #include "catena/base/text.h"
-#include "catena/control/kernels.h"
+#include "catena/control/equations/kernels.h"
 #include "catena/control/modes.h"
 
 namespace catena {

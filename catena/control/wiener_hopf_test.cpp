@@ -4,7 +4,7 @@
 
 #include "catena/base/error.h"
 #include "catena/control/reduction.h"
-#include "catena/linear/lapack.h"
+#include "catena/linear/lapack/lapack.h"
 
 namespace catena {
 namespace {

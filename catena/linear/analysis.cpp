@@ -8,7 +8,7 @@
 #include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/linear/algebra.h"
-#include "catena/linear/lapack.h"
+#include "catena/linear/lapack/lapack.h"
 #include "catena/linear/minreal.h"
 #include "catena/linear/zero_reduction.h"
 

@@ -8,7 +8,7 @@
 #include "catena/base/error.h"
 #include "catena/linear/algebra.h"
 #include "catena/linear/discretize.h"
-#include "catena/linear/lapack.h"
+#include "catena/linear/lapack/lapack.h"
 #include "catena/linear/testing/systems.h"
 
 namespace catena {

@@ -8,7 +8,7 @@
 #include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/io/runs/csv.h"
-#include "catena/linear/lapack.h"
+#include "catena/linear/lapack/lapack.h"
 
 namespace catena {
 namespace {

@@ -8,7 +8,7 @@
 #include "catena/linear/algebra.h"
 #include "catena/linear/analysis.h"
 #include "catena/linear/freqresp.h"
-#include "catena/linear/lapack.h"
+#include "catena/linear/lapack/lapack.h"
 
 namespace catena {
 namespace {

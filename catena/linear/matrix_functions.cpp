@@ -5,8 +5,8 @@
 
 #include "catena/base/error.h"
 #include "catena/base/text.h"
-#include "catena/linear/lapack.h"
-#include "catena/linear/lapack_support.h"
+#include "catena/linear/lapack/lapack.h"
+#include "catena/linear/lapack/lapack_support.h"
 
 namespace catena {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "catena/base/error.h"
-#include "catena/linear/lapack.h"
+#include "catena/linear/lapack/lapack.h"
 
 namespace catena {
 namespace {

@@ -5,7 +5,7 @@
 #include "catena/base/error.h"
 #include "catena/base/index.h"
 #include "catena/base/text.h"
-#include "catena/linear/lapack.h"
+#include "catena/linear/lapack/lapack.h"
 #include "catena/model/mechanism.h"
 #include "catena/sensitivity/linearize.h"
 

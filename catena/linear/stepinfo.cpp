@@ -7,7 +7,7 @@
 #include "catena/base/text.h"
 #include "catena/linear/algebra.h"
 #include "catena/linear/analysis.h"
-#include "catena/linear/lapack.h"
+#include "catena/linear/lapack/lapack.h"
 #include "catena/linear/timeresp.h"
 
 namespace catena {

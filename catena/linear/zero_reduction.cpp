@@ -1,7 +1,7 @@
 #include "catena/linear/zero_reduction.h"
 
 #include "catena/base/error.h"
-#include "catena/linear/lapack.h"
+#include "catena/linear/lapack/lapack.h"
 
 namespace catena {
 namespace {

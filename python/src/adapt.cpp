@@ -1,7 +1,7 @@
 // Coordinates of other libraries (model/peer_coordinates.h); catena.adapt makes these.
 #include "support/arguments.h"
 
-#include "catena/model/peer_coordinates.h"
+#include "catena/model/peers/peer_coordinates.h"
 
 namespace catena::python {
 namespace {

@@ -17,9 +17,9 @@
 #include "catena/linear/analysis.h"
 #include "catena/linear/connect.h"
 #include "catena/linear/discretize.h"
+#include "catena/linear/files/system_file.h"
 #include "catena/linear/freqresp.h"
 #include "catena/linear/minreal.h"
-#include "catena/linear/system_file.h"
 #include "catena/linear/timeresp.h"
 
 namespace catena::python {

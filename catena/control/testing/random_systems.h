@@ -7,7 +7,7 @@
 
 #include <Eigen/Core>
 
-#include "catena/linear/lapack.h"
+#include "catena/linear/lapack/lapack.h"
 #include "catena/linear/state_space.h"
 
 namespace catena::testing {

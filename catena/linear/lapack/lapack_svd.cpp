@@ -1,7 +1,7 @@
 // Singular values (lapack.h). Divide and conquer (gesdd) is the fast routine; on the rare matrix on
 // which it does not converge, the QR iteration (gesvd) takes its place.
-#include "catena/linear/lapack.h"
-#include "catena/linear/lapack_support.h"
+#include "catena/linear/lapack/lapack.h"
+#include "catena/linear/lapack/lapack_support.h"
 
 namespace catena::lapack {
 namespace {

@@ -1,4 +1,4 @@
-#include "catena/control/polynomial_matrix.h"
+#include "catena/control/equations/polynomial_matrix.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "catena/model/peer_coordinates.h"
+#include "catena/model/peers/peer_coordinates.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // Coordinates of other libraries, against what their coordinates mean: rates of the poses that they
 // describe, found by differences, and power.
-#include "catena/model/peer_coordinates.h"
+#include "catena/model/peers/peer_coordinates.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

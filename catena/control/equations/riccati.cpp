@@ -1,13 +1,13 @@
-#include "catena/control/riccati.h"
+#include "catena/control/equations/riccati.h"
 
 #include <cmath>
 #include <limits>
 
 #include "catena/base/error.h"
 #include "catena/base/text.h"
-#include "catena/control/kernels.h"
-#include "catena/control/lyapunov.h"
-#include "catena/control/riccati_detail.h"
+#include "catena/control/equations/kernels.h"
+#include "catena/control/equations/lyapunov.h"
+#include "catena/control/equations/riccati_detail.h"
 
 namespace catena {
 namespace {

@@ -1,4 +1,4 @@
-#include "catena/control/kernels.h"
+#include "catena/control/equations/kernels.h"
 
 #include <algorithm>
 #include <cmath>

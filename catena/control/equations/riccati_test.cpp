@@ -1,4 +1,4 @@
-#include "catena/control/riccati.h"
+#include "catena/control/equations/riccati.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

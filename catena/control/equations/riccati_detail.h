@@ -8,7 +8,7 @@
 
 #include <Eigen/Core>
 
-#include "catena/control/riccati.h"
+#include "catena/control/equations/riccati.h"
 
 namespace catena {
 

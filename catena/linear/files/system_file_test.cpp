@@ -1,4 +1,4 @@
-#include "catena/linear/system_file.h"
+#include "catena/linear/files/system_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Linear systems in files by ending, and the HDF5 form (system_file.h).
-#include "catena/linear/system_file.h"
+#include "catena/linear/files/system_file.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,5 @@
 // Each factorization is checked by what defines it: products, orthogonality, residuals.
-#include "catena/linear/lapack.h"
+#include "catena/linear/lapack/lapack.h"
 
 #include <random>
 #include <thread>

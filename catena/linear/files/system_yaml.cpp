@@ -1,10 +1,10 @@
-#include "catena/linear/system_yaml.h"
+#include "catena/linear/files/system_yaml.h"
 
 #include <algorithm>
 
 #include "catena/base/text.h"
 #include "catena/io/text_file.h"
-#include "catena/linear/system_file.h"
+#include "catena/linear/files/system_file.h"
 
 namespace catena {
 namespace {

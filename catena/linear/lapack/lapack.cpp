@@ -1,13 +1,13 @@
 // Threads of the BLAS; LU, QR, Cholesky, reductions, products. Eigenvalues and singular values are
 // in lapack_eigen.cpp and lapack_svd.cpp.
-#include "catena/linear/lapack.h"
+#include "catena/linear/lapack/lapack.h"
 
 #include <mutex>
 
 #include <dlfcn.h>
 
 #include "catena/base/text.h"
-#include "catena/linear/lapack_support.h"
+#include "catena/linear/lapack/lapack_support.h"
 
 extern "C" void dgemm_(const char*, const char*, const int*, const int*, const int*, const double*,
                        const double*, const int*, const double*, const int*, const double*, double*,

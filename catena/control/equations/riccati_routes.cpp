@@ -1,8 +1,8 @@
 #include <cmath>
 #include <limits>
 
-#include "catena/control/kernels.h"
-#include "catena/control/riccati_detail.h"
+#include "catena/control/equations/kernels.h"
+#include "catena/control/equations/riccati_detail.h"
 
 namespace catena {
 namespace {

@@ -1,11 +1,11 @@
-#include "catena/control/lyapunov.h"
+#include "catena/control/equations/lyapunov.h"
 
 #include <cmath>
 #include <string>
 
 #include "catena/base/error.h"
 #include "catena/base/text.h"
-#include "catena/control/kernels.h"
+#include "catena/control/equations/kernels.h"
 
 namespace catena {
 namespace {

@@ -1,8 +1,8 @@
 // Schur forms and eigenvalues (lapack.h). Reordering is done by dtrsen and dtgsen after the
 // factorization: LAPACK's own selection in dgees and dgges takes a function without context.
 #include "catena/base/index.h"
-#include "catena/linear/lapack.h"
-#include "catena/linear/lapack_support.h"
+#include "catena/linear/lapack/lapack.h"
+#include "catena/linear/lapack/lapack_support.h"
 
 namespace catena::lapack {
 namespace {

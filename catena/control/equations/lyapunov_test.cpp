@@ -1,4 +1,4 @@
-#include "catena/control/lyapunov.h"
+#include "catena/control/equations/lyapunov.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 
 #include <Eigen/Core>
 
-#include "catena/linear/lapack.h"
+#include "catena/linear/lapack/lapack.h"
 
 namespace catena {
 
