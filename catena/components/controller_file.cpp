@@ -88,6 +88,24 @@ StateSpace sampled(const StateSpace& controller, double period) {
   return controller;
 }
 
+StateSpace controller_for(const StateSpace& plant, StateSpace controller) {
+  controller.inputs = plant.outputs;
+  controller.outputs = plant.inputs;
+  controller.input_units = plant.output_units;
+  controller.output_units = plant.input_units;
+  controller.states.clear();
+  controller.state_units.clear();
+  controller.fill_names();
+  if (plant.point) {
+    SystemPoint point{
+        .mechanism = plant.point->mechanism, .q = plant.point->q, .v = plant.point->v};
+    point.y0 = plant.point->u0;
+    controller.point = point;
+  }
+  controller.validate();
+  return controller;
+}
+
 LinearControllerSettings controller_from_yaml(const std::string& text,
                                               const std::string& file_name) {
   std::vector<Diagnostic> problems;

@@ -37,6 +37,10 @@ void save_controller(const LinearControllerSettings& controller, const std::stri
 // NAME and NAME_2. Throws ModelError or Error naming file and remedy.
 void connect_controllers(ActionSettings& actions);
 
+// u = K y of a design as a controller that runs: it reads the plant's outputs, acts at the plant's
+// inputs, and carries the operating point with the efforts that hold it.
+StateSpace controller_for(const StateSpace& plant, StateSpace controller);
+
 // The same controller sampled every `period` seconds (Tustin's rule; dt of a sampled one must
 // agree). Throws Error.
 StateSpace sampled(const StateSpace& controller, double period);

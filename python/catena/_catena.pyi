@@ -26,6 +26,7 @@ Goals = Union[Mapping[str, Any], Iterable[Union["PointGoal", "FrameGoal", Mappin
 
 __version__: str
 rooms: Tuple[str, ...]
+_control: Any
 
 class ArmstrongForm:
     def __repr__(self) -> str: ...

@@ -77,18 +77,28 @@ void bind_system(py::module_& m) {
                          "A linear system, E x' = A x + B u, y = C x + D u, continuous (dt = 0) or "
                          "sampled, with names of its signals, delays and operating point.")
       .def(py::init([](const MatrixXd& A, const MatrixXd& B, const MatrixXd& C, const MatrixXd& D,
-                       double dt, const Names& states, const Names& inputs, const Names& outputs) {
+                       double dt, const Names& states, const Names& inputs, const Names& outputs,
+                       const std::string& mechanism, const VectorXd& q, const VectorXd& v,
+                       const VectorXd& u0) {
              StateSpace s = A.size() > 0 ? ss(A, B, C, D, dt) : ss(D, dt);
              if (!states.empty()) s.states = states;
              if (!inputs.empty()) s.inputs = inputs;
              if (!outputs.empty()) s.outputs = outputs;
+             if (!mechanism.empty()) {
+               s.point = SystemPoint{.mechanism = mechanism, .q = q, .v = v};
+               s.point->u0 = u0;
+             }
              s.validate();
              return s;
            }),
            py::arg("A") = MatrixXd(), py::arg("B") = MatrixXd(), py::arg("C") = MatrixXd(),
            py::arg("D") = MatrixXd(), py::kw_only(), py::arg("dt") = 0.0,
            py::arg("states") = Names(), py::arg("inputs") = Names(), py::arg("outputs") = Names(),
-           "From matrices; D alone is a gain.")
+           py::arg("mechanism") = "", py::arg("q") = VectorXd(), py::arg("v") = VectorXd(),
+           py::arg("u0") = VectorXd(),
+           "From matrices; D alone is a gain. mechanism, q, v and u0 (efforts at the inputs) are "
+           "the "
+           "operating point.")
       .def_readonly("A", &StateSpace::A, "(n, n).")
       .def_readonly("B", &StateSpace::B, "(n, inputs).")
       .def_readonly("C", &StateSpace::C, "(outputs, n).")
@@ -98,6 +108,9 @@ void bind_system(py::module_& m) {
       .def_readonly("inputs", &StateSpace::inputs, "list of str.")
       .def_readonly("outputs", &StateSpace::outputs, "list of str.")
       .def_property_readonly("order", &StateSpace::order, "Number of states.")
+      .def_property_readonly(
+          "u0", [](const StateSpace& s) { return s.point ? s.point->u0 : VectorXd(); },
+          "(inputs,): efforts at the operating point; empty: not known.")
       .def_property_readonly(
           "q", [](const StateSpace& s) { return s.point ? s.point->q : VectorXd(); },
           "Coordinates of the mechanism at the operating point; empty: not from a mechanism.")
@@ -123,6 +136,9 @@ void bind_system(py::module_& m) {
       "A system from its matrices.");
   m.def("load_system", &load_system, py::arg("path"), "From a YAML or HDF5 file.");
   m.def("save_system", &save_system, py::arg("system"), py::arg("path"), "To YAML or HDF5.");
+  m.def("controller_for", &controller_for, py::arg("plant"), py::arg("controller"),
+        "u = K y of a design, with the names of the plant's signals and its operating point: what "
+        "`catena simulate --controller` runs.");
   m.def(
       "load_controller", [](const std::string& path) { return load_controller(path).system; },
       py::arg("path"), "The system of a controller file.");

@@ -293,11 +293,13 @@ class Stubs:
         return lines if len(lines) > 1 else lines + ["    ..."]
 
     def text(self) -> str:
-        classes, functions = [], []
+        classes, functions, modules = [], [], []
         for name, value in sorted(vars(self.module).items()):
             if name.startswith("__"):
                 continue
-            if inspect.isclass(value):
+            if inspect.ismodule(value):  # the package catena.control says what is in it
+                modules.append(name)
+            elif inspect.isclass(value):
                 classes.append((name, value))
             elif callable(value):
                 functions.append((name, value))
@@ -305,7 +307,7 @@ class Stubs:
                 raise SystemExit(f"stubs: {name} is a {type(value).__name__}")
         # A base class stands before its children.
         classes.sort(key=lambda c: (len(c[1].__mro__) if issubclass(c[1], BaseException) else 0, c[0]))
-        lines = [HEADER, "__version__: str", "rooms: Tuple[str, ...]", ""]
+        lines = [HEADER, "__version__: str", "rooms: Tuple[str, ...]", *(f"{name}: Any" for name in modules), ""]
         for _, value in classes:
             lines += self.cls(value) + [""]
         for name, value in functions:

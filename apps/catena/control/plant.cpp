@@ -190,24 +190,6 @@ std::optional<LinearControllerSettings> load_controller_file(const std::string& 
   return load_controller(path);
 }
 
-StateSpace controller_for(const StateSpace& plant, StateSpace controller) {
-  controller.inputs = plant.outputs;
-  controller.outputs = plant.inputs;
-  controller.input_units = plant.output_units;
-  controller.output_units = plant.input_units;
-  controller.states.clear();
-  controller.state_units.clear();
-  controller.fill_names();
-  if (plant.point) {
-    SystemPoint point{
-        .mechanism = plant.point->mechanism, .q = plant.point->q, .v = plant.point->v};
-    point.y0 = plant.point->u0;
-    controller.point = point;
-  }
-  controller.validate();
-  return controller;
-}
-
 StateSpace fitted(const StateSpace& plant, const StateSpace& controller) {
   const auto plain = [](const std::string& name) {
     for (const char* front : {"effort.", "q."})

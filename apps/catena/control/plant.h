@@ -48,9 +48,6 @@ class PlantOptions {
 // A controller file; messages name it. Empty path: none.
 std::optional<LinearControllerSettings> load_controller_file(const std::string& path);
 
-// u = K y of a design becomes a controller file: names and operating point of the plant.
-StateSpace controller_for(const StateSpace& plant, StateSpace controller);
-
 // Throws Error if the signals of the controller are not those of the plant. Reorders them.
 StateSpace fitted(const StateSpace& plant, const StateSpace& controller);
 
