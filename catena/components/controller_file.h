@@ -1,4 +1,4 @@
-// Controllers in files: a linear system (linear/system_file.h) and how it runs.
+// Controllers in files: a linear system (linear/files/system_file.h) and how it runs.
 //
 //   linear system: 1
 //   A: ...                                # u = u0 + C x + D δy, inputs q.NAME, outputs freedoms
