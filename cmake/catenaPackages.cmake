@@ -46,7 +46,6 @@ set(catena_package_LAPACK_pkgconfig lapacke lapack blas)
 
 set(catena_package_FLINT_find FLINT)
 set(catena_package_FLINT_target catena_third_party::flint)
-set(catena_package_FLINT_pkgconfig flint)
 
 set(catena_package_CLI11_find CLI11)
 set(catena_package_CLI11_target CLI11::CLI11)
