@@ -1,5 +1,6 @@
 #include "apps/catena/linear_output.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -24,7 +25,9 @@ std::string matrix_text(const Eigen::MatrixXd& a, const std::vector<std::string>
   std::vector<Table::Column> titles{{" "}};
   for (const std::string& name : columns) titles.push_back({name, true});
   Table table(titles);
-  const double size = a.size() > 0 ? a.cwiseAbs().maxCoeff() : 0.0;
+  double size = 0.0;  // of the largest finite entry
+  for (const double entry : a.reshaped())
+    if (std::isfinite(entry)) size = std::max(size, std::abs(entry));
   for (Eigen::Index i = 0; i < a.rows(); ++i) {
     std::vector<std::string> words{rows[index(i)]};
     for (Eigen::Index k = 0; k < a.cols(); ++k)

@@ -89,6 +89,10 @@ bool judge_riccati(const RiccatiSolution& s, HinfLevel& level, HinfTest axis, Hi
   // axis.
   level.passed[place(axis)] = s.ok() && s.axis_distance > kHinfAxis;
   if (!level.passed[place(axis)]) return false;
+  if (s.X.size() == 0) {  // no states
+    level.measure[place(positive)] = 0.0;
+    return level.passed[place(positive)] = true;
+  }
   const Eigen::VectorXd values = lapack::symmetric_eigenvalues(s.X);
   const double largest = values.cwiseAbs().maxCoeff();
   const double least = largest > floor ? values[0] / largest : 0.0;
@@ -322,7 +326,8 @@ void bisect(HinfSearch& search, const StandardProblem& p, const HinfSettings& se
       doubtful = std::max(doubtful, gamma);
     }
   }
-  r.lower = low_known ? low : 0.0;
+  // Tests of a regularized problem say nothing about the optimum of the original one.
+  r.lower = low_known && !p.regularized ? low : 0.0;
   r.lower_test = low_test;
 }
 

@@ -223,6 +223,8 @@ LqgResult lqg(const StateSpace& plant, const Eigen::MatrixXd& Q, const Eigen::Ma
               const Eigen::MatrixXd& W, const Eigen::MatrixXd& V, const Eigen::MatrixXd& G,
               const Eigen::MatrixXd& S) {
   const StateSpace g = explicit_form(plant);
+  if (g.order() == 0)
+    throw NumericalError("LQG: the plant has no states; a constant gain needs no observer");
   LqgResult r;
   r.regulator = lqr(g, Q, R, S);
   r.filter = kalman(g, W, V, G);

@@ -83,6 +83,15 @@ Eigen::MatrixXd spread(const Eigen::MatrixXd& coefficient, Eigen::Index k) {
   return coefficient;
 }
 
+void require_same_sampling(const Weight& w, const StateSpace& g, const std::string& name) {
+  if (w.proper.order() == 0 || w.proper.dt == g.dt) return;
+  const auto kind = [](const StateSpace& s) {
+    return s.is_continuous() ? std::string("continuous") : "sampled at " + number(s.dt) + " s";
+  };
+  throw NumericalError("weight " + name + " is " + kind(w.proper) + ", the plant is " + kind(g) +
+                       "; convert the weight first (c2d or d2c with tustin)");
+}
+
 void require_stable_weight(const Weight& w, const char* name) {
   if (w.present() && !has_stable_poles(w.proper))
     throw NumericalError(
@@ -132,6 +141,9 @@ GeneralizedPlant augw(const StateSpace& plant, const Weight& w1, const Weight& w
   require_stable_weight(w1, "W1");
   require_stable_weight(w2, "W2");
   require_stable_weight(w3, "W3");
+  require_same_sampling(w1, g, "W1");
+  require_same_sampling(w2, g, "W2");
+  require_same_sampling(w3, g, "W3");
   const StateSpace none = ss(Eigen::MatrixXd(0, 0), Eigen::MatrixXd(0, p), Eigen::MatrixXd(0, 0),
                              Eigen::MatrixXd(0, p), g.dt);
   const StateSpace a1 = w1.present() ? on_channels(w1.proper, p, "W1") : none;

@@ -267,7 +267,9 @@ double robust_frequency(const StateSpace& difference, const StateSpace& reduced)
   }
   std::sort(looks.begin(), looks.end());
   const auto exceeds = [&](double w) {
-    const Eigen::VectorXd v = lapack::singular_values(model.response(w));
+    const Eigen::MatrixXcd at = model.response(w);
+    if (!at.allFinite()) return false;  // a pole of both, which the reduction kept
+    const Eigen::VectorXd v = lapack::singular_values(at);
     return error.gain(w) > v[v.size() - 1];
   };
   double before = 0.0;

@@ -282,6 +282,31 @@ TEST(Parameters, OfALoopInSpace) {
   expect_parameters(m, s, random_vector(m.freedoms(), 8), names);
 }
 
+// Two arms joined by a rod. The rows of its closure are in lengths of the loop, which is not 1.
+TEST(Parameters, LengthOfARodInASmallLoop) {
+  for (const double size : {1.0, 3.0, 25.0}) {
+    MechanismBuilder b("two arms");
+    b.set_gravity({0.0, -9.81, 0.0});
+    b.add_body("a", body(1.0, {0.2 * size, 0, 0}, {0.01, 0.01, 0.02}));
+    b.add_body("b", body(2.0, {0.15 * size, 0, 0}, {0.02, 0.02, 0.03}));
+    b.add_hinge("A", kWorld, "a", {.axes = {{0, 0, 1}}});
+    b.add_hinge("B", kWorld, "b",
+                {.axes = {{0, 0, 1}}, .frame_on_parent = catena::shift(0.5 * size, 0, 0)});
+    b.add_rod({.name = "link",
+               .body_a = "a",
+               .point_a = {0.4 * size, 0, 0},
+               .body_b = "b",
+               .point_b = {0.3 * size, 0, 0},
+               .length = 0.4 * size});
+    const Mechanism m = b.finish();
+    State s = m.default_state();
+    s.q << 1.0, 1.2;
+    s.v << 0.7, 0.0;
+    s = assemble(m, s);
+    expect_parameters(m, s, random_vector(m.freedoms(), 9), {"rod.link.length", "body.a.mass"});
+  }
+}
+
 TEST(Parameters, ThatOpenALoopAreRefused) {
   const Mechanism m = four_bar();
   SensitivityWorkspace w(m);

@@ -67,12 +67,13 @@ bool Simulation::begin_stretch(const std::string& why) {
       !(switching_.has_contacts() || !stops_.stops().empty() || stops_.has_friction()))
     return false;
   write_log();
+  const double step = has_fixed_step(settings_.integrator.method)
+                          ? std::min(settings_.integrator.step, kStretchStep)
+                          : kStretchStep;
   if (!stretch_) {
     IntegratorSettings settings = settings_.integrator;
     settings.method = Method::time_stepping;
-    settings.step = has_fixed_step(settings_.integrator.method)
-                        ? std::min(settings.step, kStretchStep)
-                        : kStretchStep;
+    settings.step = step;
     stretch_ = std::make_unique<TimeStepping>(equations_, stops_, settings_.actions, settings);
     stretch_time_ = kStretchTime;
   } else {
@@ -80,10 +81,9 @@ bool Simulation::begin_stretch(const std::string& why) {
     stretch_time_ = soon ? std::min(2.0 * stretch_time_, kMostStretchTime) : kStretchTime;
   }
   if (++stretches_ <= kStretchesTold)
-    log_.push_back(
-        {t_, "stepping", mechanism_.name(),
-         fmt::format("{}; goes on by time-stepping with steps of {:.6g} s{}", why, kStretchStep,
-                     stretches_ == kStretchesTold ? " (others are not told)" : "")});
+    log_.push_back({t_, "stepping", mechanism_.name(),
+                    fmt::format("{}; goes on by time-stepping with steps of {:.6g} s{}", why, step,
+                                stretches_ == kStretchesTold ? " (others are not told)" : "")});
   stretch_->set_statistics(now_->statistics());
   now_ = stepping_ = stretch_.get();
   step_.use(*now_);

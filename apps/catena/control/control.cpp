@@ -16,10 +16,12 @@ void add_control(CommandLine& line) {
   control.footer(
       "Examples:\n"
       "  catena control info models/cart_pendulum.yaml --inputs rail --outputs q.rail,q.pivot\n"
-      "  catena control hinf models/cart_pendulum.yaml --inputs rail --outputs q.rail,q.pivot -o "
-      "K.yaml\n"
-      "  catena control verify models/cart_pendulum.yaml --controller K.yaml --report page.html\n"
-      "  catena simulate models/cart_pendulum.yaml --controller K.yaml\n\n"
+      "  catena control hinf models/cart_pendulum.yaml --at examples/control_cart_upright.yaml "
+      "--inputs rail --outputs q.rail,q.pivot -o K.yaml\n"
+      "  catena control verify models/cart_pendulum.yaml --at examples/control_cart_upright.yaml "
+      "--controller K.yaml --report page.html\n"
+      "  catena simulate models/cart_pendulum.yaml --state examples/control_cart_start.yaml "
+      "--controller K.yaml\n\n"
       "FILE is a mechanism, which is linearized at a state, or a linear system (docs/control.md).\n"
       "`catena control COMMAND --help` says more.");
 }

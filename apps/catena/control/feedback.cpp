@@ -156,14 +156,6 @@ struct LqOptions {
   std::string side = "input";
 };
 
-// Sampled by a zero-order hold if a period is given.
-void sample_plant(Plant& plant, double period) {
-  if (period <= 0.0 || plant.system.is_discrete()) return;
-  const std::optional<SystemPoint> point = plant.system.point;
-  plant.system = c2d(plant.system, period);
-  plant.system.point = point;
-}
-
 std::string gain_table(const Eigen::MatrixXd& K, const StateSpace& plant) {
   return "K of u = -K x\n" + matrix_text(K, plant.inputs, plant.states);
 }
@@ -264,6 +256,11 @@ Eigen::MatrixXd QuadraticWeights::state_weight(const StateSpace& plant) const {
   const double otherwise = only_states ? 0.0 : 1.0;
   const Eigen::VectorXd y = diagonal(plant.outputs, outputs, otherwise, false, command, "--q");
   const Eigen::VectorXd x = diagonal(plant.states, states, 0.0, false, command, "--q");
+  for (int i = 0; i < plant.output_count(); ++i)
+    if (y[i] != 0.0 && !plant.D.row(i).isZero(0.0))
+      throw NumericalError("catena " + command + ": output '" + plant.output_name(i) +
+                           "' depends directly on the inputs, so its weight would also weigh them; "
+                           "weigh states instead (--q STATE=WEIGHT)");
   Eigen::MatrixXd Q = plant.C.transpose() * y.asDiagonal() * plant.C;
   Q.diagonal() += x;
   return Q;
@@ -282,6 +279,8 @@ Eigen::MatrixXd QuadraticWeights::output_noise(const StateSpace& plant) const {
 
 GeneralizedPlant standard_plant(const StateSpace& plant, const QuadraticWeights& weights) {
   const Eigen::Index n = plant.order(), m = plant.input_count(), p = plant.output_count();
+  if (n == 0)
+    throw NumericalError("the plant has no states; a constant gain needs no dynamic controller");
   // z has as many rows as Q has rank.
   const Eigen::MatrixXd Q = weights.state_weight(plant);
   const SymmetricEigen eigen = symmetric_eigen(Q);
@@ -336,7 +335,8 @@ void add_control_feedback(Command& control) {
                  "u = -K y of the outputs, instead of all states");
     command.footer(
         "Examples:\n"
-        "  catena control place models/cart_pendulum.yaml --inputs rail --poles=-2,-3,-4+1i");
+        "  catena control place models/cart_pendulum.yaml --at examples/control_cart_upright.yaml "
+        "--inputs rail --poles=-2,-3,-4+1i");
     command.action([options] { place_command(*options); });
   }
   struct Entry {
@@ -362,9 +362,10 @@ void add_control_feedback(Command& control) {
           .placeholder("Q,...");
       command.option("--side", o.side, "Where the loop is opened").one_of({"input", "output"});
     }
-    command.footer("Examples:\n  catena control " + name +
-                   " models/cart_pendulum.yaml --inputs rail --outputs q.rail,q.pivot --q "
-                   "q.rail=10 -o K.yaml");
+    command.footer(
+        "Examples:\n  catena control " + name +
+        " models/cart_pendulum.yaml --at examples/control_cart_upright.yaml --inputs rail "
+        "--outputs q.rail,q.pivot --q q.rail=10 -o K.yaml");
     command.action([options, run = entry.run] { run(*options); });
   }
 }

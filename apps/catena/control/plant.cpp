@@ -1,6 +1,7 @@
 #include "apps/catena/control/plant.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include <fmt/core.h>
@@ -14,6 +15,7 @@
 #include "catena/io/models/yaml_tree.h"
 #include "catena/io/text_file.h"
 #include "catena/linear/algebra.h"
+#include "catena/linear/discretize.h"
 
 namespace catena::app {
 namespace {
@@ -219,6 +221,21 @@ StateSpace fitted(const StateSpace& plant, const StateSpace& controller) {
   };
   return select(controller, order(plant.inputs, controller.outputs, "outputs"),
                 order(plant.outputs, controller.inputs, "inputs"));
+}
+
+void sample_plant(Plant& plant, double period) {
+  if (period == 0.0) return;
+  if (!(period > 0.0) || !std::isfinite(period))
+    throw UsageError("catena control: error: --period is " + number(period) +
+                     " s; it must be positive");
+  if (plant.system.is_discrete()) {
+    if (std::abs(plant.system.dt - period) <= 1e-12 * period) return;
+    throw UsageError("catena control: error: the plant is sampled at " + number(plant.system.dt) +
+                     " s already; leave --period out, or give the continuous plant");
+  }
+  const std::optional<SystemPoint> point = plant.system.point;
+  plant.system = c2d(plant.system, period);
+  plant.system.point = point;
 }
 
 }  // namespace catena::app

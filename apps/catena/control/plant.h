@@ -26,6 +26,10 @@ struct Plant {
   std::optional<PlantMechanism> origin;  // none: a system file
 };
 
+// Sampled by a zero-order hold if a period is given (s; 0: as it is). Throws UsageError if it is
+// negative, or if the plant is sampled already with another one.
+void sample_plant(Plant& plant, double period);
+
 // Designs and verification need an equilibrium; others warn if the state is none.
 enum class PointNeeded { any, equilibrium };
 

@@ -27,13 +27,6 @@ struct RobustOptions {
   bool maximize = false;
 };
 
-void sample_robust_plant(Plant& plant, double period) {
-  if (period <= 0.0 || plant.system.is_discrete()) return;
-  const std::optional<SystemPoint> point = plant.system.point;
-  plant.system = c2d(plant.system, period);
-  plant.system.point = point;
-}
-
 // The plant between controls and measurements of a generalized plant from a file.
 Plant control_channel(const Plant& plant, const GeneralizedPlant& P) {
   Plant g;
@@ -91,7 +84,7 @@ Json levels_json(const HinfResult& r) {
 
 void h2_command(const RobustOptions& o) {
   Plant plant = o.common.plant.load(nullptr, PointNeeded::equilibrium);
-  sample_robust_plant(plant, o.period);
+  sample_plant(plant, o.period);
   const GeneralizedPlant P = generalized(o, plant);
   const H2Result r = h2syn(P);
   DesignOutput out;
@@ -106,7 +99,7 @@ void h2_command(const RobustOptions& o) {
 
 void hinf_command(const RobustOptions& o) {
   Plant plant = o.common.plant.load(nullptr, PointNeeded::equilibrium);
-  sample_robust_plant(plant, o.period);
+  sample_plant(plant, o.period);
   const GeneralizedPlant P = generalized(o, plant);
   const HinfResult r =
       o.gamma > 0.0 ? hinfsyn_at(P, o.gamma) : hinfsyn(P, {.tolerance = o.tolerance});
@@ -123,8 +116,14 @@ void mixsyn_command(const RobustOptions& o) {
   Plant plant = o.common.plant.load(nullptr, PointNeeded::equilibrium);
   const StateSpace g = explicit_form(plant.system);
   const std::string& name = o.weights.command;
-  const Weight w1 = frequency_weight(o.w1, name, "--w1"), w2 = frequency_weight(o.w2, name, "--w2"),
-               w3 = frequency_weight(o.w3, name, "--w3");
+  const auto weight = [&](const std::string& text, const char* option) {
+    Weight w = frequency_weight(text, name, option);
+    // A continuous weight says what is wanted at a frequency, also of a sampled loop.
+    if (g.is_discrete() && w.proper.is_continuous() && w.proper.order() > 0)
+      w.proper = c2d(w.proper, g.dt, {.method = Hold::tustin});
+    return w;
+  };
+  const Weight w1 = weight(o.w1, "--w1"), w2 = weight(o.w2, "--w2"), w3 = weight(o.w3, "--w3");
   if (!w1.present() && !w2.present() && !w3.present())
     throw UsageError(
         "catena control mixsyn: error: give at least one of --w1 (error), --w2 "
@@ -220,13 +219,19 @@ void add_control_robust(Command& control) {
   };
   static const Entry kEntries[] = {
       {"h2", "The controller with the least H2 norm of the loop",
-       "models/cart_pendulum.yaml --inputs rail --outputs q.rail,q.pivot -o K.yaml", h2_command},
+       "models/cart_pendulum.yaml --at examples/control_cart_upright.yaml "
+       "--inputs rail --outputs q.rail,q.pivot -o K.yaml",
+       h2_command},
       {"hinf", "The controller with the least H-infinity norm of the loop",
-       "models/cart_pendulum.yaml --inputs rail --outputs q.rail,q.pivot -o K.yaml", hinf_command},
+       "models/cart_pendulum.yaml --at examples/control_cart_upright.yaml "
+       "--inputs rail --outputs q.rail,q.pivot -o K.yaml",
+       hinf_command},
       {"mixsyn", "Mixed sensitivity: bounds over frequency on error, effort and noise",
        "models/four_bar.yaml --inputs A --outputs q.A --w1 100,5,0.5 --w2 0.01", mixsyn_command},
       {"ncf", "Loop shaping with the largest margin of coprime factors",
-       "models/cart_pendulum.yaml --inputs rail --outputs q.rail,q.pivot --w1 20", ncf_command}};
+       "models/cart_pendulum.yaml --at examples/control_cart_upright.yaml "
+       "--inputs rail --outputs q.rail,q.pivot --w1 20",
+       ncf_command}};
   for (const Entry& entry : kEntries) {
     const std::string name = entry.name;
     Command command = control.subcommand(name, entry.help);

@@ -97,7 +97,8 @@ void ParameterSet::each_differenced(F f) const {
 }
 
 // The closure of a rod is ½ (|b − a|² / L − L), whose derivative by L is −1: the dependent columns
-// follow with Y x = 1 in its row, and rows and biases depend on L in no other way.
+// follow with Y x = 1 in its row (over the length of the loop, as its rows), and rows and biases
+// depend on L in no other way.
 template <class F>
 void ParameterSet::each_rod(const State& state, const VectorXd& acceleration,
                             const VectorXd& effort, std::span<const ExternalWrench> external,
@@ -124,7 +125,7 @@ void ParameterSet::each_rod(const State& state, const VectorXd& acceleration,
             for (int c = 0; c < own.rank; ++c) block(r, c) = rows(a, own.order[index(c)]);
         const Closure& closure = tables.closures[index(row.closure)];
         if (closure.kind != ClosureKind::rod || closure.place != parameters_[k].index) continue;
-        right[r] = 1.0;
+        right[r] = 1.0 / loop.length();  // velocity_rows() are in lengths of the loop
         found = true;
       }
       if (!found) continue;

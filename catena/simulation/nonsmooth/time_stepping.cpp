@@ -89,7 +89,6 @@ void TimeStepping::begin() {
   start_ = t_;
   count_ = 0;
   fresh_ = true;
-  calm_since_ = t_;
 }
 
 // ---- What takes part. ----
@@ -410,7 +409,7 @@ void TimeStepping::restore_energy(double before, double h) {
   if (!equations_.forces().motions().empty() || set_.has_servo()) return;
   const Energy now = meter_.measure(state_);
   const double missed = now.total() - before - h * equations_.work().total(dy_);
-  if (!(std::abs(missed) <= kMostRestored * now.kinetic)) return;
+  if (!(now.kinetic > 0.0) || !(std::abs(missed) <= kMostRestored * now.kinetic)) return;
   state_.v *= std::sqrt(1.0 - missed / now.kinetic);
 }
 

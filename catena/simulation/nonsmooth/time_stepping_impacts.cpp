@@ -197,6 +197,7 @@ void TimeStepping::correct() {
     if (gap < 0.0 || (pushes(item) && gap <= kHovers)) most = std::max(most, std::abs(gap));
   }
   quality_.penetration = std::max(quality_.penetration, deepest);
+  if (deepest > kDeepest) calm_since_ = t_;  // events would move it to its plane at once
   if (most <= kMissed) return;
   if (!stale) set_.dynamics().form_at(state_, set_.workspace());
   ConeProblem positions;

@@ -84,6 +84,23 @@ TEST(TimeStepping, FreeFallIsExact) {
 }
 
 // Dropped from 1 m with restitution e: after the first bounce up with e √(2 g), and so on.
+// Without kinetic energy there is nothing to scale.
+TEST(TimeStepping, RestStaysRest) {
+  Mechanism m = from_yaml(R"(
+gravity: [0, 0, 0]
+bodies: {arm: {mass: 2, inertia: [0.1, 0.1, 0.1]}}
+hinges: {A: {type: revolute, parent: world, child: arm, friction: 0.5}}
+)");
+  State state = m.default_state();
+  for (const double speed : {0.0, 0.2}) {  // 0.2 rad/s are gone after 0.04 s
+    state.v[0] = speed;
+    MemoryRecorder record;
+    const SimulationResult r = simulate(m, state, stepping(0.2), record);
+    EXPECT_EQ(r.state.v[0], 0.0);
+    EXPECT_NEAR(r.state.q[0], 0.5 * speed * speed * 0.1 / 0.5, 1e-5);
+  }
+}
+
 TEST(TimeStepping, BouncingBall) {
   const Mechanism m = particle();
   for (const double e : {0.8, 1.0}) {

@@ -342,7 +342,7 @@ TEST(Sampling, TicksThatMeetRunInTheirOrder) {
 TEST(Sampling, RefusesWhatCannotBe) {
   EXPECT_THAT(test::problem(slider(), sampled({.period = 0.0})), HasSubstr("must be positive"));
   EXPECT_THAT(test::problem(slider(), sampled({.period = 0.1, .delay = -1.0})),
-              HasSubstr("must not be negative"));
+              HasSubstr("must be finite and not negative"));
 }
 
 }  // namespace

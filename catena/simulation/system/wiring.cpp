@@ -11,6 +11,8 @@ namespace catena {
 namespace {
 
 constexpr std::string_view kEffortTarget = "effort.";
+// Outputs of a sampled component that are computed but not shown yet are all kept.
+constexpr double kMostPending = 1e6;
 
 std::string in_component(const Component& component) {
   return "component '" + component.name() + "'";
@@ -28,9 +30,13 @@ void check_sampling(const Component& component, std::vector<std::string>& proble
   if (!(s->period > 0.0) || !std::isfinite(s->period))
     problems.push_back(in_component(component) + ": the sample period is " + number(s->period) +
                        " s; it must be positive");
-  if (!(s->offset >= 0.0) || !(s->delay >= 0.0))
+  if (!(s->offset >= 0.0) || !(s->delay >= 0.0) || !std::isfinite(s->offset + s->delay))
     problems.push_back(in_component(component) + ": offset and delay are " + number(s->offset) +
-                       " s and " + number(s->delay) + " s; they must not be negative");
+                       " s and " + number(s->delay) + " s; they must be finite and not negative");
+  else if (s->period > 0.0 && s->delay / s->period > kMostPending)
+    problems.push_back(in_component(component) + ": the delay of " + number(s->delay) +
+                       " s is more than a million sample periods of " + number(s->period) +
+                       " s; give both in seconds");
   if (component.states() > 0)
     problems.push_back(in_component(component) +
                        ": a sampled component has memory, not continuous states");
