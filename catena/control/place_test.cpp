@@ -77,8 +77,8 @@ TEST(Place, IsRobust) {
   EXPECT_LT(r.condition, 1.15 * best);
 }
 
-// Lin & Yae 1989, two links hanging: the decoupling gains of digest values, and placement of the
-// same poles (each pair twice, two inputs).
+// Lin & Yae 1989, two links hanging: the decoupling gains of the reference values, and placement of
+// the same poles (each pair twice, two inputs).
 TEST(Place, LinAndYae) {
   const MatrixXd mass = matrix(2, {140, 50, 50, 30}),
                  stiffness = matrix(2, {392.266, 98.0665, 98.0665, 98.0665});

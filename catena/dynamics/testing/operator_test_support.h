@@ -27,7 +27,7 @@ inline double distance(const MatrixXd& a, const MatrixXd& reference) {
   return (a - reference).cwiseAbs().maxCoeff() / reference.cwiseAbs().maxCoeff();
 }
 
-// a b c …, one kind of product for all kinds of factors: Eigen compiles each kind anew.
+// a b c …, one kind of product for all kinds of factors: Eigen compiles each kind again.
 inline MatrixXd product(const MatrixXd& a, const MatrixXd& b) { return a * b; }
 template <class... Others>
 MatrixXd product(const MatrixXd& a, const MatrixXd& b, const Others&... others) {
