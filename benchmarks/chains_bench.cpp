@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Several chains that hold one body rigidly (constraints/chains_on_body.h), against the number of
 // chains and their length: the time is linear in chains times length. Beside it the forward
 // dynamics of the same open chains.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random drops and random trees with stops, friction and couplings, by events and by time-stepping:
 // how many runs come to their end, what the audit says, how fast they are (`make contact-study`).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Studies of the control room on many random systems, and its speed beside SLICOT's.
 //
 //   control_study hinf 1000 [tolerance]   lightly damped plants: loops, norms, distance from the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Google Benchmark: inverse dynamics, forward dynamics, mass matrix and kinematics of an arm, a
 // quadruped and chains, one state at a time (over sixteen states, so that no branch predictor
 // learns one by heart) and per state in a batch of 1,024 on one thread and on all.

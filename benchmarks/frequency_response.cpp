@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Frequency response of a flexible structure, n = 500, 4 × 4, 1,000 points: ours (both routes),
 // SLICOT's TB05AD if it is installed, and Octave's freqresp if it is (package octave-control).
 // Times include the preparation (eigenvalues, Hessenberg form). All on one thread of the BLAS that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What closed loops cost, as ratios in one run: a quadruped whose twelve hinges are driven by
 // geared motors, or through four-bars, beside the same bodies with the loops opened; four-bars in
 // series along a chain; and a four-bar beside a peer's (plug-ins as arguments, as for `table`).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The two roads through a closed loop against its size: constraint embedding (one dense node of the
 // tree) and multipliers (the open tree and its closures). Two families of planar loops with pins of
 // two rows: one ring of n links, and N four-bars side by side that share their rockers ([Jain

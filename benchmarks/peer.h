@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the benchmark and a peer library share. Each peer is a plug-in of its own, so that its flags
 // (a peer deserves -march=native) and its copy of Eigen stay apart from everybody else's; hence
 // plain numbers only.

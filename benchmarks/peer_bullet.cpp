@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bullet in double precision: the articulated-body algorithm of btMultiBody (forward dynamics is
 // all it has). Its links have their frames at the centre of mass, along the principal axes.
 #include <memory>

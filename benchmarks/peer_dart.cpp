@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // DART: articulated bodies for forward dynamics. Its free joint has our rates (twist in the body's
 // frame, angular first).
 #include <vector>

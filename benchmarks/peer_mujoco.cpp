@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MuJoCo: composite rigid bodies and LᵀDL for forward dynamics, as its own pipeline does, without
 // contacts, constraints and sensors.
 #include <cstdio>

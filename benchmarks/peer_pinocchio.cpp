@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pinocchio: recursive algorithms of its default joint collection.
 #include <string>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RBDL.
 #include <string>
 #include <vector>

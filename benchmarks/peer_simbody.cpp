@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Simbody. A free mobilizer's rates are angular and linear velocity in the parent's axes.
 #include <vector>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What several plug-ins need: where a body's coordinates begin, a free body's rotation, and the
 // translation of its rates into a library's own (docs/notation.md, section 5).
 #pragma once

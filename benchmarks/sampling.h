@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Short samples, taken in turn: whatever else the machine does meets all contenders alike.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A mechanism with states to time: Catena's own, and the same in the plain numbers that peers read.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One table: Catena and the peers that are installed, on the same models and states in one run.
 //
 // `table --help` tells what can be said. Peers are left out of larger mechanisms (300 freedoms

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena assemble: a closed mechanism from a rough position to one that closes its loops.
 #include <memory>
 

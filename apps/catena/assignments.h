@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // NAME=VALUE on the command line.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena batch: dynamics of many states, from a table to a table.
 #include "catena/dynamics/batch.h"
 

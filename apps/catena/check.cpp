@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena check: every problem of a model file, at once.
 #include <cstdio>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena check-derivatives: every derivative of a mechanism against differences, as a table.
 #include <memory>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the commands about closed mechanisms share: freedoms by name, and states as YAML.
 #pragma once
 

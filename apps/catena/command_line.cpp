@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "apps/catena/command_line.h"
 
 #include <algorithm>

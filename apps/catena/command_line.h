@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The command line: a program with subcommands, each with options and flags.
 //
 // A thin layer over CLI11, which takes six seconds to compile and is seen by command_line.cpp

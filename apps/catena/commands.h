@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The subcommands of `catena`: each adds itself to the command line and runs from a callback.
 //
 // A callback returns normally when all went well. It throws catena::Error (exit 1) when the job

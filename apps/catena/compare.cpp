@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena compare: how two runs differ.
 #include <cmath>
 #include <memory>

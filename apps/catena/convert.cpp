@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena convert: any model file to Catena's own YAML.
 #include <filesystem>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena dynamics: forward, inverse and hybrid dynamics, mass matrix, forces at the hinges and
 // energy of one state.
 #include <algorithm>

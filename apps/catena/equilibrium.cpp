@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena equilibrium: a position in which nothing accelerates, and whether it is stable.
 #include "catena/sensitivity/equilibrium.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena events: what happened in a run, line by line.
 #include <algorithm>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena ik: a position in which a point or a frame of a body is where it is wanted.
 #include <algorithm>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena info: what a model file describes; and what this processor can do.
 #include <cstdio>
 #include <memory>

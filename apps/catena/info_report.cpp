@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "apps/catena/info_report.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What `catena info` knows of a mechanism, as text and as JSON.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A JSON value: what the subcommands write for machines. Keys keep the order in which they came.
 //
 //   Json json;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the commands about linear models share: matrices and modes as text and JSON.
 #pragma once
 

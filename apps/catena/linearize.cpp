@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena linearize: the linear model of a mechanism about a state, or about the states of a run.
 #include "catena/sensitivity/linearize.h"
 

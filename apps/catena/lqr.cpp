@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena lqr: a regulator for the motion of a run, or for an equilibrium, and what it is worth.
 #include <filesystem>
 #include <memory>

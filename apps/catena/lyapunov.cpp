@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena lyapunov: growth rates of small deviations along a motion.
 #include "catena/trajectory/lyapunov.h"
 

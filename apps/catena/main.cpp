@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena: the command line. Exit codes: 0 done, 1 failed, 2 wrong usage. Errors go to stderr, one
 // line each; what was asked for goes to stdout.
 #include <csignal>

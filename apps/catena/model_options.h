@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The model file and the options that change how it is read, the same in every subcommand.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena modes: eigenvalues, frequencies, damping and shapes of the linear model about a state.
 #include <cmath>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena optimize: the motion that costs least, from a problem file to a run.
 #include <filesystem>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the subcommands print: tables for people, JSON for machines.
 #pragma once
 

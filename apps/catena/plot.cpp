@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena plot: columns of a run as a picture.
 #include <algorithm>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena report: a run as one page that needs nothing else.
 #include <memory>
 

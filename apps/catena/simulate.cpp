@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena simulate: from a model file to a run.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena verify: published numbers beside ours.
 #include <cmath>
 #include <cstdio>

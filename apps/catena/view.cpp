@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena view: the report page of a run or a model, served to a browser on this machine alone.
 //
 // The server listens on the loopback interface and answers only requests that name it as their

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What this processor and this build can do: the instruction sets, and which of them is used.
 #pragma once
 

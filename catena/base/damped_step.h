@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The step of Levenberg and Marquardt's method ([Nocedal & Wright 2006], section 10.3), for solvers
 // of nonlinear least squares: the one home of its linear algebra.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; constraints/chains_on_body.h needs it.
 //
 // Factorizations and eigenproblems of dense matrices. The algorithms are Eigen's; they are compiled

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include <Eigen/Eigenvalues>
 
 #include "catena/base/dense.h"

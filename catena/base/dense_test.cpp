@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/base/dense.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/base/eigen_products.h"
 
 namespace Eigen::internal {

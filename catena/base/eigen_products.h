@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Products of dynamic matrices and vectors of doubles compiled once (eigen_products.cpp): Eigen's
 // kernels cost half a second in every file that multiplies two matrices. For the precompiled
 // header of this build only: who uses the library may compile for another instruction set, for

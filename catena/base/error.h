@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The errors that the library throws, and the diagnostics of which a ModelError is made.
 //
 //   try {

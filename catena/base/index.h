@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Subscripts. Our indices are int or Eigen::Index, with −1 for "none"; those of the standard
 // containers are std::size_t. The conversion between the two has its one home here.
 #pragma once

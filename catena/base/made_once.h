@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface.
 // MadeOnce: a slot for a value that is made at the first question and kept, whichever thread asks
 // first. Its owner need not know the type, so that an object can keep what code above it derives

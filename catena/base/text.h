@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Small text helpers for messages: nearest names, numbers as people write them.
 #pragma once
 

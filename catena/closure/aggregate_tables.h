@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; chart.h needs it.
 //
 // The tables of structure.h for all closed loops of a mechanism.

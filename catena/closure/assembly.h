@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Assembly: closes the loops of a mechanism. From a rough position it finds one in which every
 // closure equation holds, g(q) = 0, and from a rough velocity one with Y(q) v = 0 (Y = ∂g/∂q along
 // tangent directions).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Charts: which degrees of freedom of a closed loop are independent (the partition of coordinates
 // into independent and dependent ones).
 //

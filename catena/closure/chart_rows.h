@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which rows of its loops a chart closes them with.
 #pragma once
 

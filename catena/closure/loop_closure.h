@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; mobility.h needs it.
 //
 // How far a loop is from being closed, and how that changes when its members move.

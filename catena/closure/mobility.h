@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Mobility: the number of degrees of freedom that a closed mechanism really has, and the
 // constraints that are redundant.
 //

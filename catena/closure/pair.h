@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A pair: two frames that a hinge of some type holds together, apart from any mechanism.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; assembly.h needs it.
 //
 // Positions that satisfy equations r(q) = 0, by Levenberg-Marquardt and Newton: the solver of

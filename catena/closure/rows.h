@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; dynamics/kernels/scratch.h needs it.
 //
 // The rows of the closure equations of an aggregate, for any scalar: Y v = 0 and Y v̇ = −Ẏ v.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; constraints/constraint_set.h needs it.
 //
 // Passing singular positions: what is not defined in a singular position is interpolated along the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; dynamics/forces.h needs it.
 //
 // The closed loops of a mechanism in plain numbers, for the kernels (and for the code around them):

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Controllers in files: a linear system (linear/files/system_file.h) and how it runs.
 //
 //   linear system: 1

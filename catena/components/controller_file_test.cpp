@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Controllers in files: what is written is read back, mistakes are named, and a run with a
 // controller from a file is that of the same controller given in the program.
 #include "catena/components/controller_file.h"

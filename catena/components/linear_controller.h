@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A linear system as a component: the controller that the control room designed, or any filter in
 // state space, connected to a mechanism.
 //

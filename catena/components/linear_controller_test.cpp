@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A linear controller on a mechanism, against the matrix exponential of the closed loop: the plant
 // is linear (masses on rails, springs) or moves so little that it is.
 #include "catena/components/linear_controller.h"

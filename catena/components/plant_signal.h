@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Signals that a controller reads from a mechanism, by the names that linearize() gives its
 // outputs:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The absolute form of a mechanism: the same bodies, each free, and every hinge a constraint
 // between them (absolute or maximal coordinates, with quaternions; [Nikravesh 1988]). A mechanism
 // like any other: its tree is a heap of free bodies, and multipliers hold it together. For

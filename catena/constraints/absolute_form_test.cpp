@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The absolute form has the same accelerations of all bodies as the mechanism itself.
 #include "catena/constraints/absolute_form.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pushes between bounds, as a small dense linear complementarity problem (LCP with bounds, the form
 // of joint limits and dry friction):
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pushes between bounds, against enumeration of all choices and the laws themselves.
 #include "catena/constraints/bounded_problem.h"
 

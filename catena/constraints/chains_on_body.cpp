@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/constraints/chains_on_body.h"
 
 #include <algorithm>

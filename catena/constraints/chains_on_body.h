@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Several chains that hold one body (the simple closed chains of [Lilly & Orin 1989]): a grasp by
 // several arms, a hand with a moving palm, a legged vehicle. Each contact has its own free and
 // constrained directions.

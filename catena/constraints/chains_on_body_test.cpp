@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chains on a body against the published hand case (Lilly & Orin), against the numbers of the
 // reference solutions for [Rodriguez, Jain & Kreutz 1989], and against constraint embedding of the
 // same mechanism with its contacts as cut hinges.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Impulses with inequalities, all of one step or impact in one dense problem:
 //
 //   u = W p + b,   W = J M⁻¹ Jᵀ,   and for every block of rows one law:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Impulses with inequalities: closed forms of one body, the laws themselves on random problems with
 // redundant rows, and the solver with pivots (bounded_problem.h) on those without cones.
 #include "catena/constraints/cone_problem.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Constraints that are switched while a mechanism moves, without rebuilding it: attachments of two
 // frames (grasp, latch, release), locks of degrees of freedom, points or spheres that touch a plane
 // (unilateral contact with Coulomb friction), servo constraints.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Contacts of a set of constraints (constraint_set.h): their rows, their impacts, their modes.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A motion by multipliers through a singular position (closure/singular_passage.h).
 //
 // Where the rank of J drops, J M⁻¹ Jᵀ is singular; close by, what is left of a pivot is the square

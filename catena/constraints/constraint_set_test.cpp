@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Attachments, locks, contacts and servo constraints against closed forms and dense matrices.
 #include "catena/constraints/constraint_set.h"
 

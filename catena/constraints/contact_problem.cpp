@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/constraints/contact_problem.h"
 
 #include <algorithm>

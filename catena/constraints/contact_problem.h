@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; constraint_set.h needs it.
 //
 // Contacts that push on each other, as a small dense problem: of every contact the normal n and two

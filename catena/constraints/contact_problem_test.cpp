@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Contacts that push on each other, against enumeration of all choices, closed forms and the laws
 // themselves.
 #include "catena/constraints/contact_problem.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/constraints/contact_shapes.h"
 
 #include "catena/base/text.h"

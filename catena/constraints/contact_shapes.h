@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shapes on a plane as points and spheres, which is exact: the contacts of a box are those of its
 // corners, of a capsule those of its two spheres.
 //

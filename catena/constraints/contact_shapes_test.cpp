@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shapes as points and spheres: the distance of a turned box or capsule from a plane, against its
 // support function, and a wheel against the lowest of many points of its rim.
 #include "catena/constraints/contact_shapes.h"

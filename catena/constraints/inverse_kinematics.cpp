@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/constraints/inverse_kinematics.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Inverse kinematics: joint positions in which points or frames of bodies are where they are
 // wanted, and all loops are closed.
 //

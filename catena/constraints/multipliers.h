@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Forward dynamics of a closed mechanism by Lagrange multipliers, with a report on its constraints:
 // which rows are redundant, which components of the constraint forces they leave undetermined, and
 // whether rows contradict each other.

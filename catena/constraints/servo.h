@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Servo constraints: a motion of a point or frame of a body that chosen actuators must enforce
 // ([Ider 1989]; Kirgetov's program constraints). Inverse dynamics of an underactuated task, solved
 // with the motion.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Certificates: what was checked about a result, with the numbers. Every synthesis and reduction
 // returns one.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Normalized coprime factors of a plant over stable systems, G = N M⁻¹ = M̃⁻¹ Ñ with
 // N~N + M~M = 1 and ÑÑ~ + M̃M̃~ = 1 [Glover & McFarlane 1989]: two Riccati equations.
 //

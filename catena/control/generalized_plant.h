@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The generalized plant of H2 and H-infinity design: exogenous inputs w and controls u, performance
 // outputs z and measurements y,
 //

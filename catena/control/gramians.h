@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Gramians, Hankel singular values and balanced realizations.
 //
 //   controllability P:  A P + P Aᵀ + B Bᵀ = 0        observability Q:  Aᵀ Q + Q A + Cᵀ C = 0

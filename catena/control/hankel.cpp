@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Optimal Hankel-norm approximation [Glover 1984] by the all-pass embedding of a balanced
 // realization.
 #include <cmath>

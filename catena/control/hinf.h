@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // H-infinity and H2 synthesis.
 //
 // hinfsyn finds a controller K with ‖F(P, K)‖∞ < γ for γ within `tolerance` of the least possible.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Linear-quadratic design: state feedback, Kalman filter, their combination, integral action, loop
 // transfer recovery. Continuous and sampled (by dt of the system).
 //

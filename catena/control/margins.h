@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stability margins of a feedback loop 1 + L = 0 (negative feedback), all crossovers, by
 // eigenvalues and not on a grid.
 //

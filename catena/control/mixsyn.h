@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loop shaping by weights: mixed sensitivity, automatic weights, normalized coprime factors.
 //
 //   augw        P for z = [W1 e; W2 u; W3 G u], y = e = w − G u

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Modes of a system by name, for messages: which states a mode lives in, which unstable modes no
 // input moves or no output sees. Not installed.
 #pragma once

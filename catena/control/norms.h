@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Norms of linear systems, each with what was checked.
 //
 //   h2norm      root of the output power for white noise at the input: ‖C S‖_F, P = S Sᵀ Gramian

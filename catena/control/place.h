@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pole placement by state feedback and by output feedback.
 //
 //   place         u = −K x: all poles of A − B K, as robust as the freedom in their eigenvectors

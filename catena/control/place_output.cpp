@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pole assignment by output feedback with deflation [Miminis 1989], real gains for conjugate pairs
 // too.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shared by the two files of pole placement. Not installed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/control/place.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Model reduction with the true error.
 //
 //   balanced    balanced truncation, ‖G − Gr‖∞ ≤ 2 Σ_{i>r} σ_i

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parts of the reduction of stable systems. Not installed.
 #pragma once
 

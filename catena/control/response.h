@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The largest singular value of a frequency response, evaluated many times: the Hessenberg form is
 // computed once, each frequency costs O(n² min(m, p)). Not installed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The H2/H-infinity problem brought to standard form: continuous time, no E, D22 = 0,
 // D12 = [0; 1], D21 = [0 1]. Not installed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/control/wiener_hopf.h"
 
 #include <cmath>

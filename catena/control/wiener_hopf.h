@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Wiener-Hopf (H2) design on frequency samples: no state-space model of the plant is needed, so
 // that distributed structures and measured responses serve as they are [Bennett 1989].
 //

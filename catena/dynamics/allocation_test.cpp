@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // No call of this room allocates once its workspace exists.
 #include <memory>
 

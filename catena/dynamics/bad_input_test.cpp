@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bad input: every mistake is a NumericalError that says what is wrong and where; never a NaN.
 #include <gmock/gmock.h>
 

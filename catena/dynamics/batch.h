@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Many states at once: forward, inverse and hybrid dynamics, mass matrices and kinematics of B
 // states of one mechanism, for sampling, learning and Monte Carlo.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bearing forces of closed mechanisms, against the reference solutions for [Jain 2009].
 #include <algorithm>
 #include <string_view>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Closed mechanisms of mixed hinges, cut at hinges of every type, with rods and couplings, against
 // the equations of the spanning tree with multipliers: M v̇ + C = τ + Yᵀ λ, Y v̇ = −Ẏ v. Everything
 // there comes from the reference (reference.h): velocities and accelerations of points and axes as

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // When the spin of a rotor matters and when it does not (Kim & Chuang, of whose text only the
 // abstract is left; the reference says what must come out).
 #include <gtest/gtest.h>

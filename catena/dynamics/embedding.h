@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; simulation/coordinates/instant.h needs it.
 //
 // What the algorithms of this room share about closed loops: having a chart, having it where it is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Closed loops as nodes of the tree, against the numbers of the reference solutions for [Jain 2009]
 // (its routes: position-only Lagrangian in 60 digits, closed forms, dense equations in absolute
 // coordinates).

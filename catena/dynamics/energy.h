@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Kinetic and potential energy, by code that shares nothing with the sweeps, so that it can audit
 // them: no nodes, no re-based frames, no twists, no spatial inertias.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Mass matrices of mechanisms with flexible bodies, by composite bodies.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Trees with flexible bodies against Lagrange's equations (testing/flexible_reference.h).
 #include <Eigen/Geometry>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reaction forces: the wrench that every joint and every weld carries, for mechanical design. With
 // closed loops the bearing forces at cut joints, tensions of rods and multipliers of gears too, and
 // which of them redundant constraints leave undetermined.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Interbody forces against the reference, and the numbers of the chain A and the tree T.
 #include "catena/dynamics/forces.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Forward dynamics: the joint accelerations that given joint efforts produce (torques N m, forces
 // N),
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Inverse dynamics (RNEA) of a closed mechanism with accelerations given at freedoms of the
 // caller's choice, not of the chart's: each of them is respected or contradicted with a message. Of
 // a tree it is inverse_dynamics().

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Impulses: how velocities jump when forces act for an instant, or freedoms are locked at once.
 //
 // Integrated over the instant, M v̇ + C = effort becomes M Δv = impulse: position, gravity and

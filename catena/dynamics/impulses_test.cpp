@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Velocity jumps against dense matrices, and closed forms.
 #include "catena/dynamics/impulses.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Inverse dynamics: the joint efforts that produce given accelerations,
 //
 //   effort = M(q) v̇ + C(q, v) − passive − Jᵀ external,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Kinematics of bodies and points: poses, velocities, accelerations, Jacobians.
 //
 //   update_kinematics(robot, state.q, state.v, workspace);

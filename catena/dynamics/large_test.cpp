@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Many thousand bodies in a chain and in a star: no depth problem, and a cost per body that does
 // not grow.
 #include <ctime>

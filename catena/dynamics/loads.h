@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // External wrenches on bodies, and the passive forces of the model: damping, friction and stiffness
 // of joints, springs and dampers between points.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/dynamics/mass_matrix.h"
 
 #include "catena/base/index.h"

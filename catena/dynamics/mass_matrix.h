@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The joint-space mass matrix M(q) of  M v̇ + C = effort, by composite rigid bodies (CRBA): the
 // inertia of everything outboard of a joint is summed inward, and M_ij = H_iᵀ I_composite H_j where
 // j is on the way from i to the ground, else 0. Symmetric and positive definite. O(N · depth).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/dynamics/momentum.h"
 
 #include "catena/base/index.h"

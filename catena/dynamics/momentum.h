@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Centre of mass, momentum, centroidal inertia and the centroidal momentum matrix of a whole
 // mechanism, in ground axes:  h = (angular, linear) = A(q) v.
 //

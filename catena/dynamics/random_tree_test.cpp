@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every algorithm of the room on random trees of mixed hinges, against the reference.
 #include "catena/base/index.h"
 #include "catena/dynamics/testing/test_support.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Workspace: the scratch memory of one evaluation, sized once for a mechanism (Pinocchio's `Data`).
 // Dynamics calls that are given one allocate nothing, but for what their comments say.
 //

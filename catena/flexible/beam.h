@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Beams as flexible bodies: the constants of model/flexible_body.h from length, sections and
 // material, without a finite-element program.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The 2-node beam element of higher order: on each element a deflection is a cubic with values and
 // slopes at both nodes and integrated Legendre polynomials that vanish there (p-version; [Szabó &
 // Babuška 1991], chapter 3); extension and torsion are linear plus polynomials that vanish at the

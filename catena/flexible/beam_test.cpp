@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Beams against closed forms and against the kinematics of a rod integrated numerically.
 #include "catena/flexible/beam.h"
 

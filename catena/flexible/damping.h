@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The damping matrix of a modal body from ratios, Rayleigh's coefficients and frequency bands.
 #pragma once
 

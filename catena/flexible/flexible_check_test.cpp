@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Wrong flexible bodies: what is said of them.
 #include <functional>
 

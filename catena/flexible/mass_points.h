@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The constants of a flexible body (model/flexible_body.h) as sums over mass points: small rigid
 // bodies of mass m and inertia J_s about their own point, carried by the deformation,
 //

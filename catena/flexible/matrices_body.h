@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A flexible body from mass, stiffness and damping matrices with node coordinates, as a
 // finite-element program writes them or as an engineer has them for an appendage.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A body from matrices against the same truss by dense sums, and against a beam by cubic elements.
 #include "catena/flexible/matrices_body.h"
 

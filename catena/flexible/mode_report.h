@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What an engineer wants to know of a set of modes before using it: frequencies, how badly
 // conditioned the mass matrix is, and the shortest time scale that an integrator will meet.
 #pragma once

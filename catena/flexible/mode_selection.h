@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which shapes describe the deformation of a body that is clamped at its frame: normal modes with
 // free or loaded attachments, or the static shapes of the attachments with the modes of the body
 // fixed there [Craig & Bampton 1968], orthogonalized.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Frequencies of spinning and accelerated beams from the constants of the body alone: the equations
 // of the modes with the frame moved at constant ω and v (in its own axes), or with v̇.
 #include <cmath>

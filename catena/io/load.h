@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads a mechanism from a file: URDF, SDF or Catena's own YAML.
 //
 //   const Mechanism robot = load("robot.urdf", {.base = Base::free});

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // load(): formats, the models that come with Catena, and large files.
 #include "catena/io/load.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads text files whole, and refuses what is not one: folders, devices, huge files, bytes that
 // are not UTF-8.
 #pragma once

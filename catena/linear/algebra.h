@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Interconnection of linear systems: series, parallel, feedback, append, linear fractional
 // transformations, selection of signals. Connection by signal names is in connect.h.
 //

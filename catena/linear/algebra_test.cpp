@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Each connection against the formula of its transfer matrices at points of the complex plane.
 #include "catena/linear/algebra.h"
 

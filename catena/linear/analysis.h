@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Poles, transmission zeros, damping, DC gain, controllable and observable modes.
 //
 //   for (const PoleInfo& p : damp(system)) std::cout << p.frequency << " rad/s\n";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Zeros against constructions that have them by definition: rank of the system matrix at the zeros,
 // known factors; poles and gains of descriptor systems against their explicit form; modes by name.
 #include "catena/linear/analysis.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Connection of systems by the names of their signals, as in a block diagram: an output drives
 // every input of the same name.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Small systems to try things on, in SI units, with named signals.
 #pragma once
 

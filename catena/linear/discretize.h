@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From continuous to discrete time and back, and delays.
 //
 //   const StateSpace digital = c2d(plant, 0.01);                              // zero-order hold

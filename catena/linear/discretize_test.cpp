@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Discretization against closed forms, against a fine simulation of the continuous system, and
 // there and back; Padé approximants against their own polynomials and e^{−sT}.
 #include "catena/linear/discretize.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Evaluation of frequency responses; grids and plots are in frequency_plots.cpp.
 #include "catena/linear/freqresp.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Frequency response G(jω), or G(e^{jω dt}) of a sampled system, and what is drawn from it: Bode,
 // Nyquist, Nichols, singular values, characteristic loci.
 //

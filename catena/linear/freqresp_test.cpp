@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Both routes against the definition (a dense solve at each frequency); grids against the known
 // peak of lightly damped modes; Nyquist counts, singular values and loci against closed forms.
 #include "catena/linear/freqresp.h"

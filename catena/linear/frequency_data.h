@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A frequency response: values of a transfer matrix at frequencies, computed (freqresp.h) or
 // measured.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Grids of frequencies, Bode, Nyquist, Nichols, singular values, characteristic loci (freqresp.h).
 #include <algorithm>
 #include <cmath>

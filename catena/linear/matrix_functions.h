@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exponential and logarithm of matrices.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Controllable and observable parts of a system by orthogonal transformations (staircase form), and
 // the minimal realization.
 //

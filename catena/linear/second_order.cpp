@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/linear/second_order.h"
 
 #include <algorithm>

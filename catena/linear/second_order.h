@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Structures: second-order systems with sparse matrices, and their modes.
 //
 //   SecondOrder    M q̈ + D q̇ + K q = B u,   y = Cq q + Cv q̇ + feedthrough u

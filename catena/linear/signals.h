@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists of signal names and units when systems are put together.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A linear time-invariant system in state space, continuous or discrete,
 //
 //   E ẋ = A x + B u,   y = C x + D u          (continuous; E empty: identity)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Features of step responses and the root locus (timeresp.h).
 #include <algorithm>
 #include <cmath>

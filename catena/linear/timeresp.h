@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Time responses, exact at the samples: step, impulse, initial state, any input; features of a step
 // response; root locus.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Time responses against closed forms and, for delays off the samples, against the same system on a
 // grid where the delays are multiples; features of second-order responses in closed form.
 #include "catena/linear/timeresp.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Conversions between the types: zeros, poles and gain, structures, modes; demo systems in closed
 // form.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reduction of the system pencil [A − sE B; C D] to one without infinite zeros.
 #pragma once
 

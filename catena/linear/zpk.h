@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Transfer functions by zeros, poles and gain: k Π(s − z)/Π(s − p), of a single channel or a matrix
 // of them. No polynomial is ever formed, so orders of hundreds keep their digits.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Discrete linear-quadratic problems (LQR with affine terms, time-varying) by one Riccati sweep.
 //
 //   minimize  Σ_k ½ x_kᵀ Q x_k + qᵀ x_k + ½ u_kᵀ R u_k + u_kᵀ S x_k + rᵀ u_k

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The Riccati sweep against the exact cases of the reference solutions for [D'Eleuterio & Damaren
 // 1991] (LQ-1 to LQ-4, rational numbers) and against the equations of the whole problem with
 // multipliers, solved at once.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; flexible_body.h needs it.
 //
 // A beam in its author's words: length, sections, material, clamped station, attachments, modes and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MechanismBuilder: describes a mechanism by code, body by body and joint by joint, or changes one
 // that was read from a file.
 //

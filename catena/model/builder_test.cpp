@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Editing a mechanism without a file.
 #include "catena/model/builder.h"
 

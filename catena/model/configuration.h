@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The configuration manifold: q ⊕ δ and q₂ ⊖ q₁. Positions are points of a manifold, not vectors,
 // as soon as a rotation is a quaternion: integrate() and difference() are the only ways to add and
 // subtract them. Both work on the Lie group of each hinge (SO(3) for a ball, SE(3) for a free

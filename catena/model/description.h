@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The description of a mechanism: what its author said, word for word, before anything is
 // sorted, merged or cut. A MechanismBuilder edits one, readers fill one, writers print one, and
 // a finished Mechanism keeps the one it was made from.

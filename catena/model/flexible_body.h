@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // FlexibleBody: the constants of an elastic body that moves as a whole through large motions and
 // deforms a little, by n modal coordinates η relative to its frame (floating frame of reference,
 // modal body; "standard input data" of [Wallrapp 1994] in another form).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; mechanism.h needs it.
 //
 // The constants of a flexible body as the sweeps read them: plain numbers, arranged so that all

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the tables of flexible_table.h from the constants of a flexible body, and owns their
 // memory.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface.
 // Coulomb friction with the Stribeck effect at a freedom of a hinge. The level falls with the speed
 // from breakaway S to sliding C,

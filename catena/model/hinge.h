@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Joint types (a hinge is a joint), the sizes and names of their coordinates; joints of the user.
 //
 // A hinge lets a child move relative to a parent: X_parentside_childside = J(q), and the twist of

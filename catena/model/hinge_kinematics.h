@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; closure/rows.h needs it.
 //
 // The displacement, motion map and bias of a node's hinge, for any scalar.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The articulated-body recursion with dense matrices, in one position without symmetry: a hinge
 // whose inertia vanishes there has none anywhere.
 //

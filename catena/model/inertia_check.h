@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds hinges that would move no inertia: their acceleration is not determined.
 #pragma once
 

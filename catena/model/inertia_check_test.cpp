@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Hinges without inertia are found, and no others.
 #include <functional>
 

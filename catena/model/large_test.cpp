@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Large mechanisms: no recursion, nothing quadratic.
 #include <chrono>
 

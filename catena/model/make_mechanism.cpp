@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finishing: from a description to a Mechanism. Steps, each a function below: check, analyse the
 // graph, place the bodies of every rigid group, make the nodes, place everything else, and look
 // for hinges without inertia. All mistakes are reported at the end, together.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The tables of a finished mechanism against a naive walk over its description.
 #include <map>
 

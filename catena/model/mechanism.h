@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Mechanism: the finished model of a multibody system: validated, immutable, ready for the sweeps
 // (Pinocchio's `Model`, a finalized `MultibodyPlant` of Drake). It is made by
 // MechanismBuilder::finish() or by load() of a file, and may be shared between threads.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Look-up tables of a Mechanism's names.
 #pragma once
 

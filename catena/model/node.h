@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; hinge.h needs it.
 //
 // The tables that the sweeps run over: one Node for each moving rigid group of bodies, parent

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // After a mistake the search for further mistakes goes on in a repaired copy.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; mechanism.h needs it.
 //
 // The graph of a mechanism: which rigid groups there are, which hinges form the spanning tree,

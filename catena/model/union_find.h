@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Disjoint sets, for the graph of a mechanism.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which numbers of a description can be used: those whose products stay finite, and rotations that
 // are rotations.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Functions that a user wrote (custom hinges, couplings) against each other: a derivative that is
 // none would give wrong accelerations without a word.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Functions of users: what is wrong with them is named, and what is only steep is not.
 #include "catena/model/user_functions.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks a description before a mechanism is made of it: names, numbers, axes, limits, inertias
 // (physically possible: positive, triangle inequality).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every wrong input is named, and all of them at once.
 #include "catena/model/validation.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The same mechanism, in which hinges that close a loop have coordinates of their own.
 //
 // A loop is cut at one hinge, and that hinge normally loses its coordinates: they follow from the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/model/with_coordinates.h"
 
 #include <gtest/gtest.h>

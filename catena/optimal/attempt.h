@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One start of one solver, and the best point that it has seen: what the solvers share.
 #pragma once
 

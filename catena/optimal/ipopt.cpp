@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // IPOPT on a transcription. The library is C++ of its own kind (reference-counted interfaces); this
 // is the only file that sees it.
 #include <algorithm>

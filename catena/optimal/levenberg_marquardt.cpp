@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Levenberg and Marquardt's method with Nielsen's damping (Madsen, Nielsen & Tingleff 2004) and
 // Marquardt's scaling: (JᵀJ + μ D) δ = −Jᵀ r, D the largest diagonal of JᵀJ seen so far.
 #include <algorithm>

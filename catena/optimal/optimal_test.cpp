@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Motion problems: gradients against differences, closed-form optima, bounds, closed mechanisms,
 // mistakes, and how searches end.
 #include <cmath>

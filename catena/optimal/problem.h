@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MotionProblem: trajectory optimization. The motion of a mechanism that costs least, as the user
 // says it, by names [Sohl & Bobrow 2001].
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Motion problems as YAML files. docs/optimize.md is the reference.
 //
 //   model: acrobot.yaml

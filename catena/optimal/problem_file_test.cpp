@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Problem files: what they say, every mistake with its line, results and warm starts.
 #include "catena/optimal/problem_file.h"
 

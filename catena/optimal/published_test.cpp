@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The examples of [Sohl & Bobrow 2001] with the data and the optima of its reference solutions,
 // sections 4.1 to 4.3: found there by another program on closed-form equations.
 #include <cmath>

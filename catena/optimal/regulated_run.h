@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A motion under disturbances, with its regulator or without: the law
 //
 //   effort = clip(u*(t) − K(t) (x − x*(t)))

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Linear-quadratic regulators (LQR, sampled, time-varying along a motion): linear feedback of the
 // deviation that keeps a mechanism on a motion, or in an equilibrium, best for a quadratic cost, by
 // the Riccati sweep (lq/riccati.h; [Anderson & Moore 1990]).

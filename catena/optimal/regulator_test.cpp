@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The regulator against other routes: transition matrices against differences of the simulated
 // flow, gains against the whole horizon solved at once as one dense problem, the fixed point
 // against the closed form of the double integrator; and whether regulated motions hold.

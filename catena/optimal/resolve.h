@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From the names of a motion problem to numbers: what its inspection and its transcription share.
 #pragma once
 

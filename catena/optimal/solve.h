@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Solves motion problems (problem.h): trajectory optimization by direct single shooting with
 // B-splines.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Transcription: a motion problem as a nonlinear program in finitely many numbers,
 //
 //   minimize J(x)   subject to   lower <= x <= upper,   c_lower <= c(x) <= c_upper,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Derivatives of trees, and products, allocate nothing after their first call: malloc is counted.
 #include <gtest/gtest.h>
 

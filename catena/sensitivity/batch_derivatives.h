@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Derivatives of the dynamics of many states at once, as dynamics/batch.h has it for the dynamics:
 // one state per lane of a SIMD register, packs on all threads, a bad state has a status and
 // disturbs nobody.

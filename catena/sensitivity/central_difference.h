@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The slope of a function at zero by central differences of eighth order:
 //
 //   f'(0) ≈ Σ w_k (f(k h) − f(−k h)) / h,   w = (4/5, −1/5, 4/105, −1/280),   error: h⁸ f⁽⁹⁾ / 630

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/sensitivity/closed_derivatives.h"
 
 #include "catena/base/dense.h"

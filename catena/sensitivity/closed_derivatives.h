@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Derivatives of closed mechanisms in their independent freedoms.
 //
 // With X and γ of the loops (v = X v_i, v̇ = X v̇_i + γ) and r(q, v, v̇) the efforts that the spanning

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Derivatives of closed mechanisms in their independent freedoms, against differences of order
 // eight of their dynamics along the closure (which dynamics/closed_random_test.cpp compares with
 // multipliers in long double). Random loops are compared with the reference in

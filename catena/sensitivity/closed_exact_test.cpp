@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Derivatives of closed mechanisms in their independent freedoms against the reference in long
 // double, which knows nothing of the library's closures, charts and recursions.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/sensitivity/derivative_check.h"
 
 #include <algorithm>

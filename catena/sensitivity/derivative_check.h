@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks every derivative of a mechanism against central differences, at random states: after
 // adding a joint or a coupling of one's own, or to learn how exact the derivatives are.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Equilibria (trim points): positions in which nothing accelerates, at rest or in a steady motion.
 //
 //   const Equilibrium rest = find_equilibrium(robot, {robot.default_state(), effort});

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Derivatives of inverse dynamics for mechanisms with flexible bodies: the sweeps themselves on
 // dual numbers, four directions at a time. Exact; O(N) for each four of the 2 n directions.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Derivatives of mechanisms with flexible bodies against differences of Lagrange's equations
 // (dynamics/testing/flexible_reference.h), and linear models of beams against closed forms.
 #include "catena/sensitivity/flexible_derivatives.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Derivatives of forward and hybrid dynamics by position, velocity and effort: the Jacobians of the
 // equations of motion, for implicit integration, filters, optimal control and learning.
 //

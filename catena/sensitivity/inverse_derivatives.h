@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Derivatives of inverse dynamics (RNEA): how the efforts change with position, velocity and
 // acceleration, ∂τ/∂q, ∂τ/∂v and ∂τ/∂v̇ = M.
 //

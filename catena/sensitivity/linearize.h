@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Linear models of a mechanism about any state, equilibrium or not: the state-space matrices
 // (A, B, C, D) that control design starts from.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Linear models against closed forms (a pendulum, the two-link arm of Lin & Yae, a spinning body)
 // and against perturbation; equilibria and modes against closed forms.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What loads that are not fixed in a body add to the derivatives of inverse dynamics: damping,
 // friction and stiffness of hinges, springs between points, and external wrenches along ground
 // axes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Modal analysis of a linear model: eigenvalues λ of A, natural frequencies |λ|, damping ratios
 // −Re λ / |λ| and mode shapes, and what they say about stability (Lyapunov's first method).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Derivatives of the dynamics by parameters of the mechanism, by name, and the regressor.
 //
 //   body.NAME.mass                     kg; centre and central inertia stay

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Derivatives by parameters against differences of the reference with other parameters (trees), the
 // numbers of the reference solutions for [Sohl & Bobrow 2001] (case T1), and mechanisms rebuilt
 // (loops); the regressor against inverse dynamics.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Jacobian-vector and vector-Jacobian products of the dynamics (forward and reverse mode), in O(N)
 // time and memory: no matrix is formed, so that a chain of ten thousand bodies is as good as one of
 // seven.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Products with derivatives against the matrices, on trees and loops, and their cost on long
 // chains.
 #include "catena/sensitivity/products.h"

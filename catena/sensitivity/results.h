@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The matrices that derivatives of the dynamics come in.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Second derivatives of inverse and forward dynamics, for full Newton methods.
 //
 // Dual numbers over the analytic first derivatives: the sweeps of the columns (columns.h) run once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Second derivatives against differences of order eight of the first ones, and of the reference.
 #include "catena/sensitivity/second_derivatives.h"
 

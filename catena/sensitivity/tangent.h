@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; workspace.h needs it.
 //
 // How the embedding of closed loops changes: derivatives of X and γ of v = X v_i, v̇ = X v̇_i + γ

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Derivatives of inverse, forward and hybrid dynamics of random trees of all hinges against
 // differences of the reference in long double.
 #include "catena/base/index.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SensitivityWorkspace: the memory of derivatives of one mechanism. Derivatives of trees and
 // products allocate nothing after their first call (which sizes the matrices); those of hybrid
 // dynamics and of closed mechanisms use small temporary matrices. One workspace serves one thread,

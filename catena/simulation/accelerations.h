@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How accelerations are found from what acts: hybrid dynamics of the tree and its embedded loops,
 // or the multipliers of a set of constraints (constrained_accelerations.h).
 //

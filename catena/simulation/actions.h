@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What acts on a mechanism in a simulation, as the user says it: efforts at joints, PID
 // controllers, prescribed motions, wrenches on bodies, joint limits (stops) and friction, contacts
 // and grips that are switched, and functions whose zero crossings are events.

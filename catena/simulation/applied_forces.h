@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What acts on a mechanism besides its own passive elements: efforts of components (inputs,
 // controllers, and those that users add), prescribed motions, and wrenches on bodies.
 #pragma once

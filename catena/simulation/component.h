@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Component: a part of a controlled system that reads signals, may have states, and writes signals
 // or efforts: an actuator with a time constant, a sensor, a digital controller. (A block with ports
 // in Drake's or Simulink's words.)

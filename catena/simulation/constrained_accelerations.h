@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Accelerations by multipliers: loops that are not embedded, constraints that are switched
 // (constraints/constraint_set.h), and freedoms that are held or driven as locks among them.
 #pragma once

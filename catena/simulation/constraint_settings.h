@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Constraints and switches as a part of the settings of a simulation (YAML in, JSON out);
 // docs/simulation.md is the reference.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fills in defaults and validates the settings of a simulation.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The equations of motion of a mechanism with everything that acts on it, as one system
 //
 //   y = (coordinates of the mechanism, states of components, work of each element).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the equations of motion find at an instant: a value that events, outputs, the audit and the
 // choice of modes are handed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Motions of flexible bodies: spin-up against the geometrically exact beam, energy of a free body,
 // the audit with damping, stiff modes.
 #include <cmath>

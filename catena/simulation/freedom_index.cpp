@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/simulation/freedom_index.h"
 
 #include "catena/base/index.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Freedoms by the names that users give them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/simulation/last_step.h"
 
 namespace catena {

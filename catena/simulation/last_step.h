@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The last step of an integrator as the simulation sees it: dense output, instants inside the step,
 // and everything that is found there. Rates inside, which dense output may need, start from both
 // ends of the step, as the instants do (coordinates/instant.h).

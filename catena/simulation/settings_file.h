@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The settings of a simulation as YAML, and as the JSON that a run file keeps (which is YAML too,
 // so that one reader serves both). docs/simulation.md is the reference.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Settings as a part of a larger YAML file.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Simulation: integrates the motion of a mechanism from an initial state, with inputs, controllers,
 // contacts and events, an audit of energy and momentum, and a record.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One run of a simulation, step by step (simulate.h is the public face):
 //
 //   prepare   start() or resume(): modes and contacts of the first instant, the first row

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a checkpoint of a run holds, and how a run goes on from one (simulation.h).
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The loop over a run, and how it ends: complete, at an event, interrupted, or with an error that
 // says where and why (simulation.h).
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stretches by time-stepping in a run by events (simulation.h): where events of contacts, stops or
 // dry friction accumulate, chatter or have no solution, the run goes on with fixed steps
 // (nonsmooth/time_stepping.h) from the last state, and returns to events when it is calm.

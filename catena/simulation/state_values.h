@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A state as a part of a larger YAML file.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tolerances that several parts of the simulation share. A constant that only one file uses stands
 // in that file.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The hinges whose coordinates a state, settings or a problem use.
 //
 // A hinge at which a loop is cut has no coordinates of its own (with_coordinates.h). To drive it,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; model/hinge.h needs it.
 //
 // Dual: a number with N directional derivatives, x + Σ ε_k ẋ_k with ε_i ε_j = 0.

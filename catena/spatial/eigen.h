@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Between our small value types and Eigen, which is used at the interface and for dense algebra.
 #pragma once
 

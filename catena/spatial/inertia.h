@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SpatialInertia (a rigid body: 10 numbers) and ArticulatedInertia (a rigid body with a
 // mechanism hanging on it: 21 numbers).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; model/hinge_kinematics.h needs it.
 //
 // How many states a scalar holds.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pack: one SIMD register of doubles, one state per lane.
 //
 // The number of lanes is that of the instruction set the including source file is compiled for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Quad: four neighbouring numbers of an array at once (GCC and Clang vectors: one register with
 // AVX2, two with SSE2). For one state; a pack (pack.h) holds many.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rotation and Quaternion, and exp/log on SO(3).
 //
 // A Rotation R_parent_child takes components in the child frame to components in the parent

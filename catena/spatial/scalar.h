@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; vec3.h needs it.
 //
 // The scalars that every spatial type and kernel is written for, and the few functions that

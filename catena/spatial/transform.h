@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Transform (rigid displacement), Twist (spatial velocity) and Wrench (spatial force); Ad, Ad*, ad,
 // ad*; exp and log on SE(3).
 //

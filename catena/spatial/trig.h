@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sines and cosines of all coordinates of a mechanism, for the sweeps: calls into the C library
 // would cost as much as the rest of the kinematics.
 //

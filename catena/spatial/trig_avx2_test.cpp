@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sines and cosines of trig.h as the AVX2 kernels have them, for trig_test.cpp. Compiled with
 // the flags of those kernels; hence no GoogleTest here, whose functions would reach other files.
 #include "catena/spatial/trig.h"

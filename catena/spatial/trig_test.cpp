@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Against the C library in extended precision, for every instruction set of this build.
 #include "catena/spatial/trig.h"
 

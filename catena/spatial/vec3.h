@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Vec3, Mat3 and SymMat3: three-dimensional vectors and matrices as plain structs of scalars.
 //
 // They are our own, not Eigen's, because the kernels need the symmetric and sparse structure,

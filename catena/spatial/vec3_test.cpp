@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/spatial/vec3.h"
 
 #include <gtest/gtest.h>

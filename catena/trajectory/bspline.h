@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The functions of a clamped uniform B-spline on [0, 1]: knots 0 and 1 repeated, the others evenly
 // between them ([de Boor 1978]; as in [Sohl & Bobrow 2001], section 5).
 //

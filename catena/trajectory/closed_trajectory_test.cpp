@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Gradients along motions of closed mechanisms: rotations by quaternion inside loops, independent
 // freedoms that change on the way, and parameters of the loops' geometry, against differences of
 // whole motions of mechanisms rebuilt with the parameter changed and assembled again.

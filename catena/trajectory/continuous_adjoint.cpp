@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The continuous adjoint: with the state that the forward run accepted at the end of each step the
 // way back over it starts.
 #include "catena/base/index.h"

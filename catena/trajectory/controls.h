@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SplineControls: what drives a motion that is to be found. Each control is a clamped uniform
 // B-spline over the whole duration, of the motion of a freedom or of the effort at it; the
 // parameters are the coefficients that the ends do not hold, control after control.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How the vector y that an integrator sees (simulation/coordinates/coordinates.h) hangs together
 // with tangent directions: gradients by the one from gradients by the other, and the transpose of
 // the rates of the coordinates. For quaternions q of length one: a turn ξ of the body changes q by

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The coordinates of a closed mechanism that motions are differentiated in: as many as it has
 // independent freedoms, and their velocities.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lyapunov exponents of a motion with constant efforts: growth rates of small deviations, largest
 // first, by Gram-Schmidt (QR) along the variational equations, Runge-Kutta 4 on both ([Benettin
 // et al. 1980]). A positive one means chaos.

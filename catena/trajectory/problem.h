@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a motion depends on, and what it costs: the pieces of a trajectory problem.
 //
 // A TrajectoryInput turns time and parameters into efforts, and into the motion of motion-driven

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rollout (single shooting): the motion that spline controls give, on a grid that is aligned with
 // their knots, with its derivatives by every parameter.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sensitivities along a motion (backpropagation through a simulation): the gradient of a cost by
 // all parameters and by the initial state, by the adjoint of the integrator; and forward
 // sensitivities, one column for each direction.

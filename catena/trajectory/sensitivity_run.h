@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a run of TrajectorySensitivity is made of: stages of a step, which evaluate rates and
 // transpose them, and the run itself.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Gradients along motions: the numbers of the reference solutions for [Sohl & Bobrow 2001] (TS1,
 // TS2), differences of the computed cost, forward against adjoint, discrete against continuous;
 // what a gradient costs; Lyapunov exponents of motions whose exponents are known.

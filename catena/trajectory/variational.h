@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The matrix of the variational equations: rates of small deviations (tangent directions and
 // velocities of the independent freedoms) along a motion.
 #pragma once

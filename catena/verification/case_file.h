@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // case.yaml, read: the checks of one verification case, with the mechanism and state of each.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Quantities of constraints, of their projections and of operators, for the table of
 // quantities.cpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/verification/lq_case.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Verification cases without a mechanism: a discrete linear-quadratic problem (lq/riccati.h) and
 // the parts of its solution.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Quantities of motions that cost least: of a problem file, which `of` names.
 #pragma once
 

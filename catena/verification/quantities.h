@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The quantities that a verification case can compare, by name. To add one: write a function in
 // quantities.cpp and a row of its table.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Verification: published and independently computed numbers beside ours.
 //
 // A case is a folder with a case.yaml that says what is computed, from which source the reference

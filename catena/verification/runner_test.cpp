@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/verification/runner.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/verification/sensitivity_quantities.h"
 
 #include "catena/base/index.h"

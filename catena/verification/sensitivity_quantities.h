@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Derivatives of the dynamics, for the table of quantities.cpp. Those of a closed mechanism are
 // over all freedoms, with zeros for the ones that depend on others; hybrid: of what hybrid dynamics
 // finds.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Coordinates of other libraries (model/peer_coordinates.h); catena.adapt makes these.
 #include "support/arguments.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Many states at once: (B, n) arrays in and out, without copies where they are float64 in rows.
 #include "catena/dynamics/batch.h"
 

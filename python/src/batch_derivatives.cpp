@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Derivatives of the dynamics of many states at once: (B, n, n) arrays.
 #include "catena/sensitivity/batch_derivatives.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MechanismBuilder: describes a mechanism step by step, or changes one.
 #include "catena/model/builder.h"
 

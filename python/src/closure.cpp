@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Closed loops: assembly, charts, mobility.
 #include "support/arguments.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Constraints that are switched while a mechanism moves, and several chains that hold one body.
 #include "support/arguments.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Linear systems and control design: the package catena.control.
 #include <complex>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The processor, and the kernels in use.
 #include "catena/base/cpu.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a mechanism is described by (model/description.h): values made from keywords.
 #include "catena/model/description.h"
 

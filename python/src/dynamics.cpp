@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Workspace; forward, inverse and hybrid dynamics; mass matrix; energy; Gibbs' function; impulses.
 #include <chrono>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The errors of C++ as Python exceptions, with the same message. Each is also one of Python's own
 // kind, so that `except LookupError` means what it says; catena::NameError is UnknownNameError,
 // since a NameError is something else in Python.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Forces at hinges and welds, and operational space.
 #include "catena/dynamics/forces.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Mechanisms in and out of files.
 #include "support/arguments.h"
 

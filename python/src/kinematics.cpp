@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Kinematics of bodies and points, momentum and mass centre.
 //
 // C++ has every query twice, with a workspace and at a prompt. Here it is one function whose second

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Linear models, equilibria and modes.
 #include <complex>
 

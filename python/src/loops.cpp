@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What needs both closures and dynamics: inverse kinematics, multipliers, the absolute form.
 #include "support/interrupts.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Discrete linear-quadratic problems, and the dynamics of a chain as one of them.
 #include "support/arguments.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Mechanism, and State by name.
 #include "catena/model/mechanism.h"
 

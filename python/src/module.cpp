@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The extension module catena._catena: calls bind_X() of every file X.cpp that belongs to a room of
 // this build (the list is made by CMake).
 #include "support/casters.h"

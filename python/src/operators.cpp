@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The mass matrix, its inverse and its factors as operators; influence operators as matrices.
 #include "catena/dynamics/operators/operators.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Optimal motions: problems by code and from files, the search, the motion as a run.
 //
 // The search runs without the GIL. A function of the user that raises ends it, and what it raised

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Products with the derivatives of the dynamics, without matrices.
 #include "catena/sensitivity/products.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Regulators: linear feedback along a recorded motion or about an equilibrium, and the mechanism
 // under disturbances with it.
 #include "catena/optimal/regulator.h"

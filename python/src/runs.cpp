@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs: in memory and in files, their columns as arrays, reports, comparison.
 #include "support/runs.h"
 

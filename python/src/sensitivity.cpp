@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Derivatives of the dynamics by state, inputs and parameters.
 #include "support/arguments.h"
 #include "support/hybrid_input.h"

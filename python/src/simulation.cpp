@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Simulation: inputs, controllers, motions and events from Python, the result, Ctrl-C.
 //
 // The GIL is released while a simulation runs and taken back for functions of the user; about ten

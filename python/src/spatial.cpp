@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Transform, the one spatial type that Python has a class for: vectors, twists, wrenches, rotations
 // and inertias are arrays.
 #include "support/arguments.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A state and what acts on it, from YAML by names, as the command line reads it.
 #include "catena/simulation/state_file.h"
 

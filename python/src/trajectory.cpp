@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sensitivities along a motion: inputs, costs, gradients by the adjoint, forward sensitivities,
 // Lyapunov exponents.
 #include "support/costs.h"

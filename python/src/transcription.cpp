@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A motion problem as a nonlinear program, for solvers that Python has.
 #include "catena/optimal/transcription.h"
 

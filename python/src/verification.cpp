@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Published numbers beside ours.
 #include "support/interrupts.h"
 

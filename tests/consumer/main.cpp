@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A user's program: a double pendulum, built without a file.
 #include <cstdio>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // count MODEL WHAT: forward dynamics of one state (`one`) or of one pack (`batch`), ten times in a
 // function of its own, for check.sh to count the instructions of.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs to test the reports with, until a simulation writes them:
 //
 //   write_run WHAT MODELS OUT

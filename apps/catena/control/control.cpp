@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena control: linear systems and controllers, from a mechanism or from a file.
 #include "apps/catena/control/control_commands.h"
 

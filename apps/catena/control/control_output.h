@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the commands of `catena control` print and write: certificates, poles, controllers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The page of `catena control ... --report`: one HTML file without scripts, plots as SVG.
 #pragma once
 

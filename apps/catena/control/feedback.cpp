@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena control place, lqr, lqg, ltr: feedback by poles and by quadratic weights.
 #include <algorithm>
 #include <cmath>

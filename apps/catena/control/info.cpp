@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena control info: poles, zeros, gains, norms, Hankel values and modes of a linear system.
 #include <cmath>
 #include <memory>

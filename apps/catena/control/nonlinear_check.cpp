@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "apps/catena/control/nonlinear_check.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A linear controller on the nonlinear mechanism near its operating point: poles measured on the
 // simulated motion, responses beside those of the linear loop.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The plant of `catena control`: a linear system from a file, or a mechanism linearized at a state.
 #pragma once
 

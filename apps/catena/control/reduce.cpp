@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena control reduce, discretize: systems of less order, and sampled ones.
 #include <cmath>
 #include <memory>

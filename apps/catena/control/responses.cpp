@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena control bode, nyquist, sigma, step, margins: responses of a plant or of a loop.
 #include <algorithm>
 #include <cmath>

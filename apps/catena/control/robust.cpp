@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena control h2, hinf, mixsyn, ncf: controllers with bounded norms of the loop.
 #include <cmath>
 #include <memory>

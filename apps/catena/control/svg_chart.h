@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Charts of control engineering as SVG: curves over linear or logarithmic axes, marks, circles.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // catena control verify: every claim of the linear design beside the nonlinear model.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Weights of designs on the command line: diagonal matrices by name, and weights over frequency.
 #pragma once
 

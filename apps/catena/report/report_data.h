@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The data of the report page (web/README.md describes the format): a run or a model as JSON, with
 // poses and columns as base64. Long runs are thinned out, but the least and greatest values of
 // every column stay.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "apps/catena/report/report_model.h"
 
 #include <algorithm>

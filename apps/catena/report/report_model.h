@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the report page draws of a mechanism: bodies with their shapes and hinges, rods and springs,
 // and meshes, which are put into the page.
 #pragma once

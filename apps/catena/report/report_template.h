@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The page that a report is made of: web/dist/report.html, put into the program by the build.
 #pragma once
 

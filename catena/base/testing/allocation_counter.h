@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // For tests: counts calls of malloc and its like. Include it in one file of a test executable,
 // whose malloc then stands before the C library's; CATENA_COUNTS_ALLOCATIONS says whether it does.
 // Not under sanitizers, which have their own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A folder of files for one test, removed at its end. No other test has the same, also when ctest
 // runs several at once.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Two arms and a free body for the tests of this room (case VC-SOA-2 of the spatial operator
 // algebra reference): ground-fixed 6R arms whose tips hold the body.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Kernels of this room on the LAPACK wrappers of catena/linear: short names for products of large
 // matrices, triangular matrix equations by recursive halves, complex Schur forms. Not installed.
 #pragma once

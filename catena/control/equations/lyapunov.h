@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Linear matrix equations of control: Lyapunov, Stein and Sylvester equations, and Gramians as
 // factors.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/control/equations/lyapunov.h"
 
 #include <gmock/gmock.h>

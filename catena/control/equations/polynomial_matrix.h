@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Polynomial matrices with rational coefficients, exactly: Hermite form, Bezout equation, coprime
 // matrix fractions. For verification and small symbolic designs; the state-space route (coprime.h)
 // is the one for numbers [Baras, MacEnany & Munach 1989]. Arithmetic is FLINT's.

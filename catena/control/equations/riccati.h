@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Algebraic Riccati equations in the general form, continuous and discrete:
 //
 //   care  Aᵀ X E + Eᵀ X A − (Eᵀ X B + S) R⁻¹ (Bᵀ X E + Sᵀ) + Q = 0

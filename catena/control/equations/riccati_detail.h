@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The two routes to a Riccati equation's solution, on the reduced problem. Not installed.
 //
 // Continuous: Âᵀ X + X Â − X G X + Q̂ = 0, with Â = A − B R⁻¹ Sᵀ, G = B R⁻¹ Bᵀ, Q̂ = Q − S R⁻¹ Sᵀ.

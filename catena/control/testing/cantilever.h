@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A planar cantilever of Hermite elements: length 1, EI 2, mass 1 per length, a tip body of mass
 // 0.5 and inertia 0.02, force and moment at the tip. For tests.
 #pragma once

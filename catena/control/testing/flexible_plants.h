@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // flex(k): random lightly damped generalized plants in mixed coordinates, for tests and the study
 // of H-infinity synthesis. The same on every machine.
 #pragma once

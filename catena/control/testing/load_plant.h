@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Plants of the COMPleib collection from testing/data (format: the comment of each file).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random matrices and systems for the tests of this room, the same on every machine.
 #pragma once
 

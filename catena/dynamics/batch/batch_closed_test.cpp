@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Batches of closed mechanisms: one chart for all lanes, against the call for one state with that
 // chart, against the published numbers of one, and what becomes of states it does not serve.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the sweeps over packs of states share with batch.cpp: plain tables in, rows of plain numbers
 // in and out, and one table of functions for each instruction set the build carries (kernel_table.h
 // has the same for one state).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sweeps for packs for every processor (on x86-64: two states, SSE2).
 #define CATENA_BATCH_KERNELS portable_batch_kernels
 #if defined(__x86_64__)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Batches against the call for one state (which random_tree_test.cpp holds against the reference),
 // and against the dense reference itself; every size of batch, any number of threads, bad states.
 #include "catena/dynamics/batch.h"

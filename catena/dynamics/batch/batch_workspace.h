@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The inside of a BatchWorkspace: the mechanism's tables for packs, scratch for every thread, and
 // how packs are run over threads.
 #pragma once

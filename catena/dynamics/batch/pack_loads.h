@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What acts on a pack of states besides efforts and gravity, as loads.cpp does it for one state:
 // damping, friction and stiffness of hinges, springs between points, external wrenches; and the
 // mending of quaternions.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the arrays of a scratch (scratch.h) lie in one block of memory, for any scalar.
 #pragma once
 

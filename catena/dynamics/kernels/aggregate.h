@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The steps of the sweeps for aggregates: closed loops folded into one node of the tree.
 //
 // Constraint embedding [Jain 2009], in a form that needs nothing of size 6n x 6n. With S the twists

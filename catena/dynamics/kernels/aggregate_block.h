@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // AggregateBlock: a closed loop as the operators (operators/operators.h) see it, the counterpart of
 // HingeBlock (hinge_block.h). Its freedoms are the independent ones of the chart, in their order
 // there.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A closed loop's map X and bias γ. With Y v = 0 the closure equations of an aggregate (a loop
 // folded into one node; closure/rows.h) and v_r the independent freedoms of the chart,
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Kinds of node: a hinge with one degree of freedom about the local z axis (revolute) or along it
 // (prismatic). Both are the same text with another Axis.
 //

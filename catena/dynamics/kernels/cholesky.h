@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cholesky factors of the small matrices of hinges and loops, D = L Lᵀ, in place in the lower
 // triangle, and what is solved with them. Cost: n³/6 and n² multiplications.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The mass matrix of one state by composite bodies [Walker & Orin 1982], four numbers at a time. As
 // composite_sweep.h, everything of a tree is in the axes of its root, each node about its own hinge
 // point; but what a node needs stands in rows by freedom: four nodes next to each other have their

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The mass matrix by composite bodies, the O(N · depth) form of [Walker & Orin 1982]; also in
 // [Featherstone 2008, ch. 6]. Everything of a tree is in the axes of its root, each node about its
 // own hinge point, so that walking a column of forces towards the ground costs one cross product

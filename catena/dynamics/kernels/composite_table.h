@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Owns what the mass matrix of one state reads and its scratch (CompositeTable, composite_rows.h).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Kinematics of attachments and matrices of flexible bodies at a deformation η, for any scalar. The
 // sweeps (flexible_node.h), the mass matrix and the energy use them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Kinds of node: the modes of a flexible body, and its attachments.
 //
 // The frame of a flexible body is a node that any hinge moves. The modes hang on it without

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; scratch.h needs it.
 //
 // The numbers of flexible bodies during a sweep (flexible_node.h).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; workspace.h needs it.
 //
 // The memory of flexible_scratch.h.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Kind of node: a loop of two hinges about or along z on the same base, coupled by a gear: a motor
 // beside the hinge that it drives, by far the most common of all loops. With the members' U and P
 // in the base's frame, and X two constants,

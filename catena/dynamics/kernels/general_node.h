@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Kind of node: any hinge that is not a plain turn about or shift along z. It has up to six degrees
 // of freedom and a motion map H(q) with a rate, and some of its freedoms may be motion-driven.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // HingeBlock: the hinge of a node as the operators (operators/operators.h) see it, whichever way
 // its kind of node stored it (one column about or along z, or a general hinge with its rotor).
 //

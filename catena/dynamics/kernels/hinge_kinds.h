@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The kinds of hinge, and the switch between them. A closed loop's members go through it too:
 // they have a hinge like other nodes, and only their elimination is the loop's (loop_node.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The inverse of the mass matrix of one state from the factors that forward dynamics left at the
 // hinges, M⁻¹ = (1 − HψK)ᵀ D⁻¹ (1 − HψK), all columns at once: rows by freedom and trees whose
 // branches are one stretch, as in composite_rows.h. Everything is in the axes of a tree's root,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; workspace.h needs it.
 //
 // What the compiled sweeps share with the code that calls them: plain tables in, plain arrays

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The kernels of every instruction set do the same, and do it the same way every time.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sweeps for AVX2 and FMA: compiled with those flags and CATENA_ISA=avx2.
 #define CATENA_KERNELS avx2_kernels
 #define CATENA_MASS_KERNEL avx2_mass_matrix

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sweeps for every processor (on x86-64: SSE2).
 #define CATENA_KERNELS portable_kernels
 #define CATENA_MASS_KERNEL portable_mass_matrix

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Kinematics of the spanning tree: positions and velocities of all nodes, one sweep outward.
 //
 //   X_ground_node = X_ground_parent X_parent_node,   V = Ad⁻¹ V_parent + H v

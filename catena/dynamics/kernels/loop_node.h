@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Kinds of node: the members of a closed loop. Each moves like any node with its hinge; the loop is
 // eliminated as a whole (aggregate.h) when the inward sweep has passed all members, that is at the
 // one which comes first, and accelerated as a whole there in the last outward sweep.

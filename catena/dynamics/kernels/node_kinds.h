@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The kinds of node, and the one switch between them.
 //
 // A kind is a struct of static functions, the same verbs for each, which the loops of sweeps.h

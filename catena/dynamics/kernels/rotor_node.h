@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Kinds of node: a hinge about or along z that is driven through a gear by a rotor on the parent.
 //
 // The rotor spins `ratio` times as fast as the hinge about an axis fixed in the parent and adds

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; workspace.h needs it.
 //
 // The numbers that the sweeps leave behind for each node. A workspace owns them; whoever needs a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Articulated inertias times a bias, and moved to the parent, written out for the cases that the
 // sweeps meet most: a hinge about, or along, the local z axis whose direction has been eliminated.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // M⁻¹ X for many columns X at once, from the factors that forward dynamics left at the hinges, as
 // in inverse_rows.h: rows by freedom, everything in the axes of a tree's root, each node about its
 // own hinge point. The columns go through in blocks that stay in the nearest cache; a column costs

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sweep: one evaluation of the recursions over the tree. It holds the mechanism's tables, the
 // scratch memory and the inputs, and is handed to every step of every kind of node (node_kinds.h).
 //

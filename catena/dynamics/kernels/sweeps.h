@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Forward and inverse dynamics: the sweeps over the tree of nodes, for any scalar and any
 // instruction set. What a kind of node does at each step is in node_kinds.h.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sweeps that constraints add to forward dynamics (spatial operator algebra, steps C and E;
 // Lilly & Orin's force propagation). With the factors of M⁻¹ = (1 − HψK)ᵀ D⁻¹ (1 − HψK) that
 // forward dynamics leaves at the hinges, D = C Cᵀ,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; tree_constraints.h needs it.
 //
 // What the sweeps of constraint_sweeps.h share with the code that calls them: plain tables and one

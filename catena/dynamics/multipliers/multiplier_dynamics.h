@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; constraints/chains_on_body.h needs it.
 //
 // Forward dynamics of a closed mechanism by multipliers: the spanning tree with its loops open, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Multipliers against dense algebra (KKT equations from the mass matrix and the rows of
 // LoopClosure), against inverse dynamics, and against constraint embedding. Random loops of every
 // hinge are compared with the reference in closed_random_test.cpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Positions by multipliers: how far the rows are open, closing them, and what is left across the
 // directions that vanish in a singular position.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; tree_constraints.h needs it.
 //
 // A x = b for a symmetric, positive semidefinite A that may be singular: rank, dependent rows and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; multiplier_dynamics.h needs it.
 //
 // Constraints on a tree, by multipliers: rows J of J v̇ + bias = 0 and the forces that enforce them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/dynamics/operators/chain_as_lq.h"
 
 #include "catena/base/index.h"

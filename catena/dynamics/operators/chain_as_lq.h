@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The forward dynamics of a chain as a problem of optimal control [D'Eleuterio & Damaren
 // 1991]: minimize Gibbs' function over the accelerations of the freedoms. State x of stage n: the
 // acceleration of body n as far as it depends on them; input u: the accelerations of its hinge;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Forward dynamics handed over as a problem of optimal control gives the same motion:
 // accelerations, interbody forces, articulated inertias and Gibbs' function.
 #include "catena/dynamics/operators/chain_as_lq.h"

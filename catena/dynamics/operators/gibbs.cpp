@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/dynamics/operators/gibbs.h"
 
 #include "catena/dynamics/flexible_mass.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Gibbs' function of a state and a trial acceleration ([D'Eleuterio & Damaren 1991]; Gauss'
 // principle for the particles of the bodies). Forward dynamics is its minimum over all
 // accelerations: at v̇ + δ it is larger than at the motion by ½ δᵀ M δ.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Gibbs' function: its minimum is the motion, and the numbers of the chain A.
 #include "catena/dynamics/operators/gibbs.h"
 

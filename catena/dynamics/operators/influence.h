@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Body sets and influence operators of a tree: which node is on the way to which, and what a sweep
 // is as a matrix. [Concurrent Dynamics 2017: EOM with Newton-Euler equations; Rodriguez, Jain &
 // Kreutz-Delgado 1991]

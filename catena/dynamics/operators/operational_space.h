@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operational space [Khatib 1987]: the inertia Λ that a set of points or frames (an end effector)
 // shows to forces acting on them, and the dynamically consistent inverse of their Jacobian.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The operational space against dense matrices and finite differences, and the multi-arm cases of
 // the spatial operator algebra.
 #include "catena/dynamics/operators/operational_space.h"

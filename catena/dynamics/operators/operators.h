@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The mass matrix, its inverse and its factors as operators: applied to a vector in O(N), never
 // formed: the spatial operator algebra of [Rodriguez, Jain & Kreutz-Delgado 1991].
 //

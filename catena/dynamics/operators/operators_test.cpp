@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The operators against dense matrices, and the numbers of the ten-body tree.
 #include "catena/dynamics/operators/operators.h"
 

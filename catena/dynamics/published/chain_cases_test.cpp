@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Published chains: the mixed chains A and B, worked out for [D'Eleuterio & Damaren 1991] with
 // point masses in 40-digit arithmetic.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Mechanisms with closed-form accelerations and forces: the micro cases S1 to S6 for [D'Eleuterio &
 // Damaren 1991] and the two pendulums of [Concurrent Dynamics 2017] (P1, P2). Forces are listed
 // linear part first, on the body, in its frame.

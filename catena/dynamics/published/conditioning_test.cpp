@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The recursion stays accurate when outboard bodies are much heavier than inboard ones, where the
 // dense mass matrix loses every digit: the chains of the numerical-quality table for [D'Eleuterio &
 // Damaren 1991]. Reference: 113-bit numbers, on the same description.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Hybrid dynamics on the cases worked out for [Sohl & Bobrow 2001] through Lagrange's equations
 // in 80-bit arithmetic: planar acrobots (T0, T4, T5), a spatial tree of mixed joints with a wrench
 // (T1), and hinges of several freedoms, partly driven (T2, T3).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Two mechanisms with known numbers, for the tests of this room: a chain of seven bodies with
 // seven types of hinge on a free base (A) and a tree of ten bodies (T). The numbers were computed
 // from particles in 40-digit arithmetic, see the comments of the tests that use them.

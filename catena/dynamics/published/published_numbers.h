@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reference numbers of the cases A and T (spec_cases.h) that several tests compare with, by point
 // masses in 40-digit arithmetic.
 #pragma once

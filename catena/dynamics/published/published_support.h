@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the tests of published cases share: reading tables of numbers, and results at the frames
 // of bodies instead of nodes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The ten-body tree T of [Concurrent Dynamics 2017] (figure 2) and TP, the same with two
 // sliders: reference numbers by point masses in 40-digit arithmetic.
 //

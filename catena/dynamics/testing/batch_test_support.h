@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Batches of states for tests, and the same through the calls for one state.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Closed mechanisms of the reference solutions for [Jain 2009] (cases V4, V6, V7), for several
 // tests.
 #pragma once

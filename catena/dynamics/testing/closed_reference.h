@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Closed mechanisms by the reference (reference.h), in long double: the rates of every closure of
 // random_loops.h, of its first and second order, are derivatives of the positions of points and
 // axes. Nothing is shared with the closures of the library.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lagrange's equations of trees with flexible bodies, independent of the sweeps: kinetic energy as
 // a function of positions along a motion, all derivatives exact by nested dual numbers.
 //

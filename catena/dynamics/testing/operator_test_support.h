@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the tests of the operators, forces and operational space share.
 #pragma once
 

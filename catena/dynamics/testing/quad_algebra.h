@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The arithmetic of reference.h: series in time, 3 x 3 matrices, elementary functions of every
 // scalar, and the displacement of each type of hinge, written from the table in hinge.h.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The reference of the tests of this room: dynamics by a route that shares no recursion, no spatial
 // algebra and no table of nodes with the library.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The reference itself: against Lagrange's equations, with derivatives of the energy by dual
 // numbers, for mechanisms whose v is the rate of q, rotors included; and against closed forms.
 #include "catena/base/index.h"

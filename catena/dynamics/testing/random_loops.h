@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random closed mechanisms for tests: a tree of mixed hinges, and cut hinges of every type, rods
 // and couplings that its random position satisfies.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the tests of this room share: random trees, states and loads, and the distance between a
 // result and the reference (reference.h).
 #pragma once

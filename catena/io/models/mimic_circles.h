@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Joints that mimic each other in a circle: none of them could move, and no author means that.
 #pragma once
 

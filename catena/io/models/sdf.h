@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads SDF, the description format of Gazebo, versions 1.4 to 1.11.
 //
 // A file has a <world> or a <model>, several and nested ones, and may <include> local files. Names

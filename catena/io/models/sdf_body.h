@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The links of an SDF file as bodies: mass, inertia (given, or computed from the collision shapes)
 // and shapes for drawing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The frames of an SDF file: where each is and on which body it sits.
 //
 // Links, joints, models and <frame>s are all frames. Each is placed relative to another one (a

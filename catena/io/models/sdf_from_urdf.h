@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A URDF file that an SDF file includes, as SDF: the format's own way (libsdformat translates,
 // too).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The joints of an SDF file as hinges and couplings.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Closed loops as public SDF files write them: unassembled, through frames on the ground, across
 // nested models, beside the extensions of other programs.
 #include <numbers>

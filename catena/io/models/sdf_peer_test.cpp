@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Our SDF reader against libsdformat, the format's own library, on files that use its frame
 // semantics in every way; and on the files that CATENA_PEER_SDF lists, separated by colons.
 #include <cmath>

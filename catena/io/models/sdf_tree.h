@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The tree of an SDF file: worlds, models, their links, joints and frames, with <include>s opened,
 // names declared in their scopes, and every frame placed. What the things are (masses, axes) is
 // read later, by sdf.cpp and sdf_joint.cpp, which find elements and frames here.

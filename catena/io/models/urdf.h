@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads URDF, the robot description format of ROS.
 //
 // Conventions: the frame of a joint is its <origin> on the parent and the frame of the child link;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Our URDF reader against urdfdom, the format's own library, on random robots; and on the files
 // that CATENA_PEER_URDF lists, separated by colons.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the local file or folder that a URI in a model file means.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A thin layer on tinyxml2 for the URDF and SDF readers: handles to elements that know their file
 // and line, numbers read in the same way in every locale, and a report that collects all problems.
 //

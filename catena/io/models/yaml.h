@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Catena's own format: YAML, versioned (`catena: 1`), able to say all that a Description can,
 // except what is code (custom hinges, couplings by a function). docs/model-format.md is its
 // reference, docs/model.schema.json its schema.

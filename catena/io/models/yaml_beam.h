@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The words of a beam as YAML, indented for the key `flexible` of a body.
 #pragma once
 

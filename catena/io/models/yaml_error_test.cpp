@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Wrong YAML: each mistake with its line, its name and the remedy, all mistakes at once.
 #include <filesystem>
 

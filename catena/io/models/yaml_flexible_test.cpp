@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Flexible bodies in YAML: what is read, what is written, and what is said of mistakes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The keys of the format, by the kind of map in which they stand. The reader refuses all others,
 // docs/model.schema.json has the same (a test compares them).
 #pragma once

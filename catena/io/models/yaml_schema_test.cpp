@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // docs/model.schema.json has exactly the keys that the reader knows, and docs/model-format.md
 // explains each of them. (JSON is YAML: our own tree reads the schema.)
 #include <fstream>

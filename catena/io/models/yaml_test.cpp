@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a YAML file can say. What it must not say is in yaml_error_test.cpp.
 #include "catena/io/models/yaml.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From maps of a YAML tree to the things of a description. Each function sets what the map names
 // and leaves the rest, so that the same function makes a thing and changes one.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A YAML text as a light tree that knows the line of everything. yaml-cpp parses; this keeps.
 //
 // Aliases share nodes, merge keys (`<<: *anchor`) are resolved, duplicate keys are reported.

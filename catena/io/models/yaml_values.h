@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From nodes of a YAML tree to numbers, vectors and poses, with a message for everything that is
 // not what it should be. A message starts with the thing and the key: "hinge 'knee': limits ...".
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Read, write, read gives the same mechanism, to the bit.
 #include <filesystem>
 #include <numbers>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tables of numbers as CSV: a first line of names, then rows. Comma, semicolon or tab, whichever
 // the first line uses; names may be quoted; lines that are empty or start with # are skipped.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the run files need of HDF5's C interface: handles that close themselves, errors as
 // catena::Error, texts and datasets. Serial HDF5 is not made for threads: one at a time.
 #pragma once

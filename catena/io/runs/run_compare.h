@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How two runs differ: which columns one of them lacks, how far the others are apart and when, and
 // whether model and settings are the same.
 #pragma once

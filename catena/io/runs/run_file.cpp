@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RunFile: see run_file.h.
 //
 // The file is opened in HDF5's mode for readers beside a writer, which also reads what a killed

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A run: what a simulation or an optimization computed, in one HDF5 file that stands alone (model,
 // settings and version included), which any HDF5 reader opens (h5py).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A writer that is killed at any moment leaves a run that can be read, but for the last second.
 #include <chrono>
 #include <filesystem>

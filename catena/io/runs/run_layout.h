@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the writer and the reader of run files share: names, records and the lock of a writer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RunWriter: see run_file.h. A new file is made under another name, complete with all its
 // datasets, and then renamed: under its own name it is readable from the first moment.
 #include <algorithm>

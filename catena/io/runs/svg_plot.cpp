@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/io/runs/svg_plot.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Curves over time as an SVG picture: axes with round ticks, a legend, units. Curves with the same
 // unit share a frame; frames of different units stand above each other over one time axis.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Wrong files for the tests of the readers: one sound file, and mistakes made in it one by one,
 // each a row of a table that says what the message must contain.
 #pragma once

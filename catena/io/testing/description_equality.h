@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // For tests: are two descriptions the same, to the bit? Where they were read does not count.
 #pragma once
 

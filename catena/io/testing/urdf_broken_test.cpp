@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Broken URDF files: each mistake gets a message with file, line, name and remedy, and no crash.
 #include <gtest/gtest.h>
 

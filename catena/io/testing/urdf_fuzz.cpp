@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Any text gives a description that can be finished, or messages; never a crash.
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Broken YAML files: each mistake gets a message with file, line, name and remedy, and no crash.
 // yaml_error_test.cpp has the exact words of many; this one has the breadth.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // libFuzzer: no text may crash the YAML reader, hang it, or give a mechanism that cannot be written
 // and read again.
 #include <cstddef>

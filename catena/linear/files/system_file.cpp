@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Linear systems in files by ending, and the HDF5 form (system_file.h).
 #include "catena/linear/files/system_file.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Linear systems in files: YAML to read and write by hand, HDF5 for large ones.
 //
 //   save_system(plant, "plant.yaml");

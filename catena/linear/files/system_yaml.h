@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A linear system as a map inside another YAML file.
 #pragma once
 

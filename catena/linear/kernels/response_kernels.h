@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Inner loops of the frequency response, for several points s of the complex plane at once (one per
 // lane of a SIMD register). Compiled for each instruction set (response_kernels.inc).
 #pragma once

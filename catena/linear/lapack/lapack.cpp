@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Threads of the BLAS; LU, QR, Cholesky, reductions, products. Eigenvalues and singular values are
 // in lapack_eigen.cpp and lapack_svd.cpp.
 #include "catena/linear/lapack/lapack.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Dense linear algebra of the linear and control rooms: LAPACK through LAPACKE, on whatever BLAS is
 // installed (OpenBLAS recommended: 1.5 to 7 times as fast as the reference BLAS). Eigen types go in
 // and come out; arguments are not changed.

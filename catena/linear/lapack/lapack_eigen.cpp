@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Schur forms and eigenvalues (lapack.h). Reordering is done by dtrsen and dtgsen after the
 // factorization: LAPACK's own selection in dgees and dgges takes a function without context.
 #include "catena/base/index.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the sources around lapack.h share: LAPACKE with std::complex, sizes, and checks of input and
 // of LAPACK's return code.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Singular values (lapack.h). Divide and conquer (gesdd) is the fast routine; on the rare matrix on
 // which it does not converge, the QR iteration (gesvd) takes its place.
 #include "catena/linear/lapack/lapack.h"

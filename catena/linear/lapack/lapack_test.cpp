@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Each factorization is checked by what defines it: products, orthogonality, residuals.
 #include "catena/linear/lapack/lapack.h"
 

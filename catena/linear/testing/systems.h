@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Systems and helpers of this room's tests.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/model/peers/peer_coordinates.h"
 
 #include <algorithm>

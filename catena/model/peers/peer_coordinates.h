@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Coordinates of other libraries: q, v, v̇ and efforts in the orders and frames of Pinocchio, Drake
 // and MuJoCo, and back (docs/notation.md, section 5).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Coordinates of other libraries, against what their coordinates mean: rates of the poses that they
 // describe, found by differences, and power.
 #include "catena/model/peers/peer_coordinates.h"

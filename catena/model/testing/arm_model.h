@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The arm in which tests make mistakes.
 #pragma once
 

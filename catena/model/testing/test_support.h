@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the tests of this room share: 4 x 4 matrices by their textbook entries (Eigen, not our
 // types), the displacement of every hinge type as a product of them, and random mechanisms.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The problems of [Sohl & Bobrow 2001] with the data that its reference solutions fill in (section
 // 4): unit rods in the plane, gravity 9.81 along −y.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the tests of this room share: motions that are simulated, and read back.
 #pragma once
 

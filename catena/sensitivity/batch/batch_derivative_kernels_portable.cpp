@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Derivatives of packs of states for every processor (on x86-64: two states, SSE2).
 #define CATENA_BATCH_KERNELS portable_batch_derivative_kernels
 #if defined(__x86_64__)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/sensitivity/batch/batch_derivative_tables.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The plain tables of a mechanism that the kernels of batches of derivatives read.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Derivatives of many states at once against those of one state (which tree_derivatives_test.cpp
 // compares with the reference).
 #include "catena/sensitivity/batch_derivatives.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The matrices made of columns (columns.h) for packs, one state per lane, and the algebra of
 // forward derivatives.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/sensitivity/kernels/column_table.h"
 
 #include <string>

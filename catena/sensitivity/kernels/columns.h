@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The columns of the derivatives of inverse dynamics: for each freedom a few six-vectors from which
 // every derivative, and every product with one, is made of dot products.
 //

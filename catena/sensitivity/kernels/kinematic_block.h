@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How tangent directions of positions change along a motion by themselves: ξ̇ = δv − [v, ξ].
 #pragma once
 

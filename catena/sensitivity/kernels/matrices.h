@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The matrices made of columns (columns.h), and the dense algebra of forward derivatives: an
 // inverse of the mass matrix that keeps to the zeros of the tree, and a product.
 //

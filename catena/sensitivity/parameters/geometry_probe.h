@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exact derivatives by the geometry of hinges: where they are on their bodies, how they are turned,
 // their axes and pitches.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The gradient of xᵀ τ, τ the efforts that a tree needs at a point, by inertial parameters, gravity
 // and the geometry of its hinges: all of them in one sweep outward and one inward, whatever their
 // number. The transpose of the regressor, and of derivatives along probes (geometry_probe.h).

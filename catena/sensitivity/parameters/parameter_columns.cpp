@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The derivatives that a ParameterSet writes down: efforts of the spanning tree by inertial
 // parameters, gravity and the constants of elements; and the regressor.
 #include "catena/base/index.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The derivatives of a ParameterSet: columns that parameters.cpp writes down, probes for geometry,
 // and differences for the rest.
 #include <algorithm>

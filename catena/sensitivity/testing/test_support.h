@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the tests of this room share: derivatives of the reference
 // (dynamics/testing/quad_reference.h) by central differences of order eight in long double, along
 // tangent directions.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Motions of loops with ball joints, whose rotations are quaternions, through singular positions.
 // The references are integrated here in coordinates that are not singular there.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/simulation/coordinates/closed_coordinates.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The coordinates of a closed mechanism: those of the nodes outside loops, the independent ones of
 // each loop, and the independent velocities. at() finds the rest (closed_loop.h): positions by
 // Newton's method from the tangent predictor

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How well error control does where the independent coordinates alone do not tell: linkages without
 // friction that pass dead points.
 #include <algorithm>

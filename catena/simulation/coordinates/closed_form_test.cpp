@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Simulated motions against closed forms and against integrations of other equations in high
 // precision.
 #include <cmath>

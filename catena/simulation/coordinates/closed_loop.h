@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One closed loop in motion: where it is closed, how it goes on from there, and on which of its
 // branches it is.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The branches of a closed loop at and beside singular positions (closed_loop.h).
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A closed loop within a step that was made, and on the way to where a step may end
 // (closed_loop.h).
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Motions of closed mechanisms, against the reference solutions for [Jain 2009] (cases V4, V10,
 // V11, V12).
 #include <numbers>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Closed coordinates at an instant, and how they pass singular positions (closed_coordinates.h).
 #include <algorithm>
 #include <cmath>

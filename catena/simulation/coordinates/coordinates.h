@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Coordinates: what an integrator sees of a mechanism. It integrates a vector y; the rooms above
 // work with a State. This is the seam between the two, and the place where y meets its manifold.
 //

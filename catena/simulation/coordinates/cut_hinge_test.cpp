@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What acts at a hinge at which a loop is cut: the same as when the loop is cut elsewhere.
 #include <cmath>
 #include <numbers>

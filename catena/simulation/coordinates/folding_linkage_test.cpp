@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Peaucellier's inversor through the position in which its rhomb folds together: two corners meet,
 // the rank of the closure drops by two, and mechanisms with more freedoms begin there (the corners
 // might stay together). The motion that came goes on: the corners pass each other.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the coordinates of a mechanism know of one instant of its motion, and of a step between two
 // instants. Both are values: they are filled in place (so that nothing is allocated again and
 // again) and handed to whatever needs them. No answer depends on what was asked before.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The position of a loop as a vector x, one number for each of its freedoms in the order of a
 // chart's columns (dependent, then independent): so it can be predicted, interpolated and polished
 // freedom by freedom.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sarrus' linkage, two pairs of hinged plates that let a table only rise and fall, through the
 // position in which it lies flat: the upper plates lie on the lower ones there, and each pair could
 // begin to spin about its edge. One of its constraints is redundant.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Motions by multipliers through singular positions, where the rank of the loop's constraints drops
 // (constraint_set_singular.cpp). The references are differential equations for one angle, over
 // which all places are given in closed form, and the angle itself where it is prescribed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The Runge-Kutta method of order 8(5,3) of Dormand and Prince with step-size control and dense
 // output of order 7: twelve evaluations a step, three more for a step that is evaluated inside.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Coefficients of the Runge-Kutta method of order 8(5,3) of Dormand and Prince with its dense
 // output of order 7, as in the code DOP853 (Hairer, Norsett and Wanner, Solving Ordinary
 // Differential Equations I, 2nd edition, section II.5 and appendix).

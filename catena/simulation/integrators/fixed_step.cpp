@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/simulation/integrators/fixed_step.h"
 
 #include <algorithm>

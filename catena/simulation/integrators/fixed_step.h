@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Methods of fixed step: Euler, Adams-Bashforth 2 to 4, Runge-Kutta 4, Adams-Moulton 4 (Kasahara,
 // Honda and Narita, table I, whose "trapezoidal" rule is Adams-Bashforth 2).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The differential-algebraic form of a mechanism through SUNDIALS' IDA: all coordinates of the
 // tree, multipliers as unknowns, nothing eliminated. A cross-check of the other integrators that
 // shares neither forward dynamics nor projection with them, and for teaching (Gear, Gupta &

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The differential-algebraic form against the other integrators and closed forms.
 #include "catena/simulation/integrators/ida.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Integrators of ẏ = f(t, y): one interface, step by step, with dense output inside the last step.
 //
 //   dop853    Dormand and Prince, order 8, error control by orders 5 and 3 (the default)

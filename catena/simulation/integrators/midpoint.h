@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The variational midpoint rule on the group of the mechanism: symplectic, symmetric, of order two.
 //
 // It is the rule of the discrete Lagrangian h L(g_mid, ξ), where g₁ = g₀ exp(h ξ) and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The closed loops of a mechanism in a step of the variational midpoint rule (midpoint.h).
 //
 // Loops are constraints φ(g) = 0 on the freedoms of the spanning tree, with multipliers at the ends

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SUNDIALS' integrators behind our interface: CVODE (Adams, BDF) and ARKODE (explicit, order 8).
 //
 // Tolerances are weights of our own, so that entries outside error control do not count. A rate

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Several stops and dry friction at once: what is decided together, against enumeration with the
 // dense mass matrix, closed forms and the energy balance.
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Functions that are watched for their zeros, of switches and of events: fast ones, and those that
 // jump. The times of their zeros are known.
 #include <cmath>

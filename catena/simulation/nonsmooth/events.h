@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Event detection (zero crossings, witness functions) by root finding: functions g of time and
 // state that are watched while an integrator steps.
 // An event happens where a watched g, once positive, falls to zero or below.

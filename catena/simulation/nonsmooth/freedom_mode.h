@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a freedom does that is not smooth. Modes are constant while an integrator steps; they change
 // at events (stops_and_friction.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Contacts whose own friction presses them into their planes (Painlevé): sliding has no finite
 // force, and an impulse ends it. Against closed forms derived here by hand.
 #include <cmath>

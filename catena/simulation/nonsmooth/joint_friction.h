@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Dry friction at the freedoms of a mechanism: which law acts where, and its force.
 //
 // The set-valued law has modes (freedom_mode.h): a freedom sticks, held by what is needed up to the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prescribed motions whose velocity jumps, among stops (stops_and_friction.h).
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where a servo begins: any freedom may move to bring the state onto its motion. During the run
 // only its actuators do.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Several contacts at once: impacts, rest, slip and contradictions, against closed forms,
 // conservation laws and statics.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tolerances of time-stepping (time_stepping.h), in m, m/s, rad and rad/s.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where freedoms are that are at their limits, and that they stay there (stops_and_friction.h).
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/simulation/nonsmooth/stops_and_friction.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stops and dry friction: which freedoms stick, slide, rest against a limit or bounce off it.
 //
 // What happens at an instant is decided for all freedoms together, by two small problems with

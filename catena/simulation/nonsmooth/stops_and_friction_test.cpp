@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stops and dry friction against closed forms.
 #include <cmath>
 #include <numbers>

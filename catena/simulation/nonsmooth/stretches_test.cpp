@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs by events never end because of contacts, stops or friction: where events chatter, accumulate
 // or have no solution, time-stepping takes over for a stretch, and the log says so.
 #include <random>

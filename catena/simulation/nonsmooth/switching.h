@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Constraints that come and go while a mechanism moves: switches by time or by a function, and
 // contacts that touch down, slide, stick and lift off (constraints/constraint_set.h).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Constraints that are switched during a simulation, contacts with friction, servo constraints and
 // loops by multipliers, against closed forms, published numbers and conservation laws.
 #include "catena/simulation/nonsmooth/switching.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/simulation/nonsmooth/time_stepping.h"
 
 #include <algorithm>

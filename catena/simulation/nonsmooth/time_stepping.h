@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Time-stepping: contact, impact, stops and dry friction as one problem of impulses in every fixed
 // step (method `time-stepping`), for things that walk, roll, fall and lie in heaps. First order in
 // the step where contacts change, second order between. No event is located but the division of a

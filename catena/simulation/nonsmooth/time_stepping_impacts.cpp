@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Impacts within a step, and positions at its end (time_stepping.h).
 #include <algorithm>
 #include <cmath>

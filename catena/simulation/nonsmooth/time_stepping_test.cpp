@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Time-stepping against closed forms (error at 1 ms printed), what the audit must hold on random
 // drops, and closed loops and prescribed motions against the integrators with events.
 #include "catena/simulation/nonsmooth/time_stepping.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The audit of a simulation: does energy change by the work of its elements alone, and is momentum
 // kept where nothing acts on it? Energy and momentum are measured by code that shares nothing with
 // the equations of motion (energy.h, momentum.h).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measures energy and momentum along a simulation and judges them (audit.h).
 #pragma once
 

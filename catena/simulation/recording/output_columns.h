@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chooses the columns of a run and fills its rows (outputs.h).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The columns of a run: chosen by name, a * standing for anything, and filled row by row.
 //
 //   q.NAME v.NAME a.NAME        coordinates, velocities, accelerations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/simulation/recording/recorded_motion.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A motion as a run has recorded it: states and efforts at rows, and what lies between them.
 //
 // Between two rows positions follow the cubic on the manifold that has the positions and velocities

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Motions read back from rows, between the rows against a simulation with many more of them.
 #include "catena/simulation/recording/recorded_motion.h"
 

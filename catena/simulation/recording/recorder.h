@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the rows, events and checkpoints of a simulation go: a run file, a CSV file, or memory.
 //
 //   MemoryRecorder record;

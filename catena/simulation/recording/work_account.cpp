@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "catena/simulation/recording/work_account.h"
 
 #include <algorithm>

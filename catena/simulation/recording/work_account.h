@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The account of work: every element that does work on a mechanism, its power at an instant, and
 // where its work stands in the vector y that is integrated. So the energy balance
 // E(t) = E(0) + Σ work is integrated with the motion. Error control does not look at the work, so

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; time_table.h needs it.
 //
 // Expressions such as "2*sin(2*pi*t) - 0.1*v.elbow": a small language for inputs, motions and

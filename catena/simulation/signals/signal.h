@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Signal: a function of time and state (signal_settings.h), ready to be evaluated in a simulation,
 // with its jumps under control: between two calls of start() it is smooth (up to kinks of abs, min,
 // max), whatever it does beyond. For components (component.h) that have inputs of their own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The signals of a simulation, for all their users, with their jumps: where each is switched to,
 // and where the next corner is.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SignalSettings: a function of time, or of time and state, as the user gives it: an input, the
 // target of a controller, a prescribed motion, a function whose zeros are events.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; signal_settings.h needs it.
 //
 // Tables: a measured or computed history, from a CSV file or from code, as a function of time with

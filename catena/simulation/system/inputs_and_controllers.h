@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The components that simulation settings name directly: inputs and PID controllers.
 #pragma once
 

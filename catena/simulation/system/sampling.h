@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sampled components of a system in time: when each has its next tick, which outputs are held,
 // and which are still being computed (delay).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The components of a system, connected: which output or signal feeds each input, in which order
 // outputs are evaluated, where states, memory and outputs of each component stand in the vectors of
 // all of them.

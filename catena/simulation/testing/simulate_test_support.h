@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Models to simulate and how accurately, and what is said of a simulation that cannot be done.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the tests of this room share: a model, in a folder of its own.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the tests of this room share: references that do not use our types (a matrix exponential in
 // extended precision), a measure of error for every scalar, and rotation vectors to try.
 #pragma once

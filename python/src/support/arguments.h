@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Arguments of the bindings, and how results are handed back.
 //
 // A State knows its mechanism, so that it can be read and written by name; a Workspace keeps its

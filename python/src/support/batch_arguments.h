@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Arguments of the bindings of batches: (B, n) arrays, without copies where they are float64 in
 // rows.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ctrl-C and the like in a function of the user that the library calls to check it: to the library
 // an exception there is a mistake of the function, to the user it is none.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Functions of the user that C++ calls while the GIL is released, and Ctrl-C meanwhile: in
 // simulations and in the search for an optimal motion.
 #pragma once

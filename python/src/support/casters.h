@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How Catena's small types cross into Python: vectors and matrices become NumPy arrays of float64
 // (copies; a State gives away views), and are taken from anything that NumPy can read. pybind11's
 // own Eigen header would do, at twice the compile time and with messages that do not say which

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Costs by functions of the user, along a trajectory and in the search for an optimal motion.
 #pragma once
 

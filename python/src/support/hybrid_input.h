@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What hybrid dynamics and its derivatives are given.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Long calls without the GIL that Ctrl-C ends.
 #pragma once
 

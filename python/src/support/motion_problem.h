@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A problem of an optimal motion as Python has it: for the search and for its transcription.
 #pragma once
 

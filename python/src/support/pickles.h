@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pickles of results that belong to a mechanism, which goes with them.
 #pragma once
 

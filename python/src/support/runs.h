@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the bindings of simulations and of runs share.
 #pragma once
 

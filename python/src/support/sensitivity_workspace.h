@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `SensitivityWorkspace` in Python, and its use in one call.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Enumerations and plain structs of C++ as Python knows them.
 //
 // An enumeration is a class of the same name; wherever one is asked for, the name of its value does
