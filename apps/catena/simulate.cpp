@@ -290,7 +290,9 @@ void resume(const SimulateOptions& options) {
     header = run.header();
     if (run.being_written())
       throw Error(options.resume + ": another program is still writing this run");
-    const std::vector<RunCheckpoint> all = run.checkpoints();
+    std::string damage;
+    const std::vector<RunCheckpoint> all = run.checkpoints(&damage);
+    if (!damage.empty()) fmt::print(stderr, "warning: {}, from where it goes on\n", damage);
     if (!all.empty()) checkpoint = all.back();
   }
   if (header.kind != "simulation")

@@ -16,7 +16,7 @@ using Eigen::Index;
 using Eigen::VectorXd;
 
 // A motion below this fraction of the terms that it is the sum of is rounding.
-constexpr double kSpeedRounding = 256.0 * std::numeric_limits<double>::epsilon();
+constexpr double kSolverSpeedRounding = 256.0 * std::numeric_limits<double>::epsilon();
 // A freedom whose own answer falls to this fraction while others are held moves with them.
 constexpr double kDependent = 1e-10;
 
@@ -54,7 +54,7 @@ class Solver {
     const double u = motion_[i];
     const double scale =
         std::abs(p_.b[i]) + p_.w.row(i).cwiseAbs().dot(push_.cwiseAbs().transpose());
-    if (std::abs(u) <= kSpeedRounding * scale) return 0.0;
+    if (std::abs(u) <= kSolverSpeedRounding * scale) return 0.0;
     if (u > 0.0 && push_[i] <= p_.least[i]) return 0.0;
     if (u < 0.0 && push_[i] >= p_.most[i]) return 0.0;
     return std::abs(u);

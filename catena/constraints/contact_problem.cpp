@@ -23,7 +23,7 @@ constexpr int kRelaxed = 2;
 constexpr int kAttempts = 8;
 constexpr int kNewtonSteps = 40;
 // What Newton's method is content with, as a fraction of the largest motion.
-constexpr double kForceRounding = 64.0 * std::numeric_limits<double>::epsilon();
+constexpr double kSolvedResidual = 64.0 * std::numeric_limits<double>::epsilon();
 // Of the pivots of Newton's matrix: redundant contacts make it singular.
 constexpr double kRank = 1e-11;
 
@@ -60,7 +60,7 @@ class Solver {
       force_.setZero();
     }
     int sweeps = kSweeps;
-    for (int attempt = 0; attempt < kAttempts && best.residual > kForceRounding; ++attempt) {
+    for (int attempt = 0; attempt < kAttempts && best.residual > kSolvedResidual; ++attempt) {
       const double part = attempt < kRelaxed ? 1.0 : std::pow(0.5, attempt - kRelaxed + 1);
       for (int k = 0; k < sweeps; ++k) sweep(part);
       const VectorXd from = force_;
@@ -201,7 +201,7 @@ class Solver {
         last = size;
         best = force_;
       }
-      if (size <= kForceRounding * scale_) break;
+      if (size <= kSolvedResidual * scale_) break;
       decomposition.compute(slope);
       force_ -= decomposition.solve(f);
     }

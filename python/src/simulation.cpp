@@ -343,7 +343,11 @@ void bind_simulation(py::module_& m) {
           header = run.header();
           if (run.being_written())
             throw Error(path + ": another program is still writing this run");
-          const std::vector<RunCheckpoint> all = run.checkpoints();
+          std::string damage;
+          const std::vector<RunCheckpoint> all = run.checkpoints(&damage);
+          if (!damage.empty() &&
+              PyErr_WarnEx(PyExc_UserWarning, (damage + ", from where it goes on").c_str(), 1) < 0)
+            throw py::error_already_set();
           if (!all.empty()) checkpoint = all.back();
         }
         if (header.kind != "simulation")

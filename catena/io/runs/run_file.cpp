@@ -75,7 +75,7 @@ struct RunFile::File {
   RunHeader header;
   std::string version;
   std::vector<std::string> names;
-  hdf5::Handle file, rows, events, checkpoints, states, audit, progress;
+  hdf5::Handle file, rows, events, checkpoints, states, sums, audit, progress;
   RunProgress done;
   FileIdentity opened;
 
@@ -97,7 +97,8 @@ struct RunFile::File {
   }
 
   void close() {
-    for (hdf5::Handle* handle : {&rows, &events, &checkpoints, &states, &audit, &progress, &file})
+    for (hdf5::Handle* handle :
+         {&rows, &events, &checkpoints, &states, &sums, &audit, &progress, &file})
       handle->close();
   }
 
@@ -119,6 +120,8 @@ struct RunFile::File {
     events = hdf5::open_dataset(id, "events", what());
     checkpoints = hdf5::open_dataset(id, "checkpoints", what());
     states = hdf5::open_dataset(id, "checkpoint_states", what());
+    if (H5Lexists(id, kCheckpointSums, H5P_DEFAULT) > 0)  // not in files of version 0.1
+      sums = hdf5::open_dataset(id, kCheckpointSums, what());
     audit = hdf5::open_dataset(id, "audit", what());
     progress = hdf5::open_dataset(id, "progress", what());
     read_progress();
@@ -206,7 +209,47 @@ std::vector<RunEvent> RunFile::events() const {
   return events;
 }
 
-std::vector<RunCheckpoint> RunFile::checkpoints() const {
+namespace {
+
+// The checksum of a run's rows and events, up to a place that only moves forward.
+class CheckedRun {
+ public:
+  CheckedRun(const RunFile& run, std::string events)
+      : run_(run), events_(std::move(events)), sum_(run.header()) {}
+
+  // To after so many rows and events; false if the file has fewer.
+  bool advance(double rows, double events) {
+    if (!(rows >= static_cast<double>(rows_) && rows <= static_cast<double>(run_.rows()) &&
+          events >= static_cast<double>(lines_)))
+      return false;
+    const auto until = static_cast<std::int64_t>(rows);
+    while (rows_ < until) {
+      const RunRows block = run_.read(rows_, std::min(kRowsAtATime, until - rows_));
+      sum_.rows.add({block.data(), to_size(block.size())});
+      rows_ += block.rows();
+    }
+    for (; static_cast<double>(lines_) < events; ++lines_) {
+      const std::size_t end = events_.find('\n', at_);
+      if (end == std::string::npos) return false;
+      sum_.events.add(std::string_view(events_).substr(at_, end + 1 - at_));
+      at_ = end + 1;
+    }
+    return true;
+  }
+  const CheckpointSum& sum() const { return sum_; }
+
+ private:
+  static constexpr std::int64_t kRowsAtATime = 4096;
+  const RunFile& run_;
+  std::string events_;
+  CheckpointSum sum_;
+  std::int64_t rows_ = 0, lines_ = 0;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+std::vector<RunCheckpoint> RunFile::checkpoints(std::string* damage) const {
   const hdf5::Quiet quiet;
   std::vector<CheckpointRecord> records(to_size(file_->done.checkpoints));
   std::vector<double> values(to_size(file_->done.checkpoint_values));
@@ -214,16 +257,37 @@ std::vector<RunCheckpoint> RunFile::checkpoints() const {
                 CheckpointRecord{}.size(), records.data(), file_->what());
   hdf5::read_at(file_->states.get(), H5T_NATIVE_DOUBLE, 0, values.size(), 0, 0, values.data(),
                 file_->what());
+  std::vector<std::uint64_t> sums(records.size(), kNoCheckpointSum);
+  if (file_->sums.valid())
+    hdf5::read_at(file_->sums.get(), H5T_NATIVE_UINT64, 0, sums.size(), 0, 0, sums.data(),
+                  file_->what());
+  CheckedRun checked(*this, file_->done.event_bytes > 0
+                                ? file_->read_bytes(file_->events, file_->done.event_bytes)
+                                : std::string());
   std::vector<RunCheckpoint> checkpoints;
-  for (const auto& [time, rows, events, first, size] : records) {
-    if (!(first >= 0.0 && size >= 0.0 && first + size <= static_cast<double>(values.size())))
-      throw Error("'" + file_->path + "' is damaged: the checkpoint at time " + number(time) +
-                  " has no state");
-    const auto from = values.begin() + static_cast<long>(first);
+  for (std::size_t k = 0; k < records.size(); ++k) {
+    const CheckpointRecord& record = records[k];
+    const auto [time, rows, events, first, size] = record;
+    const bool has_state =
+        first >= 0.0 && size >= 0.0 && first + size <= static_cast<double>(values.size());
+    const std::span<const double> state =
+        has_state ? std::span(values).subspan(static_cast<std::size_t>(first),
+                                              static_cast<std::size_t>(size))
+                  : std::span<const double>();
+    if (!has_state || !checked.advance(rows, events) ||
+        (sums[k] != kNoCheckpointSum && sums[k] != checked.sum().value(record, state))) {
+      std::string message = "'" + file_->path + "' is damaged before or at checkpoint " +
+                            std::to_string(k + 1) + " of " + std::to_string(records.size());
+      if (checkpoints.empty())
+        throw Error(message + "; no checkpoint before it is good: run it again from the start");
+      if (damage != nullptr)
+        *damage = message + "; the last good one is at " + number(checkpoints.back().time) + " s";
+      break;
+    }
     checkpoints.push_back({time,
                            static_cast<std::int64_t>(rows),
                            static_cast<std::int64_t>(events),
-                           {from, from + static_cast<long>(size)}});
+                           {state.begin(), state.end()}});
   }
   return checkpoints;
 }

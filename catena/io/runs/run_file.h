@@ -8,7 +8,8 @@
 //
 // Layout: attributes format, kind, version, model_path; datasets model (native YAML), settings and
 // audit (JSON), columns (names, "time" first), units, rows (row by column, chunked along rows),
-// events (one JSON object per line: time, kind, name, detail), checkpoints, and progress: how much
+// events (one JSON object per line: time, kind, name, detail), checkpoints, their states and
+// checksums, and progress: how much
 // of the others is valid. All datasets exist before the first row, and the file is written in
 // HDF5's single-writer-multiple-reader mode: it can be read while the run goes on, and after the
 // writer was killed (the reader clears the flag that a killed writer leaves, for other programs).
@@ -63,7 +64,7 @@ class RunWriter {
  public:
   // A new file; throws an Error if `path` exists and `overwrite` is false, or cannot be written.
   RunWriter(const std::string& path, const RunHeader& header, bool overwrite);
-  // Goes on with a file at its last checkpoint; rows and events after it are dropped.
+  // Goes on with a file at its last good checkpoint; rows and events after it are dropped.
   static RunWriter resume(const std::string& path);
   RunWriter(RunWriter&&) noexcept;
   RunWriter& operator=(RunWriter&&) noexcept;
@@ -103,7 +104,9 @@ class RunFile {
   std::string audit_json() const;  // empty while the run goes on
   std::int64_t rows() const;
   std::vector<RunEvent> events() const;
-  std::vector<RunCheckpoint> checkpoints() const;
+  // The checkpoints whose checksum is right, up to the first that is not; `damage` then says what
+  // is wrong. Throws an Error if there are checkpoints and none is good.
+  std::vector<RunCheckpoint> checkpoints(std::string* damage = nullptr) const;
 
   int column_index(std::string_view name) const;  // NameError with the nearest name
   Eigen::VectorXd column(std::string_view name) const;

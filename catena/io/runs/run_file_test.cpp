@@ -251,6 +251,54 @@ TEST_F(RunFileTest, DamagedFilesDoNotCrash) {
   }
 }
 
+// Bytes of the data themselves: whatever a resumed run would rest on is noticed, and the last
+// checkpoint before the damage is used.
+TEST_F(RunFileTest, DamagedDataLoseTheCheckpointsBehindThem) {
+  constexpr std::int64_t kRows = 3000, kEvery = 500;
+  {
+    RunWriter writer(path("a.h5"), header(), false);
+    for (std::int64_t i = 0; i < kRows; ++i) {
+      writer.append(row(i));
+      if (i % 100 == 0) writer.add_event({static_cast<double>(i), "limit", "elbow", "touched"});
+      if (i % kEvery == kEvery - 1)
+        writer.checkpoint({static_cast<double>(i), 0, 0, {1.5 * static_cast<double>(i), -2.0}});
+    }
+    writer.finish("{}", true);
+  }
+  const std::size_t all = RunFile(path("a.h5")).checkpoints().size();
+  ASSERT_EQ(all, 6u);
+  // The bytes of one number of the data, turned over in the file.
+  const auto damage = [&](double number) {
+    std::ifstream stream(path("a.h5"), std::ios::binary);
+    std::string bytes((std::istreambuf_iterator<char>(stream)), {});
+    const std::string wanted(reinterpret_cast<const char*>(&number), sizeof(number));
+    std::size_t changed = 0;
+    for (std::size_t at = bytes.find(wanted); at != std::string::npos;
+         at = bytes.find(wanted, at + 1)) {
+      bytes[at + 3] = static_cast<char>(bytes[at + 3] ^ 1);
+      ++changed;
+    }
+    EXPECT_GE(changed, 1u);
+    std::ofstream(path("bad.h5"), std::ios::binary) << bytes;
+    std::string message;
+    const std::size_t good = RunFile(path("bad.h5")).checkpoints(&message).size();
+    EXPECT_THAT(message, HasSubstr("bad.h5"));
+    return good;
+  };
+  EXPECT_EQ(damage(1.5 * 2499.0), 4u);  // the state of the fifth
+  EXPECT_EQ(damage(row(1234)[1]), 2u);  // a row before the third
+  EXPECT_THAT(problem([&] { damage(row(7)[1]); }), HasSubstr("run it again"));  // before the first
+
+  // A resumed run starts at the last good one and has only good ones.
+  damage(row(1234)[1]);
+  { RunWriter writer = RunWriter::resume(path("bad.h5")); }
+  const RunFile resumed(path("bad.h5"));
+  EXPECT_EQ(resumed.rows(), 1000);
+  std::string message;
+  EXPECT_EQ(resumed.checkpoints(&message).size(), 2u);
+  EXPECT_EQ(message, "");
+}
+
 // In a child process whose files may not grow beyond a limit: the system's answer to a write is
 // then the same as on a full disk, but for its wording.
 TEST_F(RunFileTest, FullDiskKeepsWhatWasWritten) {

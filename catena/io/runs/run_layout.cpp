@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "catena/io/runs/run_layout.h"
 
+#include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -10,8 +12,36 @@
 #include <unistd.h>
 
 #include "catena/base/error.h"
+#include "catena/io/runs/run_file.h"
 
 namespace catena {
+
+void RunChecksum::add(std::span<const double> values) {
+  for (const double x : values) add(std::bit_cast<std::uint64_t>(x));
+}
+
+void RunChecksum::add(std::string_view text) {
+  add(text.size());
+  for (const char c : text) add(static_cast<unsigned char>(c));
+}
+
+CheckpointSum::CheckpointSum(const RunHeader& run) {
+  for (const std::string* text : {&run.kind, &run.model_yaml, &run.settings_json})
+    header.add(*text);
+  for (const RunColumn& column : run.columns) {
+    header.add(column.name);
+    header.add(column.unit);
+  }
+}
+
+std::uint64_t CheckpointSum::value(const CheckpointRecord& record,
+                                   std::span<const double> state) const {
+  RunChecksum sum;
+  for (const RunChecksum* part : {&header, &rows, &events}) sum.add(part->value());
+  sum.add(std::span(record).first(3));  // its place in `checkpoint_states` may change
+  sum.add(state);
+  return std::max<std::uint64_t>(sum.value(), 1);  // 0 is none
+}
 namespace {
 
 struct flock lock_of(short type) {

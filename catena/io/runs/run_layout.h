@@ -4,9 +4,13 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace catena {
+
+struct RunHeader;
 
 inline constexpr const char* kRunFormat = "catena run 1";
 
@@ -30,6 +34,34 @@ static_assert(sizeof(RunProgress) == kProgressFields * sizeof(std::int64_t));
 // One row of the dataset `checkpoints`: time, rows, events, and where its state is in the dataset
 // `checkpoint_states`. All are doubles, exact up to 2^53.
 using CheckpointRecord = std::array<double, 5>;
+
+// Checksum of 64 bits over whatever is added, in order. Finds damage, not forgery.
+class RunChecksum {
+ public:
+  void add(std::uint64_t word) {
+    value_ = (value_ ^ word) * 0x9e3779b97f4a7c15U;
+    value_ ^= value_ >> 32U;
+  }
+  void add(std::span<const double> values);
+  void add(std::string_view text);
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0x243f6a8885a308d3U;
+};
+
+// What a resumed run rests on: header, rows and events up to a checkpoint, and its state. The
+// dataset `checkpoint_sums` has one value() for each checkpoint.
+struct CheckpointSum {
+  RunChecksum header, rows, events;
+
+  CheckpointSum() = default;
+  explicit CheckpointSum(const RunHeader& header);
+  std::uint64_t value(const CheckpointRecord& record, std::span<const double> state) const;
+};
+// In files of version 0.1, which have no sums: not checked.
+inline constexpr std::uint64_t kNoCheckpointSum = 0;
+inline constexpr const char* kCheckpointSums = "checkpoint_sums";
 
 // Says that a program is writing a run file: a lock on a byte far behind its end, which the system
 // drops when the program ends, however it ends.

@@ -88,6 +88,7 @@ void create_file(const std::string& path, const RunHeader& header, const std::st
   hdf5::create_growing(id, "events", H5T_STD_U8LE, 0, kTextChunk, what);
   hdf5::create_growing(id, "checkpoints", H5T_IEEE_F64LE, CheckpointRecord{}.size(), 64, what);
   hdf5::create_growing(id, "checkpoint_states", H5T_IEEE_F64LE, 0, 512, what);
+  hdf5::create_growing(id, kCheckpointSums, H5T_STD_U64LE, 0, 64, what);
   hdf5::create_growing(id, "audit", H5T_STD_U8LE, 0, kTextChunk, what);
   if (!file.close()) throw Error(what + ": " + hdf5::reason());
 }
@@ -98,7 +99,7 @@ struct RunWriter::File {
   std::string path;
   std::size_t columns = 0;
   WriterLock lock;
-  hdf5::Handle file, rows, events, checkpoints, states, audit, progress;
+  hdf5::Handle file, rows, events, checkpoints, states, sums, audit, progress;
   RunProgress done;  // on the disk
   double last_time = 0.0;
   std::vector<double> new_rows;
@@ -106,6 +107,8 @@ struct RunWriter::File {
   std::int64_t new_event_count = 0;
   std::vector<CheckpointRecord> new_checkpoints;
   std::vector<double> new_states;
+  std::vector<std::uint64_t> new_sums;
+  CheckpointSum sum;  // of everything added so far
   Clock::time_point flushed = Clock::now();
   bool failed = false;
 
@@ -127,6 +130,7 @@ struct RunWriter::File {
   void create(const RunHeader& header) {
     check_header(path, header);
     columns = header.columns.size();
+    sum = CheckpointSum(header);
     create_file(temporary_name(), header, what());
     lock = WriterLock(temporary_name());
     const hdf5::Handle access = hdf5::access_settings();
@@ -138,6 +142,7 @@ struct RunWriter::File {
     events = hdf5::open_dataset(file.get(), "events", what());
     checkpoints = hdf5::open_dataset(file.get(), "checkpoints", what());
     states = hdf5::open_dataset(file.get(), "checkpoint_states", what());
+    sums = hdf5::open_dataset(file.get(), kCheckpointSums, what());
     audit = hdf5::open_dataset(file.get(), "audit", what());
     progress = hdf5::open_dataset(file.get(), "progress", what());
     write_progress(done);
@@ -149,26 +154,35 @@ struct RunWriter::File {
     if (code) throw Error(what() + ": " + code.message());
   }
 
-  void add(std::span<const double> row) { new_rows.insert(new_rows.end(), row.begin(), row.end()); }
+  void add(std::span<const double> row) {
+    new_rows.insert(new_rows.end(), row.begin(), row.end());
+    sum.rows.add(row);
+  }
 
   void add(const RunEvent& event) {
-    new_events += text_of(event);
+    const std::string text = text_of(event);
+    new_events += text;
+    sum.events.add(text);
     ++new_event_count;
   }
 
-  void add(double time, std::int64_t rows_before, std::int64_t events_before,
-           std::span<const double> state) {
+  // Behind all rows and events that were added so far.
+  void add_checkpoint(const RunCheckpoint& checkpoint) {
+    const std::vector<double>& state = checkpoint.state;
     const auto first =
         static_cast<double>(done.checkpoint_values) + static_cast<double>(new_states.size());
-    new_checkpoints.push_back({time, static_cast<double>(rows_before),
-                               static_cast<double>(events_before), first,
-                               static_cast<double>(state.size())});
+    const CheckpointRecord record = {checkpoint.time, static_cast<double>(checkpoint.rows),
+                                     static_cast<double>(checkpoint.events), first,
+                                     static_cast<double>(state.size())};
+    new_checkpoints.push_back(record);
+    new_sums.push_back(sum.value(record, state));
     new_states.insert(new_states.end(), state.begin(), state.end());
   }
 
   bool close() {
     bool good = true;
-    for (hdf5::Handle* handle : {&rows, &events, &checkpoints, &states, &audit, &progress, &file})
+    for (hdf5::Handle* handle :
+         {&rows, &events, &checkpoints, &states, &sums, &audit, &progress, &file})
       good = handle->close() && good;
     lock = WriterLock();
     return good;
@@ -192,6 +206,8 @@ struct RunWriter::File {
     next.events += new_event_count;
     append(states, H5T_NATIVE_DOUBLE, next.checkpoint_values, new_states.size(), 0,
            new_states.data());
+    std::int64_t sums_place = next.checkpoints;
+    append(sums, H5T_NATIVE_UINT64, sums_place, new_sums.size(), 0, new_sums.data());
     append(checkpoints, H5T_NATIVE_DOUBLE, next.checkpoints, new_checkpoints.size(),
            CheckpointRecord{}.size(), new_checkpoints.data());
     write_progress(next);
@@ -201,6 +217,7 @@ struct RunWriter::File {
     new_event_count = 0;
     new_checkpoints.clear();
     new_states.clear();
+    new_sums.clear();
     flushed = Clock::now();
   }
 
@@ -280,19 +297,20 @@ RunWriter RunWriter::resume(const std::string& path) {
   const std::vector<RunCheckpoint> checkpoints = old.checkpoints();
   if (checkpoints.empty())
     throw Error("'" + path + "' has no checkpoint to go on from; run it again from the start");
-  const RunCheckpoint& last = checkpoints.back();
   std::error_code code;
   try {
     file.create(old.header());
-    for (std::int64_t i = 0; i < last.rows; i += kCopiedRows) {
-      const RunRows block = old.read(i, std::min(kCopiedRows, last.rows - i));
-      file.add({block.data(), to_size(block.size())});
-      file.flush();
-    }
     const std::vector<RunEvent> events = old.events();
-    for (std::int64_t i = 0; i < last.events; ++i) file.add(events[index(i)]);
-    for (const RunCheckpoint& one : checkpoints)
-      file.add(one.time, one.rows, one.events, one.state);
+    std::int64_t rows = 0, lines = 0;
+    for (const RunCheckpoint& one : checkpoints) {  // in order: a checksum is of all before it
+      for (; rows < one.rows; rows = std::min(rows + kCopiedRows, one.rows)) {
+        const RunRows block = old.read(rows, std::min(kCopiedRows, one.rows - rows));
+        file.add({block.data(), to_size(block.size())});
+        file.flush();
+      }
+      for (; lines < one.events; ++lines) file.add(events[index(lines)]);
+      file.add_checkpoint(one);
+    }
     file.flush();
     file.publish();
   } catch (const Error&) {
@@ -317,7 +335,7 @@ void RunWriter::append(std::span<const double> row) {
 void RunWriter::add_event(const RunEvent& event) { file_->add(event); }
 
 void RunWriter::checkpoint(const RunCheckpoint& checkpoint) {
-  file_->add(checkpoint.time, rows(), events(), checkpoint.state);
+  file_->add_checkpoint({checkpoint.time, rows(), events(), checkpoint.state});
 }
 
 void RunWriter::flush() {
