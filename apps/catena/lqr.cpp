@@ -90,8 +90,8 @@ void read_run(const LqrOptions& options, Task& task) {
   if (rough > 0)
     std::fprintf(
         stderr,
-        "%s: warning: the motion has %lld impacts or changes of friction, which the linear "
-        "model does not know\n",
+        "%s: warning: the motion has %lld impacts or changes of friction; the linear model "
+        "leaves them out\n",
         path.c_str(), static_cast<long long>(rough));
 }
 
@@ -162,7 +162,8 @@ void design(const LqrOptions& options, Task& task) {
                         std::vector<State>(2, in.state), std::vector<VectorXd>(2, in.effort));
   }
   if (!task.regulator.unreachable.empty())
-    std::fprintf(stderr, "catena lqr: warning: the actuators (%s) cannot change %s\n",
+    std::fprintf(stderr,
+                 "catena lqr: warning: the actuators (%s) cannot change %s (not controllable)\n",
                  listed(task.regulator.inputs).c_str(), listed(task.regulator.unreachable).c_str());
 }
 
@@ -273,8 +274,7 @@ std::string human(const Task& task, const std::optional<RegulatedResult>& open,
                             : "no: some deviation is larger at the end than at the start");
   const auto departed = [&](const char* title, const RegulatedResult& result) {
     if (result.departed)
-      text +=
-          fmt::format("{}departed for good at {} s\n", title, pretty(result.run.simulated_time));
+      text += fmt::format("{}diverged at {} s\n", title, pretty(result.run.simulated_time));
   };
   if (open) departed("without it        ", *open);
   departed("with it           ", closed);

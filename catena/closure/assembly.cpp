@@ -184,7 +184,7 @@ std::string forbidding_limits(const Mechanism& mechanism, const Eigen::VectorXd&
   std::string text;
   for (const std::string& hinge : outside_limits(mechanism, free.q))
     text += (text.empty() ? "" : ", ") + hinge;
-  return text.empty() ? "" : ". Without hinge limits it closes, with " + text;
+  return text.empty() ? "" : ". It closes if joint limits are ignored, with " + text;
 }
 
 [[noreturn]] void throw_open(const Mechanism& mechanism, const Assembly& assembly,
@@ -193,12 +193,12 @@ std::string forbidding_limits(const Mechanism& mechanism, const Eigen::VectorXd&
   for (std::size_t i = 0; i < assembly.loops.size(); ++i)
     if (!assembly.loops[i].closed)
       lines.push_back("the " + LoopClosure(mechanism, static_cast<int>(i)).name() +
-                      " cannot be closed: at best " + assembly.loops[i].remains);
+                      " cannot be closed; in the best position found " + assembly.loops[i].remains);
   std::string text = "'" + mechanism.name() + "' cannot be assembled: ";
   for (std::size_t i = 0; i < lines.size(); ++i) text += (i > 0 ? "; " : "") + lines[i];
   throw NumericalError(
       text + limits +
-      ". Check lengths and axes of these bodies, free fixed coordinates, widen hinge limits, or "
+      ". Check lengths and axes of these bodies, free fixed coordinates, widen joint limits, or "
       "start from another guess" +
       (assembly.gap() <= kMostOpen ? "; if parallel axes and equal lengths are meant, write them "
                                      "with more digits"

@@ -43,8 +43,8 @@ struct LoopChart {
 
 struct Chart {
   std::vector<LoopChart> loops;  // in the order of Mechanism::loops()
-  // Another number for every choice within a process, kept by copies: what was found with a chart
-  // (LoopMaps, dynamics/embedding.h) is known by it. 0: not from choose_chart().
+  // Unique for every choice within a process, kept by copies: cached results (LoopMaps,
+  // dynamics/embedding.h) are identified by it. 0: not from choose_chart().
   std::int64_t number = 0;
 
   // By freedom: 1 if it is independent (freedoms outside loops always are).

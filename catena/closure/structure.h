@@ -108,7 +108,7 @@ struct Aggregate {
   int independents = 0;  // freedoms − rank
 };
 
-// The user's function of a coupling, in plain numbers. Compiled once, whatever instruction set the
+// The user's function of a coupling, in plain numbers. Compiled once, for every instruction set the
 // calling kernel is for.
 void evaluate_coupling(const Coupling& coupling, int terms, const double* q, double& value,
                        double* gradient, double* hessian);

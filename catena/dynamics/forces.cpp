@@ -442,7 +442,7 @@ Wrenchd InterbodyForces::wrench_on_child(int h, const std::vector<Wrenchd>& forc
 HingeForce InterbodyForces::at(int h, ForceAxes axes) const {
   const HingePlace& hinge = entry(mechanism_->hinges(), h);
   if (workspace_ == nullptr)
-    throw NumericalError("interbody forces: nothing has been computed yet");
+    throw NumericalError("interbody forces: nothing has been computed yet; call compute() first");
   const Workspace& w = *workspace_;
   const Wrenchd wrench = wrench_on_child(h, force_, cut_force_, axes);
   if (hinge.role == HingePlace::Role::cut) return split_force(wrench, cut_map(h, axes));

@@ -8,7 +8,7 @@
 // grows from the ground and prefers, in this order: hinges that must not be cut, few freedoms
 // (so that the cut hinges have many, hence few constraint rows), the direction the author gave,
 // short paths, the order of the description. A closed mechanism's loops are the biconnected
-// components of this graph, whatever was cut (constraint embedding, section on choosing the
+// components of this graph; they do not depend on which hinges are cut ([Jain 2009], choice of
 // aggregates).
 //
 // Cost: O(n log n) for n bodies and hinges, no recursion.

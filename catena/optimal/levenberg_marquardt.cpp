@@ -107,7 +107,7 @@ class LevenbergMarquardt {
     if (is_stopped()) return true;
     if (a_.iterations >= a_.settings.iterations)
       return end(SolverEnd::iterations,
-                 "the number of iterations was used up before the cost had settled");
+                 "the limit of iterations was reached before the cost had settled");
     return a_.late() &&
            end(SolverEnd::time, "the time limit was reached before the cost had settled");
   }
@@ -217,7 +217,7 @@ void augmented_lagrangian(Attempt& a, const VectorXd& from) {
     if (penalty.weight > 1e10) break;
   }
   a.end = SolverEnd::infeasible;
-  a.message = "no motion was found that keeps all bounds and conditions";
+  a.message = "infeasible: no motion was found that satisfies all bounds and conditions";
 }
 
 }  // namespace catena

@@ -183,10 +183,10 @@ LqStage sampled(const std::function<Continuous(double)>& model, double from, dou
   };
   const double steps_wanted = std::ceil((to - from) * rate_of(here.A) / kStepOfRate);
   if (steps_wanted > kMostSubsteps)
-    throw NumericalError(
-        fmt::format("the linear model at {} s changes deviations at {:.3g} 1/s, much faster than "
-                    "the sampling interval of {} s; make that shorter",
-                    number(from), rate_of(here.A), number(to - from)));
+    throw NumericalError(fmt::format(
+        "the fastest mode of the linear model at {} s has the rate {:.3g} 1/s, much faster "
+        "than the sampling interval of {} s; make the interval shorter",
+        number(from), rate_of(here.A), number(to - from)));
   const int steps = std::max(1, static_cast<int>(steps_wanted));
   const double h = (to - from) / steps;
   for (int i = 0; i < steps; ++i) {
@@ -441,8 +441,8 @@ Regulator hold(const Mechanism& m, const OperatingPoint& point, const RegulatorS
     const double growth = std::abs(eigenvalues_of(left)[0]);
     if (growth >= 1.0 - 1e-9)
       throw NumericalError(fmt::format(
-          "the actuators ({}) cannot change {}, and it does not come to rest by itself: no "
-          "regulator exists; add an actuator",
+          "the actuators ({}) cannot change {}, and this motion does not decay by itself: the "
+          "system is not stabilizable; add an actuator",
           listed(r.inputs), listed(r.unreachable)));
   }
   LqProblem batch;

@@ -216,13 +216,13 @@ OptimalMotion solve(const MotionProblem& problem, const SolverSettings& settings
   auto t = std::make_unique<Transcription>(problem);
   const VectorXd guess = from.size() > 0 ? from : t->guess();
   if (guess.size() != t->variables())
-    throw Error("a warm start of " + std::to_string(guess.size()) + " numbers for a problem of " +
-                std::to_string(t->variables()));
+    throw Error("the warm start has " + std::to_string(guess.size()) +
+                " numbers, but the problem has " + std::to_string(t->variables()));
   const bool plain = !t->bounded() && t->constraints() == 0;
   if (settings.solver == Solver::levenberg_marquardt && !plain)
     throw Error(
-        "Levenberg and Marquardt's method takes problems without bounds and conditions (a free "
-        "duration has bounds); use ipopt for this one");
+        "the solver lm (Levenberg-Marquardt) takes no bounds and no conditions, and a free "
+        "duration has bounds; use ipopt for this problem");
   OptimalMotion out;
   out.solver = settings.solver != Solver::automatic ? settings.solver
                : plain                              ? Solver::levenberg_marquardt

@@ -183,7 +183,7 @@ class StateCheck {
     for (const Estimate* e :
          {&forward_q, &forward_v, &forward_effort, &inverse_q, &inverse_v, &inverse_a})
       if (!(e->uncertainty() <= kUselessDifference))
-        throw NumericalError("differences tell nothing here");
+        throw NumericalError("finite differences are not accurate in this state");
     collector.take("∂effort/∂q", inverse_.dq, inverse_q, own_, own_);
     collector.take("∂effort/∂v", inverse_.dv, inverse_v, own_, own_);
     collector.take("∂effort/∂a", inverse_.da, inverse_a, own_, own_);

@@ -188,7 +188,7 @@ class EquilibriumSearch {
       out_.reason =
           "freedom '" + m_.velocity_names()[index(worst)] + "' lacks " +
           number(out_.unbalanced[worst]) + " (N or N m) in the best position found" +
-          (m_.has_free_base() ? "; a free base needs forces from outside, or must be held"
+          (m_.has_free_base() ? "; a free base needs external forces, or must be held"
                               : "; start from another guess, hold a freedom or give an effort");
   }
 

@@ -21,10 +21,11 @@ constexpr int kLongTree = 24;
 constexpr int kSolvedTree = 40;
 
 [[noreturn]] void throw_lost(const Mechanism& mechanism, int freedom) {
-  throw NumericalError("the mass matrix of '" + mechanism.name() +
-                       "' is not positive definite in this position: freedom '" +
-                       mechanism.velocity_names()[index(freedom)] +
-                       "' adds no inertia of its own: the mass matrix is rank-deficient there");
+  throw NumericalError(
+      "the mass matrix of '" + mechanism.name() +
+      "' is not positive definite in this position: freedom '" +
+      mechanism.velocity_names()[index(freedom)] +
+      "' adds no inertia of its own: the mass matrix is rank-deficient at this joint");
 }
 
 }  // namespace

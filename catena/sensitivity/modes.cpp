@@ -25,8 +25,9 @@ const char* to_string(Stability stability) {
 ModalAnalysis modes(const Eigen::MatrixXd& a) {
   ModalAnalysis result;
   if (a.rows() != a.cols())
-    throw NumericalError("modes are of a square matrix, not of one of " + std::to_string(a.rows()) +
-                         " rows and " + std::to_string(a.cols()) + " columns");
+    throw NumericalError("modal analysis needs a square matrix, not one of " +
+                         std::to_string(a.rows()) + " rows and " + std::to_string(a.cols()) +
+                         " columns");
   const Eigen::Index n = a.rows() / 2;
   if (a.rows() == 0) return result;
   // Balanced: positions scaled against velocities by the ratio of their blocks, so that lengths of

@@ -148,8 +148,9 @@ class TrajectorySensitivity::BackwardMotion final : public Ode {
         run_.local->start_from(run_.spare().state());
       }
     } catch (const StepCollapse& e) {  // its time runs backward from the end of this step
-      throw StepCollapse(end_ - e.time, e.step, e.worst,
-                         "on the way back" + (e.cause.empty() ? "" : ", " + e.cause));
+      throw StepCollapse(
+          end_ - e.time, e.step, e.worst,
+          "in the backward pass of the adjoint" + (e.cause.empty() ? "" : ", " + e.cause));
     }
   }
 

@@ -279,7 +279,7 @@ void SdfTree::open_include(const Element& include, SdfScope& outer, Model* aroun
   }
   const Element sdf = open_file(path, include);
   if (!sdf) {
-    report_.warning(include.source(), "it is this <include> that asks for '" + path + "'");
+    report_.warning(include.source(), "this <include> reads '" + path + "'");
     return;
   }
   const Element model = sdf.child("model");

@@ -295,8 +295,9 @@ class UrdfReader {
       if (hinge.type == HingeType::revolute || hinge.type == HingeType::prismatic)
         mimics_.push_back(mimic);
       else
-        report_.doubtful(mimic.source(), mimic.description() +
-                                             " is ignored: the joint has not exactly one freedom");
+        report_.doubtful(mimic.source(),
+                         mimic.description() +
+                             " is ignored: the joint does not have exactly one degree of freedom");
     }
     d_.hinges.push_back(std::move(hinge));
   }

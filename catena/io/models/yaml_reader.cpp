@@ -176,7 +176,7 @@ class YamlReader {
     } else {
       std::error_code code;
       if (!std::filesystem::exists(path, code)) {
-        values_.error(node.line, "'" + name + "' there is no such file");
+        values_.error(node.line, "'" + name + "': there is no such file");
         return std::nullopt;
       }
       other = read_description(path, settings);

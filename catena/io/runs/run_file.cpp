@@ -143,7 +143,7 @@ struct RunFile::File {
     const hid_t id = file.get();
     const auto single = [&](const char* name) {
       const std::vector<std::string> texts = hdf5::read_texts(id, name, what());
-      if (texts.size() != 1) throw Error(what() + ": '" + name + "' is not one text");
+      if (texts.size() != 1) throw Error(what() + ": '" + name + "' is not a single text");
       return texts[0];
     };
     version = hdf5::read_attribute(id, "version", what());
@@ -199,7 +199,7 @@ std::vector<RunEvent> RunFile::events() const {
       events.push_back({line.at("time"), line.at("kind"), line.at("name"), line.at("detail")});
     } catch (const nlohmann::json::exception&) {
       throw Error("'" + file_->path + "' is damaged: its event " +
-                  std::to_string(events.size() + 1) + " is not one");
+                  std::to_string(events.size() + 1) + " cannot be read");
     }
     at = end + 1;
   }
