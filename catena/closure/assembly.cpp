@@ -174,7 +174,7 @@ Closing closest(const LoopClosure& loop, const Mechanism& mechanism, const Eigen
   return best;
 }
 
-// What a closed position looks like that ignores the limits: which of them forbid it.
+// Joint limits that prevent closure: those that a position closed without limits exceeds.
 std::string forbidding_limits(const Mechanism& mechanism, const Eigen::VectorXd& guess,
                               AssemblySettings settings) {
   if (!settings.keep_limits) return "";
@@ -385,8 +385,8 @@ GivenFreedoms given_by_description(const Mechanism& mechanism) {
 
 namespace {
 
-// The coordinates of cut hinges say where bodies stand whose places follow from the tree. If nobody
-// gave them they are read off there, so that they do not pull at the others.
+// The tree determines where the two sides of a cut hinge are. Coordinates of a cut hinge that were
+// not given are computed from that, so that their zeros do not distort the others.
 void read_cut_hinges(const Mechanism& mechanism, const GivenFreedoms& given, Eigen::VectorXd& q) {
   for (int i = 0; i < static_cast<int>(mechanism.loops().size()); ++i) {
     const LoopClosure loop(mechanism, i);

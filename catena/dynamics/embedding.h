@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; simulation/coordinates/instant.h needs it.
 //
-// What the algorithms of this room share about closed loops: having a chart, having it where it is
-// regular, refusing states that are not closed, and keeping the loops' maps between calls.
+// Closed loops, shared by the algorithms of this folder: choose a chart, choose again where it is
+// singular, refuse states that are not closed, and cache the loops' maps X between calls.
 #pragma once
 
 #include <cstdint>

@@ -69,7 +69,7 @@ class InterbodyForces {
  public:
   explicit InterbodyForces(const Mechanism& mechanism);
 
-  // For any state and acceleration, whatever route found it: runs inverse dynamics, then collects.
+  // For any state and acceleration, of any route: runs inverse dynamics, then collects.
   // In a closed mechanism: for these efforts of the actuators, which must produce the acceleration;
   // without them, for those that inverse dynamics finds at the independent freedoms.
   void compute(const State& state, const Eigen::VectorXd& acceleration, Workspace& workspace,

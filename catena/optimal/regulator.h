@@ -57,7 +57,7 @@ struct Regulator {
   Eigen::VectorXd state_weights{}, final_weights{}, input_weights{};
 
   double interval = 0.0;        // s
-  bool stationary = false;      // one interval, one gain, for ever
+  bool stationary = false;      // one interval, one constant gain
   std::vector<double> times{};  // of the samples; one more than stages
   std::vector<LqStage> stages{};
   std::vector<Eigen::MatrixXd> gains{};   // w = −K x; one for each stage

@@ -140,7 +140,7 @@ inline void announce(const Pack* first, const Pack* end) {
     __builtin_prefetch(line, 1);
 }
 
-// Writes to memory that nobody reads soon, past the caches; `to` is aligned to a pack. Other
+// Non-temporal store, for memory that is not read soon; `to` is aligned to a pack. Other
 // threads see it after end_streams().
 inline void stream(const Pack& from, Pack& to) {
 #if defined(__AVX512F__)

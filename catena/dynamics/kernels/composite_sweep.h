@@ -258,7 +258,7 @@ inline void place_composites(const SweepModel& model, const Scalar* q, const Scr
     const Node& node = model.nodes[n];
     CompositeScratch<Scalar>& c = s.composite[n];
     const bool is_general = model.general_index[n] >= 0;
-    // At the root H = 1 is known; whoever adds the rotors reads it all the same (mass_matrix.cpp).
+    // At the root H = 1 is known, but the rotors' part reads it too (mass_matrix.cpp).
     const bool needs_map =
         is_general && (node.parent >= 0 || !has_unit_map(node) || model.rotors != nullptr);
     if (needs_map)

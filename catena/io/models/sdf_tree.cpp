@@ -110,7 +110,7 @@ void SdfTree::declare(SdfScope& scope, const std::string& local_name, int frame,
                       const Element& element) {
   if (local_name.empty()) return;
   if (local_name == "world" || local_name == kModelFrame || local_name == "__root__") {
-    // Before 1.7 nobody could refer to a joint, so its name did not matter.
+    // Before 1.7 a joint could not be referred to, so its name did not matter.
     if (kind == SdfKind::joint && scope.version < kNamesSharedSince) return;
     report_.error(element.source(), std::string(tag_of(kind)) + " '" + local_name +
                                         "': this name is reserved by SDF; choose another");

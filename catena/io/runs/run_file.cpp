@@ -2,8 +2,8 @@
 // RunFile: see run_file.h.
 //
 // The file is opened in HDF5's mode for readers beside a writer, which also reads what a killed
-// writer left. Its flag in the superblock would stop other programs, so it is cleared when nobody
-// writes the file and we may.
+// writer left. Its flag in the superblock would stop other programs, so it is cleared when no
+// program is writing the file and we have permission.
 #include "catena/io/runs/run_file.h"
 
 #include <algorithm>

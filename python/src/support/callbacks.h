@@ -88,7 +88,7 @@ class Interrupts {
 };
 
 // The State that functions of the user see: its numbers are set before each call. It is the same
-// object as long as nobody keeps it; what was kept stays as it was.
+// object unless the user keeps a reference; a kept one is not changed.
 class Seen {
  public:
   explicit Seen(const MechanismPointer& mechanism);
