@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Levenberg and Marquardt's method with Nielsen's damping (Madsen, Nielsen & Tingleff 2004) and
+// Levenberg-Marquardt with Nielsen's damping [Madsen, Nielsen & Tingleff 2004] and
 // Marquardt's scaling: (JᵀJ + μ D) δ = −Jᵀ r, D the largest diagonal of JᵀJ seen so far.
 #include <algorithm>
 #include <cmath>

@@ -8,8 +8,7 @@
 //   D' = D + ratio² J,   U' = Ad*⁻¹ U + (ratio J axis; 0)
 //   P⁺ = Ad*⁻¹ P Ad⁻¹ − U' D'⁻¹ U'ᵀ
 //
-// P⁺ has no zeros then, so all of P is shifted. [Jain & Rodriguez 1990: recursive dynamics of
-// geared manipulators]
+// P⁺ has no zeros then, so all of P is shifted. [Jain & Rodriguez 1990]
 #pragma once
 
 #include "catena/dynamics/kernels/axis_node.h"
