@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// catena lqr: a regulator for the motion of a run, or for an equilibrium, and what it is worth.
+// catena lqr: designs an LQR for the motion of a run, or for an equilibrium, and simulates it.
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -41,8 +41,8 @@ struct Task {
   Regulator regulator;
 };
 
-// The world of a run: wrenches, friction, stops and how loops are treated. Inputs and controllers
-// are in the efforts that it recorded.
+// The conditions of a run: wrenches, friction, stops and treatment of loops. Inputs and controllers
+// are in the recorded efforts.
 SimulationSettings world_of(const RunFile& run, const Mechanism& m) {
   SimulationSettings world;
   const RunHeader& header = run.header();
@@ -354,7 +354,7 @@ void lqr_command(const LqrOptions& options) {
   try {
     MemoryRecorder unused;
     open = simulate_regulated(*task.mechanism, *task.motion, r, settings, unused);
-  } catch (const NumericalError& e) {  // it may well fall to pieces
+  } catch (const NumericalError& e) {  // without feedback it may fail
     failure = e.what();
   }
   settings.feedback = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// catena optimize: the motion that costs least, from a problem file to a run.
+// catena optimize: trajectory optimization, from a problem file to a run.
 #include <filesystem>
 #include <memory>
 #include <optional>

@@ -116,8 +116,8 @@ Closing approach(const LoopClosure& loop, const Mechanism& mechanism, const Eige
     }
     return offset;
   };
-  // Distances tell two positions apart only to the square root of rounding. Closer in, the steps
-  // themselves must shrink.
+  // The distance resolves positions only to the square root of rounding. Below that, convergence is
+  // judged by the length of the steps.
   constexpr double kFine = 1e-5;
   double scale = 1.0, last = kInfinity;
   for (int step = 0; step < kSteps && scale > 1e-6; ++step) {
@@ -144,8 +144,8 @@ Closing approach(const LoopClosure& loop, const Mechanism& mechanism, const Eige
   return at_best;
 }
 
-// Other branches and other valleys of the same one may come closer: the nearest of what several
-// starts lead to.
+// Other branches, and other local minima on the same branch, may be nearer: takes the nearest
+// result of several starts.
 Closing closest(const LoopClosure& loop, const Mechanism& mechanism, const Eigen::VectorXd& guess,
                 const Closing& from, const std::vector<int>& free, bool keep_limits) {
   constexpr double kShifts[] = {0.3, 0.3, 0.6, 0.6, 1.0, 1.0, 1.0,
@@ -345,9 +345,9 @@ Eigen::VectorXd consistent_velocity(const Mechanism& mechanism, const Eigen::Vec
     project(kRankThreshold);
     const auto scale = [&] { return std::max(1.0, own.cwiseQuotient(unit).norm()); };
     if ((rows * own).norm() > kRounding * scale()) {
-      // Those that count are independent, however close the position is to a singular one: another
-      // velocity, which they would allow there, is none of this mechanism here, and its dynamics,
-      // which solves the same rows, would lose it.
+      // The rows of the chart are independent even close to a singular position. Dropping one there
+      // would allow velocities that the mechanism does not have, and that its dynamics, which
+      // solves all of these rows, would refuse.
       rows = rows(kept_rows(mechanism, loop, i, q), Eigen::all).eval();
       project(kRounding);
     }

@@ -15,8 +15,8 @@ namespace catena {
 namespace {
 
 constexpr double kSharpThreshold = 1e-9;
-// Closed positions found from 0.02 to 0.2 unit steps aside that are nearer than this are the same
-// one. In a shaky position they come as near as the root of what loops close to.
+// Closed positions found from starts 0.02 to 0.2 unit steps away that are nearer than this are the
+// same position. In a shaky position they agree to the square root of the closing tolerance.
 constexpr double kStandsStill = 1e-3;
 // Larger loops would take minutes.
 constexpr int kMostFreedoms = 1500;
@@ -86,8 +86,8 @@ Ranks generic_ranks(const Mechanism& mechanism, const LoopClosure& loop, const E
 
 // In a loop that is redundant only within the rounding of its file no closed position lies around q
 // either: exactly closed, it is rigid. It moves if the rows that count can be kept closed while the
-// others stay as nearly closed as files are; those of a shaky position open with the square of the
-// way.
+// others stay closed to the accuracy of files; in a shaky position they open with the square of the
+// distance.
 bool moves_within_rounding(const LoopClosure& loop, const Eigen::VectorXd& q, int rank) {
   constexpr double kAside = 0.05;  // unit steps
   constexpr int kSteps = 10;

@@ -37,8 +37,8 @@ struct LoopMobility {
   bool singular = false;  // the closed position found is singular
   // Freedoms less the rank at that very position: more than the mobility where it is singular.
   int instantaneous = 0;
-  // Singular, and no closed position was found aside of it: it moves instantaneously, not finitely,
-  // and its mobility is zero.
+  // Singular, and no other closed position was found near it (infinitesimally mobile): it moves
+  // instantaneously, not finitely, and its mobility is zero.
   bool shaky = false;
   // Rows that count, but would be redundant if what should be parallel or equal were off by less
   // (pivots below kNearlyRedundant of the largest), and by how much they are off.

@@ -93,7 +93,7 @@ PassageSearch find_passage(PassageNeighbours& neighbours, const State& state, do
 State interpolated_state(const Mechanism& mechanism, std::span<const PassageSide> sides);
 
 // How far rounding at this clearance, and the error of an interpolation, may have moved an entry of
-// the accelerations: error control must not ask for better.
+// the accelerations: error control must not require more.
 double acceleration_noise(const State& state, const Eigen::VectorXd& acceleration, double clearance,
                           double interpolation_error);
 

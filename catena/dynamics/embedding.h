@@ -61,8 +61,8 @@ void find_loop_maps(const Mechanism& mechanism, const Eigen::VectorXd& q, Worksp
 bool embed_in_chart(const Mechanism& mechanism, const Eigen::VectorXd& q, Workspace& workspace);
 void copy_loop_maps(Workspace& workspace, LoopMaps& maps);
 
-// Puts them into a workspace. False, and nothing done, if that has another chart. The kernels may
-// then be told SweepInput::embedded.
+// Copies the maps into a workspace. False, and nothing done, if it has another chart. The kernels
+// may then be called with SweepInput::embedded.
 bool restore_loop_maps(const LoopMaps& maps, Workspace& workspace);
 
 // The block Y_d of a loop, by the pivots of its elimination (row exchanges).

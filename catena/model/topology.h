@@ -53,12 +53,12 @@ struct Topology {
 
 // Between the bodies of which a flexible body is made.
 bool is_internal(HingeType type);
-// Welded at the author's wish or by locking.
+// A weld, or locked.
 bool is_rigid(const Hinge& hinge);
 // A drive, a spring, damping or friction acts at it.
 bool is_loaded(const Hinge& hinge);
-// When it is cut, its coordinates are needed all the same: its author said so, something acts at
-// it, it has limits, or only its user knows which directions it constrains.
+// Whether a cut hinge keeps its coordinates: the author asked for it, something acts at it, it has
+// limits, or it is a custom hinge.
 bool keeps_coordinates_when_cut(const Hinge& hinge);
 int freedoms_of(const Hinge& hinge);
 int coordinates_of(const Hinge& hinge);

@@ -269,7 +269,7 @@ class Validator {
       error(source, what + ": the transition velocity of its friction must be positive");
   }
 
-  // Infinity is none.
+  // Infinity: no limit.
   void check_limit(const Source& source, const std::string& what, const char* which, double value) {
     if (!(value >= 0.0))
       error(source, what + ": " + which + " " + number(value) +

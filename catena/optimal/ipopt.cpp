@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// IPOPT on a transcription. The library is C++ of its own kind (reference-counted interfaces); this
-// is the only file that sees it.
+// IPOPT on a transcription. This is the only file that includes IPOPT.
 #include <algorithm>
 #include <cmath>
 
@@ -17,7 +16,7 @@ using Eigen::VectorXd;
 
 namespace {
 
-constexpr double kIpoptInfinity = 2e19;  // beyond this it sees no bound
+constexpr double kIpoptInfinity = 2e19;  // beyond this IPOPT has no bound
 
 class Program final : public Ipopt::TNLP {
  public:
@@ -166,7 +165,7 @@ void ipopt(Attempt& a, const VectorXd& from) {
   const bool gauss_newton =
       a.settings.hessian == HessianModel::gauss_newton ||
       (a.settings.hessian == HessianModel::automatic &&
-       a.problem.constraints() == 0);  // it knows nothing of how the constraints bend
+       a.problem.constraints() == 0);  // it ignores the curvature of constraints
   Ipopt::SmartPtr<Ipopt::IpoptApplication> application = new Ipopt::IpoptApplication(false);
   const auto options = application->Options();
   options->SetIntegerValue("print_level", 0);

@@ -76,8 +76,8 @@ class LevenbergMarquardt {
   static constexpr std::size_t kPatience = 10;
   static constexpr double kRoughGain = 0.01;
   static constexpr double kRoughTolerance = 1e-5;
-  // Entries of D are no less than this part of the largest, and that is no less than a number that
-  // can be divided by.
+  // Entries of the scaling D are at least this fraction of the largest, which is at least
+  // kLeastDiagonal (no division by zero).
   static constexpr double kLeastScale = 1e-12;
   static constexpr double kLeastDiagonal = 1e-300;
 
@@ -172,8 +172,8 @@ VectorXd levenberg_marquardt(Attempt& a, const VectorXd& from, const Penalty* pe
   return LevenbergMarquardt(a, penalty).run(from);
 }
 
-// The shifts grow by what the conditions are off, until nothing is; the weight grows where that is
-// slow (Hestenes; Powell 1969).
+// Augmented Lagrangian (Hestenes; Powell 1969): the shifts grow by the violation of the conditions
+// until there is none; the weight grows where convergence is slow.
 void augmented_lagrangian(Attempt& a, const VectorXd& from) {
   Transcription& t = a.problem;
   Penalty penalty;

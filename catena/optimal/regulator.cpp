@@ -42,7 +42,7 @@ constexpr int kMostSubsteps = 1000;
 // Directions that a sample adds to the reachable ones are lost in rounding below this: bases are
 // orthonormal, so rounding is about 1e-15 and a coupling of 1e-6 over an interval of 1 ms counts.
 constexpr double kReached = 1e-10;
-// The sweep stands still when P changes by less over one batch of stages.
+// The sweep has converged when P changes by less over one batch of stages.
 constexpr double kStandsStill = 1e-12;
 constexpr int kBatch = 100;
 constexpr int kMostBatches = 5000;
@@ -289,8 +289,8 @@ MatrixXd scaled(const VectorXd& scale, const MatrixXd& transition) {
   return scale.asDiagonal() * transition * scale.cwiseInverse().asDiagonal();
 }
 
-// What no input reaches: an orthonormal basis of the directions (in scaled states) that the inputs
-// of all stages leave out.
+// Orthonormal basis of the uncontrollable directions (in scaled states): those that no input of any
+// stage reaches.
 MatrixXd unreachable_directions(const Regulator& r, const std::vector<const LqStage*>& stages) {
   const VectorXd scale = scales(r);
   const Index n = scale.size();

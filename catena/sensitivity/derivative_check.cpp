@@ -107,8 +107,8 @@ class Collector {
   const Mechanism& m_;
 };
 
-// A few parameters, other ones at every state. Those that open a loop, or cannot be less than they
-// are, are left out.
+// A few parameters, different ones at every state. Those that open a loop, or are at their lower
+// bound, are left out.
 void check_parameters(const Mechanism& m, const State& state, const VectorXd& effort,
                       const VectorXd& acceleration, SensitivityWorkspace& w, std::uint64_t seed,
                       const std::vector<std::string>& names, Collector& collector) {
@@ -156,7 +156,7 @@ class StateCheck {
     plain_.set_chart(w_.dynamics().chart(), true);
   }
 
-  // Throws NumericalError where differences tell nothing, and Stopped if `progress` asks for it.
+  // Throws NumericalError where differences are inaccurate, and Stopped if `progress` asks for it.
   struct Stopped {};
   void run(std::uint64_t seed, const std::vector<std::string>& names, Collector& collector) {
     const int n = m_.freedoms();

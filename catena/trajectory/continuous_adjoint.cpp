@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The continuous adjoint: with the state that the forward run accepted at the end of each step the
-// way back over it starts.
+// The continuous adjoint. The backward pass over each step starts from the state that the forward
+// run accepted at its end.
 #include "catena/base/index.h"
 #include "catena/trajectory/sensitivity_run.h"
 

@@ -117,8 +117,7 @@ const char* const kBatchExternal =
     "(B, 3), a row for each state.";
 
 // Accelerations of a closed mechanism that the caller gave (dynamics/given_acceleration.h): those
-// that a dictionary names are made independent, and what was given must be what comes out, which
-// forward dynamics tells.
+// that a dictionary names are made independent, and forward dynamics checks that they are met.
 void make_given_independent(const Mechanism& mechanism, const BatchVector& given, const RowsMap& q,
                             BatchWorkspace& workspace) {
   if (mechanism.loops().empty() || !py::isinstance<py::dict>(given.value) || q.rows() == 0) return;

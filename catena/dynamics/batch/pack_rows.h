@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rows of states to packs and back: the transpose between "one state per row", which callers have,
-// and "one state per lane", which the sweeps want. In registers, as many columns at a time as there
+// and "one state per lane", which the sweeps use. In registers, as many columns at a time as there
 // are lanes.
 #pragma once
 

@@ -39,7 +39,8 @@ inline void clear_level(const SolveRows& rows, double* z) {
     for (int j = 0; j < rows.used; j += kQuad) quad_at(z + i * kSolveColumns + j).x = Quad{};
 }
 
-// K of one freedom: here, because what the loops write might be K for all that compilers know.
+// K of one freedom, copied: otherwise the compiler must assume that the loops overwrite it
+// (aliasing).
 struct Gain {
   Vec3<double> moment, force;
   Gain(const InverseRows& rows, int v)

@@ -146,7 +146,7 @@ class JointReader {
   int read_end(const SdfThing& joint, const char* role) {
     const Element end = joint.element.child(role);
     if (!end || end.text().empty()) {
-      if (std::string_view(role) == "child") return SdfFrames::kNoFrame;  // told by the tree
+      if (std::string_view(role) == "child") return SdfFrames::kNoFrame;  // reported by the tree
       report_.error(joint.element.source(), joint.element.description() + " has no <" + role +
                                                 ">; write <" + role + ">link</" + role + ">");
       return SdfFrames::kNoFrame;
@@ -232,8 +232,8 @@ class JointReader {
     if (!two_frames) return;
     const Transformd apart = tree_.graph.pose(joint.frame, parent);
     if (satisfies(hinge, apart)) return;
-    // The links are not assembled, but how they lie is the author's guess: as in any other joint of
-    // the format, zero is what the file draws, as nearly as the joint can hold it.
+    // The links are not assembled; their poses in the file are the author's guess. As for any other
+    // joint of the format, zero is the position of the file, as nearly as the joint allows.
     hinge.frame_on_parent = tree_.graph.pose(parent, parent_link) * nearest(hinge, apart);
     report_.warning(e.source(), e.description() + ": in the poses of the file " +
                                     tree_.graph.what(parent) + " and '" + e.child("child").text() +

@@ -40,7 +40,7 @@ bool has_writer_flag(const std::string& path) {
 }
 
 // Does what `h5clear -s --increment=0` does. Without the right to write, or beside a writer, the
-// file stays as it is; it can be read all the same.
+// file stays as it is; it can still be read.
 void clear_writer_flag(const std::string& path) {
   try {
     const WriterLock lock(path);
@@ -49,7 +49,7 @@ void clear_writer_flag(const std::string& path) {
     H5Pset(access.get(), "clear_status_flags", &yes);
     H5Pset(access.get(), "skip_eof_check", &yes);
     const hdf5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.get()), H5Fclose);
-    // The end of the data, as the superblock knows it, may be older than the data.
+    // The end of the data in the superblock may be older than the data.
     if (file.valid()) H5Fincrement_filesize(file.get(), 0);
   } catch (const Error&) {
     return;
