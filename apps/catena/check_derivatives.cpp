@@ -65,7 +65,7 @@ void check_command(const CheckDerivativesOptions& options) {
         "");
   for (const DerivativeCheck& check : report.checks)
     if (!check.passes())
-      throw Error(fmt::format("{} ({}) differs from differences by {:.1e} (at most {:.0e})",
+      throw Error(fmt::format("{} ({}) differs from finite differences by {:.1e} (at most {:.0e})",
                               check.quantity, check.where, check.error, check.allowed));
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The subcommands of `catena`: each adds itself to the command line and runs from a callback.
 //
-// A callback returns normally when all went well. It throws catena::Error (exit 1) when the job
-// failed and UsageError (exit 2) when it was asked for in a wrong way; main() prints both.
+// A callback returns normally on success. It throws catena::Error (exit 1) if the job failed and
+// UsageError (exit 2) for wrong usage; main() prints both.
 #pragma once
 
 #include "apps/catena/command_line.h"
@@ -15,7 +15,7 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-// The job failed and everything about it has been said.
+// The job failed, and its messages have been printed.
 class Failed : public Error {
  public:
   Failed() : Error("") {}

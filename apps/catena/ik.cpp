@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// catena ik: a position in which a point or a frame of a body is where it is wanted.
+// catena ik: inverse kinematics, a position in which a point or frame of a body is at a target.
 #include <algorithm>
 #include <memory>
 

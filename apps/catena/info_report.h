@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `catena info` knows of a mechanism, as text and as JSON.
+// The report of `catena info` on a mechanism, as text and as JSON.
 #pragma once
 
 #include <string>

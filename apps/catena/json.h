@@ -77,7 +77,7 @@ class Json {
 
   // `indent` < 0: in one line. Numbers that are not finite become null.
   std::string dump(int indent = -1) const;
-  // In one line of ASCII, whatever bytes the texts have: for pages.
+  // In one line of ASCII, other characters escaped: for HTML pages.
   std::string dump_ascii() const;
 
   const Value& value() const { return value_; }

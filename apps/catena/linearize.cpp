@@ -68,7 +68,7 @@ std::vector<std::string> matching(const Mechanism& m, const std::vector<std::str
   std::vector<std::string> found;
   for (const std::string& word : wanted) {
     if (word.find_first_of("*?[") == std::string::npos) {
-      found.push_back(word);  // ParameterSet knows whether there is one
+      found.push_back(word);  // ParameterSet reports an unknown name
       continue;
     }
     const std::size_t before = found.size();

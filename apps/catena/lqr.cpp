@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// catena lqr: a regulator for the motion of a run, or for an equilibrium, and what it is worth.
+// catena lqr: designs an LQR for the motion of a run, or for an equilibrium, and simulates it.
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -41,8 +41,8 @@ struct Task {
   Regulator regulator;
 };
 
-// The world of a run: wrenches, friction, stops and how loops are treated. Inputs and controllers
-// are in the efforts that it recorded.
+// The conditions of a run: wrenches, friction, stops and treatment of loops. Inputs and controllers
+// are in the recorded efforts.
 SimulationSettings world_of(const RunFile& run, const Mechanism& m) {
   SimulationSettings world;
   const RunHeader& header = run.header();
@@ -90,8 +90,8 @@ void read_run(const LqrOptions& options, Task& task) {
   if (rough > 0)
     std::fprintf(
         stderr,
-        "%s: warning: the motion has %lld impacts or changes of friction, which the linear "
-        "model does not know\n",
+        "%s: warning: the motion has %lld impacts or changes of friction; the linear model "
+        "leaves them out\n",
         path.c_str(), static_cast<long long>(rough));
 }
 
@@ -162,7 +162,8 @@ void design(const LqrOptions& options, Task& task) {
                         std::vector<State>(2, in.state), std::vector<VectorXd>(2, in.effort));
   }
   if (!task.regulator.unreachable.empty())
-    std::fprintf(stderr, "catena lqr: warning: the actuators (%s) cannot change %s\n",
+    std::fprintf(stderr,
+                 "catena lqr: warning: the actuators (%s) cannot change %s (not controllable)\n",
                  listed(task.regulator.inputs).c_str(), listed(task.regulator.unreachable).c_str());
 }
 
@@ -273,8 +274,7 @@ std::string human(const Task& task, const std::optional<RegulatedResult>& open,
                             : "no: some deviation is larger at the end than at the start");
   const auto departed = [&](const char* title, const RegulatedResult& result) {
     if (result.departed)
-      text +=
-          fmt::format("{}departed for good at {} s\n", title, pretty(result.run.simulated_time));
+      text += fmt::format("{}diverged at {} s\n", title, pretty(result.run.simulated_time));
   };
   if (open) departed("without it        ", *open);
   departed("with it           ", closed);
@@ -354,7 +354,7 @@ void lqr_command(const LqrOptions& options) {
   try {
     MemoryRecorder unused;
     open = simulate_regulated(*task.mechanism, *task.motion, r, settings, unused);
-  } catch (const NumericalError& e) {  // it may well fall to pieces
+  } catch (const NumericalError& e) {  // without feedback it may fail
     failure = e.what();
   }
   settings.feedback = true;

@@ -31,8 +31,9 @@ void lyapunov_command(const LyapunovOptions& options) {
   print_warnings(m);
   StateInput in = options.state.empty() ? default_input(m) : read_state_file(options.state, m);
   if (!in.external.empty())
-    throw Error("Lyapunov exponents are of motions with constant efforts; '" + options.state +
-                "' has external wrenches");
+    throw Error(
+        "'" + options.state +
+        "' has external wrenches; Lyapunov exponents are computed with constant efforts only");
   close_loops(m, in);
   const LyapunovExponents found = lyapunov_exponents(m, in.state, in.effort, settings);
   Json json;

@@ -29,8 +29,7 @@ class ModelOptions {
 
   // Throws ModelError; warnings are part of the mechanism.
   Mechanism load(const NamedHinges& named = {}) const;
-  // As load(), but hinges without inertia are no reason not to describe the mechanism: the errors
-  // stand among its warnings.
+  // As load(), but hinges without inertia are warnings, not errors.
   Mechanism load_to_describe() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// catena optimize: the motion that costs least, from a problem file to a run.
+// catena optimize: trajectory optimization, from a problem file to a run.
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -146,7 +146,7 @@ void optimize(const OptimizeOptions& o) {
   const OptimalMotion motion = solve(file.problem, s);
   const std::string result = result_json(file.problem, motion);
 
-  // What was found is said and kept, converged or not, whatever happens to the files.
+  // The result is printed and kept, converged or not, even if a file cannot be written.
   std::string text = o.json ? result + "\n" : human(file.problem, motion);
   std::string trouble;
   const auto attempt = [&](auto write) {

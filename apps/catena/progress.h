@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A progress bar with the remaining time on a terminal, nothing in a pipe; and Ctrl-C as a wish to
-// stop in good order.
+// A progress bar with the remaining time on a terminal, nothing in a pipe; and Ctrl-C as a request
+// for an orderly stop.
 #pragma once
 
 #include <chrono>

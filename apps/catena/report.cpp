@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// catena report: a run as one page that needs nothing else.
+// catena report: a run as one self-contained HTML page.
 #include <memory>
 
 #include <fmt/core.h>

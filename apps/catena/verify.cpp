@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// catena verify: published numbers beside ours.
+// catena verify: compares results with published numbers.
 #include <cmath>
 #include <cstdio>
 #include <filesystem>

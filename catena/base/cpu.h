@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What this processor and this build can do: the instruction sets, and which of them is used.
+// Instruction sets (SSE2, AVX2, AVX-512) of this processor and this build, and the one in use.
 #pragma once
 
 #include <string>

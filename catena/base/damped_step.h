@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The step of Levenberg and Marquardt's method ([Nocedal & Wright 2006], section 10.3), for solvers
-// of nonlinear least squares: the one home of its linear algebra.
+// The Levenberg-Marquardt step of nonlinear least squares ([Nocedal & Wright 2006], section 10.3),
+// shared by all solvers.
 #pragma once
 
 #include <Eigen/Core>

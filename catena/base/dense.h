@@ -34,8 +34,8 @@ class SolvesAnyExpression {
   }
 };
 
-// P A = L U with row pivots, for square matrices that are surely invertible: 2/3 n³. It decides
-// nothing about rank; a singular matrix gives infinities.
+// P A = L U with row pivots, for square invertible matrices: 2/3 n³. It does not detect the rank; a
+// singular matrix gives infinities.
 class Lu : public SolvesAnyExpression<Lu> {
  public:
   Lu() = default;
@@ -102,8 +102,8 @@ class Cholesky : public SolvesAnyExpression<Cholesky> {
   Eigen::LLT<Eigen::MatrixXd> llt_;
 };
 
-// The same in the matrix itself, for those who own the memory: L in the lower triangle, what is
-// above the diagonal stays. False if a pivot is not positive.
+// The same in place: L overwrites the lower triangle, the part above the diagonal is not touched.
+// False if a pivot is not positive.
 bool cholesky_in_place(Eigen::MatrixXd& a);
 // x := (L Lᵀ)⁻¹ x.
 void solve_by_cholesky(const Eigen::MatrixXd& l, Eigen::VectorXd& x);
@@ -123,8 +123,8 @@ class SmallCholesky {
   Eigen::LLT<SmallSquare> llt_;
 };
 
-// P A Pᵀ = L D Lᵀ with diagonal pivots, of a symmetric matrix that is semidefinite up to rounding:
-// stands a lost pivot, where Cholesky fails.
+// P A Pᵀ = L D Lᵀ with diagonal pivots, of a symmetric matrix that is semidefinite up to rounding.
+// Works with a zero pivot, where Cholesky fails.
 class PivotedCholesky : public SolvesAnyExpression<PivotedCholesky> {
  public:
   explicit PivotedCholesky(const Eigen::MatrixXd& a);
@@ -137,7 +137,7 @@ class PivotedCholesky : public SolvesAnyExpression<PivotedCholesky> {
 };
 
 // A = Q R by Householder reflections, for least squares with independent columns: 2 n² (m − n/3).
-// It decides nothing about rank.
+// It does not detect the rank.
 class Qr : public SolvesAnyExpression<Qr> {
  public:
   explicit Qr(const Eigen::MatrixXd& a);
@@ -154,7 +154,7 @@ class Qr : public SolvesAnyExpression<Qr> {
 };
 
 // A P = Q R, the longest column left next each time: pivots |R(i, i)| fall, and those that vanish
-// beside the largest tell the rank. Not as sure as singular values, at a tenth of the cost.
+// beside the largest tell the rank. Less reliable than singular values, at a tenth of the cost.
 class PivotedQr : public SolvesAnyExpression<PivotedQr> {
  public:
   explicit PivotedQr(const Eigen::MatrixXd& a);

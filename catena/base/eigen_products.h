@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Products of dynamic matrices and vectors of doubles compiled once (eigen_products.cpp): Eigen's
 // kernels cost half a second in every file that multiplies two matrices. For the precompiled
-// header of this build only: who uses the library may compile for another instruction set, for
-// which these kernels have other types.
+// header of this build only: a user of the library may compile for another instruction set, where
+// these kernels have other types.
 #pragma once
 
 #include <Eigen/Core>

@@ -56,7 +56,7 @@ class NumericalError : public Error {
   using Error::Error;
 };
 
-// A name that does not exist was asked for; the message suggests the nearest one.
+// An unknown name; the message suggests the nearest one.
 class NameError : public Error {
  public:
   using Error::Error;

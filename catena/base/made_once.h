@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface.
-// MadeOnce: a slot for a value that is made at the first question and kept, whichever thread asks
-// first. Its owner need not know the type, so that an object can keep what code above it derives
-// from it.
+// MadeOnce: a lazily computed, cached value; thread-safe. The type is erased, so that an object can
+// cache values that a higher layer derives from it.
 //
 // A copy starts empty: the value may point into the owner that it was made from. Moving takes the
 // value along, and leaves a slot that may only be assigned to.

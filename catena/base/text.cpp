@@ -10,7 +10,7 @@
 namespace catena {
 namespace {
 
-// Longer words are not compared: nobody mistypes them, they are pasted.
+// Longer words are not compared: they are pasted, not typed.
 constexpr std::size_t kLongestWord = 96;
 
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }

@@ -25,7 +25,7 @@ struct AggregateTables {
 };
 
 // Everything but the charts. Aggregates stand in the order of mechanism.loops(). Made at the first
-// call; they live as long as the mechanism, and any thread may ask.
+// call; they live as long as the mechanism, and the call is thread-safe.
 const AggregateTables& aggregate_tables(const Mechanism& mechanism);
 
 }  // namespace catena

@@ -116,8 +116,8 @@ Closing approach(const LoopClosure& loop, const Mechanism& mechanism, const Eige
     }
     return offset;
   };
-  // Distances tell two positions apart only to the square root of rounding. Closer in, the steps
-  // themselves must shrink.
+  // The distance resolves positions only to the square root of rounding. Below that, convergence is
+  // judged by the length of the steps.
   constexpr double kFine = 1e-5;
   double scale = 1.0, last = kInfinity;
   for (int step = 0; step < kSteps && scale > 1e-6; ++step) {
@@ -144,8 +144,8 @@ Closing approach(const LoopClosure& loop, const Mechanism& mechanism, const Eige
   return at_best;
 }
 
-// Other branches and other valleys of the same one may come closer: the nearest of what several
-// starts lead to.
+// Other branches, and other local minima on the same branch, may be nearer: takes the nearest
+// result of several starts.
 Closing closest(const LoopClosure& loop, const Mechanism& mechanism, const Eigen::VectorXd& guess,
                 const Closing& from, const std::vector<int>& free, bool keep_limits) {
   constexpr double kShifts[] = {0.3, 0.3, 0.6, 0.6, 1.0, 1.0, 1.0,
@@ -174,7 +174,7 @@ Closing closest(const LoopClosure& loop, const Mechanism& mechanism, const Eigen
   return best;
 }
 
-// What a closed position looks like that ignores the limits: which of them forbid it.
+// Joint limits that prevent closure: those that a position closed without limits exceeds.
 std::string forbidding_limits(const Mechanism& mechanism, const Eigen::VectorXd& guess,
                               AssemblySettings settings) {
   if (!settings.keep_limits) return "";
@@ -184,7 +184,7 @@ std::string forbidding_limits(const Mechanism& mechanism, const Eigen::VectorXd&
   std::string text;
   for (const std::string& hinge : outside_limits(mechanism, free.q))
     text += (text.empty() ? "" : ", ") + hinge;
-  return text.empty() ? "" : ". Without hinge limits it closes, with " + text;
+  return text.empty() ? "" : ". It closes if joint limits are ignored, with " + text;
 }
 
 [[noreturn]] void throw_open(const Mechanism& mechanism, const Assembly& assembly,
@@ -193,12 +193,12 @@ std::string forbidding_limits(const Mechanism& mechanism, const Eigen::VectorXd&
   for (std::size_t i = 0; i < assembly.loops.size(); ++i)
     if (!assembly.loops[i].closed)
       lines.push_back("the " + LoopClosure(mechanism, static_cast<int>(i)).name() +
-                      " cannot be closed: at best " + assembly.loops[i].remains);
+                      " cannot be closed; in the best position found " + assembly.loops[i].remains);
   std::string text = "'" + mechanism.name() + "' cannot be assembled: ";
   for (std::size_t i = 0; i < lines.size(); ++i) text += (i > 0 ? "; " : "") + lines[i];
   throw NumericalError(
       text + limits +
-      ". Check lengths and axes of these bodies, free fixed coordinates, widen hinge limits, or "
+      ". Check lengths and axes of these bodies, free fixed coordinates, widen joint limits, or "
       "start from another guess" +
       (assembly.gap() <= kMostOpen ? "; if parallel axes and equal lengths are meant, write them "
                                      "with more digits"
@@ -345,9 +345,9 @@ Eigen::VectorXd consistent_velocity(const Mechanism& mechanism, const Eigen::Vec
     project(kRankThreshold);
     const auto scale = [&] { return std::max(1.0, own.cwiseQuotient(unit).norm()); };
     if ((rows * own).norm() > kRounding * scale()) {
-      // Those that count are independent, however close the position is to a singular one: another
-      // velocity, which they would allow there, is none of this mechanism here, and its dynamics,
-      // which solves the same rows, would lose it.
+      // The rows of the chart are independent even close to a singular position. Dropping one there
+      // would allow velocities that the mechanism does not have, and that its dynamics, which
+      // solves all of these rows, would refuse.
       rows = rows(kept_rows(mechanism, loop, i, q), Eigen::all).eval();
       project(kRounding);
     }
@@ -385,8 +385,8 @@ GivenFreedoms given_by_description(const Mechanism& mechanism) {
 
 namespace {
 
-// The coordinates of cut hinges say where bodies stand whose places follow from the tree. If nobody
-// gave them they are read off there, so that they do not pull at the others.
+// The tree determines where the two sides of a cut hinge are. Coordinates of a cut hinge that were
+// not given are computed from that, so that their zeros do not distort the others.
 void read_cut_hinges(const Mechanism& mechanism, const GivenFreedoms& given, Eigen::VectorXd& q) {
   for (int i = 0; i < static_cast<int>(mechanism.loops().size()); ++i) {
     const LoopClosure loop(mechanism, i);

@@ -33,8 +33,8 @@ struct AssemblySettings {
   // or a freedom that is fixed, stays where it is.
   bool keep_limits = true;
   // The closed position nearest to the guess, not just one near: the nearest that searches from
-  // several starts lead to, each to where the distance is least on its part of the closure. That is
-  // good evidence, no proof.
+  // several starts lead to, each to where the distance is least on its part of the closure. No
+  // global optimality is guaranteed.
   bool closest = false;
 };
 

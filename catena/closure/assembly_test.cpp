@@ -171,7 +171,7 @@ TEST(Assembly, LimitsThatForbidClosingAreAnError) {
       assemble(m, guess);
       ADD_FAILURE() << start;
     } catch (const NumericalError& e) {
-      EXPECT_THAT(e.what(), HasSubstr("Without hinge limits it closes, with 'C' at "));
+      EXPECT_THAT(e.what(), HasSubstr("It closes if joint limits are ignored, with 'C' at "));
     }
   }
 }

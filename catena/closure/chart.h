@@ -9,8 +9,8 @@
 // others follow, v = X v_independent. Independent are those that move most in the velocities that
 // the equations allow (their kernel, with pivots), so that no entry of X is large; the r rows that
 // determine the others are picked by a pivoted QR factorization (constraint embedding:
-// [Jain 2009], section 5.2; the choice of rows is our own: redundant rows say nothing new and
-// are left out, and no least squares is left for the kernels to solve).
+// [Jain 2009], section 5.2; the choice of rows is our own: redundant rows are left
+// out, so that the kernels solve no least squares).
 //
 // The rank is the generic one (mobility.h) and stays what it is: in a singular position the rank
 // drops, but a mechanism does not gain coordinates there, and accelerations computed with the
@@ -33,7 +33,7 @@ struct LoopChart {
   std::vector<int> independent;  // v indices, ascending
   std::vector<int> dependent;    // v indices, in the order of the pivots
   int rank = 0;
-  int redundant = 0;     // rows that say nothing new
+  int redundant = 0;     // rows that depend on others
   double quality = 1.0;  // smallest over largest singular value of the block that is solved
   // For the kernels:
   std::vector<int> order;  // columns: dependent, then independent
@@ -43,8 +43,8 @@ struct LoopChart {
 
 struct Chart {
   std::vector<LoopChart> loops;  // in the order of Mechanism::loops()
-  // Another number for every choice within a process, kept by copies: what was found with a chart
-  // (LoopMaps, dynamics/embedding.h) is known by it. 0: not from choose_chart().
+  // Unique for every choice within a process, kept by copies: cached results (LoopMaps,
+  // dynamics/embedding.h) are identified by it. 0: not from choose_chart().
   std::int64_t number = 0;
 
   // By freedom: 1 if it is independent (freedoms outside loops always are).

@@ -15,7 +15,7 @@
 namespace catena {
 namespace {
 
-// Three digits: enough to see where to look.
+// Three digits are enough for a message.
 // The shortest rotation vector that turns a into b, unit vectors both.
 Vec3d turn_between(const Vec3d& a, const Vec3d& b) {
   const Vec3d c = cross(a, b);

@@ -15,8 +15,8 @@ namespace catena {
 namespace {
 
 constexpr double kSharpThreshold = 1e-9;
-// Closed positions found from 0.02 to 0.2 unit steps aside that are nearer than this are the same
-// one. In a shaky position they come as near as the root of what loops close to.
+// Closed positions found from starts 0.02 to 0.2 unit steps away that are nearer than this are the
+// same position. In a shaky position they agree to the square root of the closing tolerance.
 constexpr double kStandsStill = 1e-3;
 // Larger loops would take minutes.
 constexpr int kMostFreedoms = 1500;
@@ -86,8 +86,8 @@ Ranks generic_ranks(const Mechanism& mechanism, const LoopClosure& loop, const E
 
 // In a loop that is redundant only within the rounding of its file no closed position lies around q
 // either: exactly closed, it is rigid. It moves if the rows that count can be kept closed while the
-// others stay as nearly closed as files are; those of a shaky position open with the square of the
-// way.
+// others stay closed to the accuracy of files; in a shaky position they open with the square of the
+// distance.
 bool moves_within_rounding(const LoopClosure& loop, const Eigen::VectorXd& q, int rank) {
   constexpr double kAside = 0.05;  // unit steps
   constexpr int kSteps = 10;
@@ -119,7 +119,7 @@ std::string nearly_redundant_text(const LoopMobility& loop) {
          (loop.nearly_redundant == 1 ? " constraint is" : " constraints are") +
          " nearly redundant: off by " + short_number(loop.off, 2) +
          " rad or lengths of the loop (below " + short_number(kRankThreshold, 2) +
-         " it would be taken for rounding). If parallel axes and equal lengths are meant, write "
+         " it would count as rounding). If parallel axes and equal lengths are meant, write "
          "them with more digits; the mobility is then " +
          std::to_string(loop.mobility + loop.nearly_redundant) + ", not " +
          std::to_string(loop.mobility);
@@ -137,7 +137,7 @@ LoopMobility analyse_loop(const Mechanism& mechanism, const LoopPlace& place,
   const std::string name = loop.name();
   if (loop.freedoms() > kMostFreedoms) {
     warnings.push_back(name + ": " + std::to_string(loop.freedoms()) +
-                       " freedoms are too many to count its mobility");
+                       " degrees of freedom are too many: its mobility is not counted");
     return result;
   }
   const Eigen::VectorXd given_residual = loop.residual(q);
@@ -145,12 +145,12 @@ LoopMobility analyse_loop(const Mechanism& mechanism, const LoopPlace& place,
   const Closing closing = close_from_around(loop, q, all_columns(loop), false, mechanism);
   result.closed_gap = closing.gap;
   if (!(closing.gap <= kClosed)) {
-    warnings.push_back(name + ": no closed position was found from the given one; at best " +
-                       loop.worst(loop.residual(closing.q)) + "; its mobility is not known" +
-                       (closing.gap <= kMostOpen
-                            ? ". If parallel axes and equal lengths are meant, "
-                              "write them with more digits"
-                            : ""));
+    warnings.push_back(
+        name + ": no closed position was found from the given one; in the best one " +
+        loop.worst(loop.residual(closing.q)) + "; its mobility is not known" +
+        (closing.gap <= kMostOpen ? ". If parallel axes and equal lengths are meant, "
+                                    "write them with more digits"
+                                  : ""));
     return result;
   }
   result.closed = true;
@@ -167,7 +167,8 @@ LoopMobility analyse_loop(const Mechanism& mechanism, const LoopPlace& place,
       !(ranks.sharp > ranks.rank && moves_within_rounding(loop, q, ranks.rank))) {
     result.shaky = result.singular = true;
     result.mobility = 0;
-    result.trouble = name + ": a shaky position: " + std::to_string(result.instantaneous) +
+    result.trouble = name + ": a shaky position (infinitesimally mobile): " +
+                     std::to_string(result.instantaneous) +
                      " freedoms instantaneously, but all closed positions found around it are "
                      "within " +
                      short_number(ranks.farthest, 2) +

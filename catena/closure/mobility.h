@@ -10,8 +10,7 @@
 // nevertheless. The number here is freedoms minus the numerical rank of the closure's Jacobian in a
 // closed position. The rank is the generic one: the largest over the closed position found and a
 // few near it, so that a singular position (a parallelogram stretched flat) does not hide a
-// constraint.
-// ([Jain 2009] for constraint embedding; the rank decision is our own.)
+// constraint ([Jain 2009] for constraint embedding; the rank decision is our own).
 //
 // Cost per loop: a few dozen QR factorizations of its Jacobian.
 #pragma once
@@ -38,14 +37,15 @@ struct LoopMobility {
   bool singular = false;  // the closed position found is singular
   // Freedoms less the rank at that very position: more than the mobility where it is singular.
   int instantaneous = 0;
-  // Singular, and no closed position was found aside of it: it moves instantaneously, not finitely,
-  // and its mobility is zero.
+  // Singular, and no other closed position was found near it (infinitesimally mobile): it moves
+  // instantaneously, not finitely, and its mobility is zero.
   bool shaky = false;
   // Rows that count, but would be redundant if what should be parallel or equal were off by less
   // (pivots below kNearlyRedundant of the largest), and by how much they are off.
   int nearly_redundant = 0;
   double off = 0.0;
-  // Why it moves less than is likely meant, with its name: shaky or nearly redundant; mostly empty.
+  // Why the loop moves less than its author probably expects (shaky or nearly redundant), with its
+  // name; usually empty.
   std::string trouble;
 };
 

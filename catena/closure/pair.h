@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A pair: two frames that a hinge of some type holds together, apart from any mechanism.
+// A pair: two frames held together by a hinge of some type (a kinematic pair), independent of any
+// mechanism.
 #pragma once
 
 #include "catena/closure/structure.h"

@@ -9,8 +9,8 @@
 //
 //   Ẏ v = ρ · (A_child − A_parent − [V_parent, V_child − V_parent]),
 //
-// A the accelerations at v̇ = 0. (Jain, DETC2009-87663, section 5.3; rods and universal hinges are
-// our own.)
+// A the accelerations at v̇ = 0. ([Jain 2009], section 5.3; rods and universal hinges are our
+// own.)
 #pragma once
 
 #include "catena/closure/structure.h"

@@ -23,8 +23,9 @@ constexpr double kMostAside = 0.1;
 // If something moves faster than the speed that was given by more than this factor, the distance
 // refers to that.
 constexpr double kFaster = 1.5;
-// Accelerations as large as this part of v²/σ are real: there a mechanism turns beside a singular
-// position, and too much doubt would lose what it does. Then the noise is a unit of rounding.
+// Accelerations above this fraction of v²/σ are real: a mechanism that turns beside a singular
+// position has them. There the noise is taken as one unit of rounding, so that error control
+// follows the turn.
 constexpr double kTurns = 0.1;
 constexpr double kRoundingInTurn = 2e-16;
 
@@ -32,9 +33,9 @@ double rounding_of_accelerations(double clearance) {
   return kClosureRounding / std::pow(clearance, 3);
 }
 
-// How far the quintic is off at 0, over the velocities there: their mean at ±1, the cubic through
-// four points and the quintic through six are off by terms that mostly fall alike, c₂, 4 c₄ and
-// 36 c₆.
+// Error of the quintic at 0, relative to the velocities there. The mean at ±1, the cubic through
+// four points and the quintic through six have the errors c₂, 4 c₄ and 36 c₆, which usually
+// decrease by similar factors.
 double interpolation_error(const std::array<PassageSide, 6>& sides) {
   const auto mean = [&](std::size_t k) {
     return Eigen::VectorXd(0.5 * (sides[2 - k].state.v + sides[3 + k].state.v));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; constraints/constraint_set.h needs it.
 //
-// Passing singular positions: what is not defined in a singular position is interpolated along the
-// motion from positions before and behind it.
+// Passing singular positions (dead points): quantities that are not defined there are interpolated
+// along the motion, from positions before and behind.
 //
 // In a singular position the rank of the closure equations drops, and neither dependent velocities
 // nor accelerations nor constraint forces can be found there, though all of them are smooth along a
@@ -29,8 +29,8 @@
 
 namespace catena {
 
-// Branches that pass each other at less than this (radians, or fractions of the loop's length)
-// meet: a file with few digits leaves so much of a mechanism whose branches do.
+// Branches nearer to each other than this (radians, or fractions of the loop's length) are taken to
+// meet: a file with few digits leaves such a gap in a mechanism whose branches cross.
 inline constexpr double kBranchesMeet = 1e-9;
 
 // Distances, in units of the clearance of the route (σ above).
@@ -83,8 +83,8 @@ struct PassageSearch {
 };
 
 // Looks for a passage beside a state whose fastest entry has this speed. `in_place` is the
-// clearance found without interpolation; a passage that is no better is not one (zero:
-// anything is better). None is found at rest, at the end of a range, and where the motion goes
+// clearance found without interpolation; a passage must have a larger one (zero:
+// any will do). None is found at rest, at the end of a range, and where the motion goes
 // along singular positions and not through one.
 PassageSearch find_passage(PassageNeighbours& neighbours, const State& state, double speed,
                            double in_place, const PassageLimits& limits);
@@ -93,7 +93,7 @@ PassageSearch find_passage(PassageNeighbours& neighbours, const State& state, do
 State interpolated_state(const Mechanism& mechanism, std::span<const PassageSide> sides);
 
 // How far rounding at this clearance, and the error of an interpolation, may have moved an entry of
-// the accelerations: error control must not ask for better.
+// the accelerations: error control must not require more.
 double acceleration_noise(const State& state, const Eigen::VectorXd& acceleration, double clearance,
                           double interpolation_error);
 

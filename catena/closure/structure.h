@@ -5,7 +5,7 @@
 // which nodes form one aggregate, what closes it, and which of its freedoms are independent.
 //
 // An aggregate is a set of nodes that move together (Mechanism::loops()), folded into one node of
-// the tree: constraint embedding (Jain, DETC2009-87663). Everything about it is measured in one
+// the tree: constraint embedding [Jain 2009]. Everything about it is measured in one
 // frame: the axes of the node that it hangs on (its base), the origin at the hinge point of its
 // first member (at the base's own if all members hang on it). There shifting inertias and forces
 // between members costs nothing, and motion of the base does not enter the closure equations.
@@ -108,8 +108,8 @@ struct Aggregate {
   int independents = 0;  // freedoms − rank
 };
 
-// The user's function of a coupling, in plain numbers. Compiled once, whatever instruction set the
-// calling kernel is for.
+// The user's function of a coupling, in plain numbers. Compiled once, for all instruction sets of
+// the calling kernels.
 void evaluate_coupling(const Coupling& coupling, int terms, const double* q, double& value,
                        double* gradient, double* hessian);
 // How its second derivatives change along dq: extrapolated central differences, right to about ten

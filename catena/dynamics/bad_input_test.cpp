@@ -113,7 +113,7 @@ TEST_F(BadInput, ExternalWrench) {
   EXPECT_TRUE(forward_dynamics(m, s, x, w, external).allFinite());
 }
 
-// Off by rounding: mended. Off by more: an error that names the hinge.
+// Off by rounding: normalized. Off by more: an error that names the hinge.
 TEST_F(BadInput, Quaternions) {
   Random random(52);
   s.q = random_position(m, 3);

@@ -285,7 +285,7 @@ void batch_kinematics(const Mechanism& mechanism, const BatchIn& q, BatchWorkspa
 
 namespace {
 
-// Poses and twists of a pack's bodies come together; the rows want them apart.
+// Poses and twists of a pack's bodies come together; the rows have them apart.
 void body_rows(const Mechanism& mechanism, const BatchIn& q, const BatchIn* v,
                BatchWorkspace& workspace, BatchOut& poses, BatchOut* twists) {
   Inside& s = inside(mechanism, workspace);

@@ -41,7 +41,7 @@ using BatchOut = Eigen::Ref<RowMatrix, 0, Eigen::OuterStride<>>;
 enum class BatchStatus : std::uint8_t {
   ok,
   not_finite,        // a number of the state, or of the result, is NaN or infinite
-  bad_quaternion,    // further from length one than is mended; `place` is its hinge
+  bad_quaternion,    // length too far from one to be normalized; `place` is its hinge
   undefined_spring,  // the ends of a spring coincide
   singular_hinge,    // no inertia about hinge `place`
   singular_chart,    // the independent freedoms do not determine loop `place` here
@@ -79,8 +79,8 @@ class LaneArray {
     return data()[(state / lanes_ * count_ + number) * lanes_ + state % lanes_];
   }
   const double* data() const { return data_.get(); }  // aligned to 64 bytes
-  // For writing. Ask again after every call that fills the array: zeros that stood there already
-  // are not written again unless somebody asked in between.
+  // For writing. Call it again after every call that fills the array: structural zeros are written
+  // again only after a call of this function.
   double* data() {
     zeros_of_ = 0;
     return data_.get();
@@ -88,8 +88,8 @@ class LaneArray {
   // Allocates when it has never been this large.
   void resize(Eigen::Index states, Eigen::Index count, int lanes);
 
-  // For those who fill it again and again: whether all packs still have the numbers that are zero
-  // in every state, of the mechanism and kind that `of` stands for (0: nothing is known).
+  // For repeated filling: whether all packs still hold the structural zeros of the mechanism and
+  // quantity that `of` identifies (0: unknown).
   bool holds_zeros(std::uint64_t of) const { return of != 0 && of == zeros_of_; }
   void note_zeros(std::uint64_t of) { zeros_of_ = of; }
 

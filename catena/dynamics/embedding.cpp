@@ -116,7 +116,7 @@ void for_kept_numbers(Workspace& w, F f) {
   const Scratch<double> scratch = w.scratch();
   for (int i = 0; i < w.model().aggregate_count; ++i) {
     const Aggregate& a = w.model().aggregates[i];
-    if (a.constant) continue;  // the kernels know their X
+    if (a.constant) continue;  // X is constant and in the tables
     f(scratch.aggregates[i].rows, a.rank * (a.freedoms + 1));
     f(scratch.aggregates[i].map, a.freedoms * a.independents);
     f(scratch.aggregates[i].exchange, a.rank);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; simulation/coordinates/instant.h needs it.
 //
-// What the algorithms of this room share about closed loops: having a chart, having it where it is
-// regular, refusing states that are not closed, and keeping the loops' maps between calls.
+// Closed loops, shared by the algorithms of this folder: choose a chart, choose again where it is
+// singular, refuse states that are not closed, and cache the loops' maps X between calls.
 #pragma once
 
 #include <cstdint>
@@ -61,8 +61,8 @@ void find_loop_maps(const Mechanism& mechanism, const Eigen::VectorXd& q, Worksp
 bool embed_in_chart(const Mechanism& mechanism, const Eigen::VectorXd& q, Workspace& workspace);
 void copy_loop_maps(Workspace& workspace, LoopMaps& maps);
 
-// Puts them into a workspace. False, and nothing done, if that has another chart. The kernels may
-// then be told SweepInput::embedded.
+// Copies the maps into a workspace. False, and nothing done, if it has another chart. The kernels
+// may then be called with SweepInput::embedded.
 bool restore_loop_maps(const LoopMaps& maps, Workspace& workspace);
 
 // The block Y_d of a loop, by the pivots of its elimination (row exchanges).

@@ -14,8 +14,8 @@
 namespace catena {
 namespace {
 
-// Self-stress below this does not reach a component. It is the rounding of a file with few digits
-// below so many times what its redundant rows are off by.
+// A component with less self-stress than this counts as determined. In a file with few digits the
+// threshold is this many times the residual of its redundant rows.
 constexpr double kUnreached = 1e-9;
 constexpr double kRoundedParts = 100.0;
 
@@ -183,7 +183,7 @@ void InterbodyForces::add_springs(const Workspace& w) {
   }
 }
 
-// A rotor asks its carrier for the moment c v̇ + ω × c v, c = ratio · rotor inertia · axis.
+// Moment that a rotor takes from its carrier: c v̇ + ω × c v, c = ratio · rotor inertia · axis.
 void InterbodyForces::add_rotors(const State& state, const Eigen::VectorXd& acceleration,
                                  const Workspace& w) {
   for (std::size_t i = 0; i < carrier_body_.size(); ++i) {
@@ -205,7 +205,7 @@ void InterbodyForces::place_nodes(Workspace& w) {
   }
 }
 
-// What each body needs by itself.
+// The wrench that moves each body, without those outboard.
 void InterbodyForces::start_bodies(const Workspace& w) {
   for (std::size_t b = 0; b < force_.size(); ++b) {
     const int node = mechanism_->bodies()[b].node;
@@ -303,15 +303,14 @@ namespace {
 struct LoopForces {
   Eigen::VectorXd lambda;       // multipliers of the closure's rows
   Eigen::MatrixXd self_stress;  // an orthonormal basis of those that act on nothing
-  // What is left of a row that the others should make up, relative: more than rounding in a file
-  // with few digits.
+  // Relative residual of the redundant rows as combinations of the others: more than rounding in a
+  // file with few digits.
   double unexplained = 0.0;
 };
 
 // The multipliers with Yᵀ λ = open. Columns are rows of the closure, scaled by comparable units on
-// the other side. Those that the chart keeps carry everything; states of self-stress are the null
-// space of Yᵀ, as well as the others depend on them. What these have in common with the forces is
-// taken off.
+// the other side. The rows of the chart carry the load; the null space of Yᵀ are the states of
+// self-stress. The part of the multipliers in the null space is removed (least norm).
 LoopForces solve_loop(const LoopClosure& loop, const LoopChart& chart, const Eigen::VectorXd& q,
                       const Eigen::VectorXd& open) {
   const int rows = loop.rows();
@@ -442,7 +441,7 @@ Wrenchd InterbodyForces::wrench_on_child(int h, const std::vector<Wrenchd>& forc
 HingeForce InterbodyForces::at(int h, ForceAxes axes) const {
   const HingePlace& hinge = entry(mechanism_->hinges(), h);
   if (workspace_ == nullptr)
-    throw NumericalError("interbody forces: nothing has been computed yet");
+    throw NumericalError("interbody forces: nothing has been computed yet; call compute() first");
   const Workspace& w = *workspace_;
   const Wrenchd wrench = wrench_on_child(h, force_, cut_force_, axes);
   if (hinge.role == HingePlace::Role::cut) return split_force(wrench, cut_map(h, axes));

@@ -69,7 +69,7 @@ class InterbodyForces {
  public:
   explicit InterbodyForces(const Mechanism& mechanism);
 
-  // For any state and acceleration, whatever route found it: runs inverse dynamics, then collects.
+  // For any state and acceleration, of any route: runs inverse dynamics, then collects.
   // In a closed mechanism: for these efforts of the actuators, which must produce the acceleration;
   // without them, for those that inverse dynamics finds at the independent freedoms.
   void compute(const State& state, const Eigen::VectorXd& acceleration, Workspace& workspace,
@@ -157,8 +157,8 @@ class InterbodyForces {
 // Armstrong's form of the force at the hinge of a node [D'Eleuterio & Damaren 1991]: with A the
 // acceleration of the node (less gravity) in the node's frame,
 //
-//   f_□ = Φ Qᵀ A + φ,    Φ = P_QQ − P_PQᵀ D⁻¹ P_PQ = (Qᵀ P⁻¹ Q)⁻¹,   φ = Qᵀ z + P_PQᵀ D⁻¹ (τ − Hᵀ
-//   z)
+//   f_□ = Φ Qᵀ A + φ,    Φ = P_QQ − P_PQᵀ D⁻¹ P_PQ = (Qᵀ P⁻¹ Q)⁻¹,
+//                        φ = Qᵀ z + P_PQᵀ D⁻¹ (τ − Hᵀ z)
 //
 // where P and z are articulated inertia and residual force, τ the effort that the hinge transmits.
 // After forward (recursive route) or hybrid dynamics; after hybrid dynamics P is that with the

@@ -21,9 +21,10 @@ namespace {
   std::string value;
   const int loop = w.aggregate_tables().aggregate_of_node[index(n)];
   if (loop >= 0)
-    throw NumericalError("the " + LoopClosure(mechanism, loop).name() +
-                         ": the inertia of its independent freedoms is not positive definite in "
-                         "this position; one of them moves no mass");
+    throw NumericalError(
+        "the " + LoopClosure(mechanism, loop).name() +
+        ": the inertia of its independent freedoms is not positive definite in "
+        "this position: one of them moves no inertia, so the mass matrix is singular");
   const std::string beyond =
       mechanism.has_flexible_bodies()
           ? "; a flexible body may be deformed beyond the domain of its model"
@@ -73,10 +74,11 @@ bool factor_in_place(Eigen::MatrixXd& m) {
 [[noreturn]] void throw_indefinite(const Mechanism& mechanism, const Workspace& w,
                                    const Eigen::MatrixXd& m) {
   const int freedom = w.independent()[index(lost_freedom(m))];
-  throw NumericalError("the mass matrix of '" + mechanism.name() +
-                       "' is not positive definite in this position: freedom '" +
-                       mechanism.velocity_names()[index(freedom)] +
-                       "' has no inertia that the freedoms before it have not");
+  throw NumericalError(
+      "the mass matrix of '" + mechanism.name() +
+      "' is not positive definite in this position: freedom '" +
+      mechanism.velocity_names()[index(freedom)] +
+      "' adds no inertia of its own: the mass matrix is rank-deficient at this joint");
 }
 
 // The entries of the independent freedoms, and back. All of them in a tree.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Impulses: how velocities jump when forces act for an instant, or freedoms are locked at once.
+// Impulses: velocity jumps when forces act for an instant (impacts), or freedoms are locked at
+// once.
 //
 // Integrated over the instant, M v̇ + C = effort becomes M Δv = impulse: position, gravity and
 // velocity terms drop out. That is hybrid dynamics at rest without gravity, so the same O(N)
 // sweeps give, in one pass, the jump of the free freedoms and the impulse that locks the others.
 //
-//   const ImpulseResult hit = lock_freedom(robot, state, "elbow");     // the brake falls in
+//   const ImpulseResult hit = lock_freedom(robot, state, "elbow");     // the brake engages
 //   hit.velocity, hit.impulse, hit.energy_change                      // after, N m s, J
 //
 // Energy: T⁺ − T⁻ = ½ (v⁺ + v⁻)ᵀ M Δv. Locking alone loses ½ Δvᵀ M Δv (Carnot).

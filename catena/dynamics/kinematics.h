@@ -81,7 +81,7 @@ Eigen::MatrixXd body_jacobian(const Mechanism& mechanism, const Workspace& works
 Twistd jacobian_rate_times_velocity(const Mechanism& mechanism, const Workspace& workspace,
                                     int body, const Vec3d& point = {}, Axes axes = Axes::ground);
 
-// ---- At a prompt: the same without a workspace. ----
+// ---- The same without a workspace. ----
 
 Transformd body_pose(const Mechanism& mechanism, const Eigen::VectorXd& q, int body);
 Transformd frame_pose(const Mechanism& mechanism, const Eigen::VectorXd& q, int frame);

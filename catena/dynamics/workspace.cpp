@@ -305,7 +305,7 @@ void Workspace::fill_models() {
 }
 
 void Workspace::prepare_rows() {
-  // A rotor that is carried elsewhere wants the composite bodies of composite_sweep.h.
+  // A rotor on a distant carrier needs the composite bodies of composite_sweep.h.
   if (composite_store_ || !remote_drives_.empty()) return;
   composite_store_ = std::make_unique<CompositeStore>(*mechanism_);
   model_.composite = composite_store_->table();

@@ -93,7 +93,7 @@ class Workspace {
   std::span<const DrivePlace> remote_drives() const { return remote_drives_; }
   // The route by multipliers; made at the first call, which allocates.
   MultiplierDynamics& multiplier_dynamics();
-  // Makes model().composite, which the mass matrix and its inverse want; allocates at the first
+  // Makes model().composite, which the mass matrix and its inverse need; allocates at the first
   // call.
   void prepare_rows();
   bool has_passive_elements() const { return has_passive_elements_; }

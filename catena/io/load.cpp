@@ -73,7 +73,7 @@ Reading read_description(const std::string& path, const LoadSettings& settings) 
       return failed(path, "has the root element <" + root + ">; <robot> (URDF) or <sdf> is needed");
     else
       return failed(path,
-                    "is not known as a model; its name must end in .urdf, .sdf, .world, .yaml, "
+                    "is not a model file; its name must end in .urdf, .sdf, .world, .yaml, "
                     ".yml or .xml");
   }
   return ending == ".urdf" ? read_urdf(path, settings) : read_sdf(path, settings);

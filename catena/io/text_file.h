@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads text files whole, and refuses what is not one: folders, devices, huge files, bytes that
-// are not UTF-8.
+// Reads whole text files; refuses folders, devices, huge files and bytes that are not UTF-8.
 #pragma once
 
 #include <optional>

@@ -249,7 +249,7 @@ MechanismBuilder& MechanismBuilder::connect_roots(HingeType type) {
   std::unordered_set<std::string> hinge_names;
   for (const Hinge& hinge : d.hinges) {
     hinge_names.insert(hinge.name);
-    if (hinge.cut == Cut::always) continue;  // leads nowhere
+    if (hinge.cut == Cut::always) continue;  // does not connect
     children.insert(hinge.child);
     if (index.contains(hinge.parent) && index.contains(hinge.child))
       connected.join(index.at(hinge.parent), index.at(hinge.child));

@@ -27,10 +27,10 @@ namespace catena {
 struct FinishSettings {
   // Inertias that no real body can have are errors instead of warnings.
   bool strict = true;
-  // What a reader had to say about the file; stands first among the mechanism's warnings.
+  // Warnings of the reader about the file; the first of the mechanism's warnings.
   std::vector<Diagnostic> notes = {};
-  // Hinges that move no inertia do not stop it: the errors stand among the mechanism's warnings.
-  // For a look at the mechanism; its forward dynamics is singular.
+  // Hinges that move no inertia are warnings, not errors. For looking at a mechanism whose mass
+  // matrix is singular.
   bool idle_hinges = false;
 };
 
@@ -47,12 +47,12 @@ class MechanismBuilder {
   // `settings` may add rigid mass at the frame.
   MechanismBuilder& add_flexible_body(std::string name, std::shared_ptr<const FlexibleBody> body,
                                       BodySettings settings = {});
-  // Makes a body that is there the frame of a flexible one.
+  // Makes an existing body the frame of a flexible one.
   MechanismBuilder& make_flexible(const std::string& name,
                                   std::shared_ptr<const FlexibleBody> constants);
   MechanismBuilder& add_hinge(std::string name, std::string parent, std::string child,
                               HingeSettings settings = {});
-  // The same by its more common name.
+  // Alias of add_hinge().
   MechanismBuilder& add_joint(std::string name, std::string parent, std::string child,
                               HingeSettings settings = {}) {
     return add_hinge(std::move(name), std::move(parent), std::move(child), std::move(settings));
@@ -73,15 +73,15 @@ class MechanismBuilder {
   MechanismBuilder& lock(std::string_view hinge, std::vector<double> q = {});
   MechanismBuilder& unlock(std::string_view hinge);
   // Removes a body and everything that names it (hinges, frames, rods, springs, drives that it
-  // carries); bodies that hung on it must be attached anew.
+  // carries); bodies attached to it need a new hinge.
   MechanismBuilder& remove_body(std::string_view body_name);
   MechanismBuilder& remove_hinge(std::string_view name);
   // Adds all of another mechanism with its names prefixed; its hinges to the world go to
   // `onto` instead, placed at `pose` on it.
   MechanismBuilder& attach(const Description& other, const std::string& prefix,
                            const std::string& onto = kWorld, const Transformd& pose = {});
-  // Gives every part without a path to the world one: a hinge of the given type (free or weld)
-  // from the world to its root, the first of its bodies that is nobody's child.
+  // Connects every part without a path to the world: a hinge of the given type (free or weld) from
+  // the world to its root, the first of its bodies that is no hinge's child.
   MechanismBuilder& connect_roots(HingeType type);
 
   const Description& description() const { return description_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The description of a mechanism: what its author said, word for word, before anything is
-// sorted, merged or cut. A MechanismBuilder edits one, readers fill one, writers print one, and
+// Description: the model as its author gave it, before bodies are sorted, welded groups merged and
+// loops cut. A MechanismBuilder edits one, readers fill one, writers print one, and
 // a finished Mechanism keeps the one it was made from.
 //
 // Every field has a default and is initialized where it stands, so that designated initializers

@@ -57,7 +57,7 @@ std::string_view to_string(HingeType type);
 std::optional<HingeType> hinge_type_from(std::string_view name);
 std::vector<std::string> hinge_type_names();
 
-// Freedoms (length of v) and coordinates (length of q); a custom hinge knows its own.
+// Freedoms (length of v) and coordinates (length of q); a custom hinge has its own numbers.
 int freedoms_of(HingeType type);
 int coordinates_of(HingeType type);
 

@@ -8,7 +8,7 @@
 // is Ad(e_{m+1} ... e_k)⁻¹ s_m, and Ḣ v = Σ_l [Σ_{m<l} H_m v_m, H_l v_l].
 //
 // The sweeps treat revolute, prismatic and screw hinges themselves; this serves all others, and
-// everybody who does not count nanoseconds.
+// code that is not critical for speed.
 #pragma once
 
 #include <limits>

@@ -83,8 +83,8 @@ void remove_hinge_freedom(Matrix6d& inertia, const MotionMap& h, const Column& r
   }
 }
 
-// Nodes that a closure or a coupling restrains: whether they can move at all is the loop's
-// business. A closure within one rigid group restrains nothing.
+// Nodes that a closure or a coupling restrains are not checked here: the loop decides whether they
+// can move. A closure within one rigid group restrains nothing.
 std::vector<char> restrained_nodes(const Mechanism& m) {
   const auto node_of = [&](const std::string& body) {
     const int b = m.body_index(body);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds hinges that would move no inertia: their acceleration is not determined.
+// Finds hinges (joints) that move no inertia: the mass matrix is singular, and their acceleration
+// is not determined.
 #pragma once
 
 #include <vector>

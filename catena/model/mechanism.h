@@ -51,7 +51,7 @@ struct BodyPlace {
   SpatialInertiad inertia;  // of this body alone, in its own frame
 };
 
-// What became of the user's hinge.
+// Place of the user's hinge in the tree: it moves a node, is cut, or is rigid.
 struct HingePlace {
   enum class Role { tree, cut, weld };
   std::string name;
@@ -187,7 +187,7 @@ class Mechanism {
   // For aggregate_tables() of closure: what it derives from the loops, kept as long as this.
   const MadeOnce& loop_tables() const { return loop_tables_; }
 
-  // Makes code read well: a builder that starts from this mechanism.
+  // A builder that starts from this mechanism.
   class MechanismBuilder edit() const;
 
  private:

@@ -20,7 +20,7 @@ inline constexpr int kMaxFreedoms = 6;
 inline constexpr int kMaxCoordinates = 7;
 
 // A user's hinge in plain numbers: displacement (rotation row by row, then translation), columns
-// of the motion map, and Ḣ v. Compiled once, whatever instruction set the calling kernel is for.
+// of the motion map, and Ḣ v. Compiled once, for all instruction sets of the calling kernels.
 class CustomHinge;
 void evaluate_custom(const CustomHinge& hinge, int freedoms, const double* q, const double* v,
                      double* displacement, double* map, double* bias);

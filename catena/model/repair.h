@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// After a mistake the search for further mistakes goes on in a repaired copy.
+// Repairs a faulty description, so that validation can go on and report further mistakes.
 #pragma once
 
 #include "catena/model/description.h"
@@ -8,7 +8,7 @@ namespace catena {
 
 // A copy in which every name exists once and every number can be used: what validate() calls an
 // error is replaced by something that causes no error of its own. An unknown parent becomes the
-// ground, an impossible body a unit ball; what cannot be saved is left out.
+// ground, an impossible body a unit ball; what cannot be repaired is left out.
 Description repaired(Description description);
 
 }  // namespace catena

@@ -8,7 +8,7 @@
 // grows from the ground and prefers, in this order: hinges that must not be cut, few freedoms
 // (so that the cut hinges have many, hence few constraint rows), the direction the author gave,
 // short paths, the order of the description. A closed mechanism's loops are the biconnected
-// components of this graph, whatever was cut (constraint embedding, section on choosing the
+// components of this graph; they do not depend on which hinges are cut ([Jain 2009], choice of
 // aggregates).
 //
 // Cost: O(n log n) for n bodies and hinges, no recursion.
@@ -53,12 +53,12 @@ struct Topology {
 
 // Between the bodies of which a flexible body is made.
 bool is_internal(HingeType type);
-// Welded at the author's wish or by locking.
+// A weld, or locked.
 bool is_rigid(const Hinge& hinge);
 // A drive, a spring, damping or friction acts at it.
 bool is_loaded(const Hinge& hinge);
-// When it is cut, its coordinates are needed all the same: its author said so, something acts at
-// it, it has limits, or only its user knows which directions it constrains.
+// Whether a cut hinge keeps its coordinates: the author asked for it, something acts at it, it has
+// limits, or it is a custom hinge.
 bool keeps_coordinates_when_cut(const Hinge& hinge);
 int freedoms_of(const Hinge& hinge);
 int coordinates_of(const Hinge& hinge);

@@ -17,11 +17,11 @@ inline constexpr double kShortestAxis = 1e-9;
 inline constexpr double kParallelAxes = 1e-6;
 // A quaternion shorter than this has no direction either.
 inline constexpr double kShortestQuaternion = 1e-6;
-// One whose length differs more from 1 was not written with few digits but is a mistake.
+// A length further from 1 than this is a mistake; up to it, the number of digits explains it.
 inline constexpr double kQuaternionSlack = 0.02;
 
-// Nothing real has a larger number in metres, kilograms and radians; a mass times the square of a
-// distance, or the square of an axis, is a number yet.
+// Largest number accepted, in SI units: a mass times the square of a distance, or the square of an
+// axis, is still finite.
 inline constexpr double kLargestNumber = 1e100;
 
 // Relative slack for the triangle inequality and definiteness of inertias given with few digits.

@@ -140,7 +140,7 @@ class CustomHingeCheck {
     const Eigen::MatrixXd elsewhere = matrix_of(motion_map(unsymmetric_));
     if (elsewhere.allFinite() && !dependent(elsewhere)) return;
     found_.push_back("the columns of its motion map are dependent at q = " + position_text(q_) +
-                     "; each freedom must move the body in a way of its own");
+                     "; the motions of its freedoms must be linearly independent");
   }
 
   const Hinge& hinge_;

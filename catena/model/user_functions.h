@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Functions that a user wrote (custom hinges, couplings) against each other: a derivative that is
-// none would give wrong accelerations without a word.
+// Checks functions of the user (custom hinges, couplings) against finite differences: a wrong
+// derivative would give wrong accelerations silently.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace catena {
 
 // What is wrong, each a clause to follow the name ("column 2 of its motion map is ..."); empty:
 // nothing. Compared at the initial position, or (none given) at one without symmetry. A function
-// that throws is one of the things that can be wrong. The hinge has functions of 1 to 6 freedoms.
+// that throws is reported too. The hinge has functions of 1 to 6 freedoms.
 std::vector<std::string> wrong_in_custom_hinge(const Hinge& hinge);
 
 // The same of a coupling by a function, at these coordinates of its terms. Nothing is said where

@@ -244,7 +244,7 @@ class Validator {
     if (has_quaternion(hinge.type) &&
         (f.lower != -kInfinity || f.upper != kInfinity || f.stiffness != 0.0))
       doubtful(source, what + ": a " + std::string(to_string(hinge.type)) +
-                           " hinge has no coordinate that limits and stiffness could refer to; "
+                           " hinge has no coordinate for limits and stiffness to refer to; "
                            "use a gimbal");
     if (std::isnan(f.lower) || std::isnan(f.upper))
       error(source, what + ": a limit is not a number");
@@ -253,7 +253,7 @@ class Validator {
                         number(f.upper) + "; swap them");
     else if (f.lower == kInfinity || f.upper == -kInfinity)
       error(source, what + ": limits " + number(f.lower) + " and " + number(f.upper) +
-                        " leave no position; leave out the limit that is not there");
+                        " leave no position; leave out a limit that does not exist");
     check_limit(source, what, "velocity limit", f.velocity_limit);
     check_limit(source, what, "effort limit", f.effort_limit);
     check_not_negative(source, what, "damping", f.damping);
@@ -269,7 +269,7 @@ class Validator {
       error(source, what + ": the transition velocity of its friction must be positive");
   }
 
-  // Infinity is none.
+  // Infinity: no limit.
   void check_limit(const Source& source, const std::string& what, const char* which, double value) {
     if (!(value >= 0.0))
       error(source, what + ": " + which + " " + number(value) +
@@ -410,7 +410,8 @@ class Validator {
   void check_coupling(const Coupling& coupling) {
     const std::string what = "coupling '" + coupling.name + "'";
     const std::size_t found_before = found_.size();
-    if (coupling.terms.empty()) error(coupling.source, what + " couples nothing");
+    if (coupling.terms.empty())
+      error(coupling.source, what + " has no terms; name the hinges that it couples");
     if (!usable(coupling.constant))
       error(coupling.source, what + ": its constant" + unusable(coupling.constant));
     bool any = false;

@@ -279,7 +279,7 @@ const std::vector<Mistake>& mistakes() {
          b.add_spring(s);
        },
        {"spring 'coil'", "stiffness nan"}},
-      {"CouplingOfNothing", [](B b) { b.add_coupling({.name = "gear"}); }, {"'gear'", "nothing"}},
+      {"CouplingOfNothing", [](B b) { b.add_coupling({.name = "gear"}); }, {"'gear'", "no terms"}},
       {"CouplingUnknownHinge",
        [](B b) { b.add_gear("gear", "elbow", "shoudler", 2.0); },
        {"'gear'", "'shoudler'", "did you mean 'shoulder'"}},

@@ -2,7 +2,7 @@
 // The same mechanism, in which hinges that close a loop have coordinates of their own.
 //
 // A loop is cut at one hinge, and that hinge normally loses its coordinates: they follow from the
-// others. Then nothing can act there, and its angle is nowhere to be read. A hinge keeps them when
+// others. Then no effort can act there, and its angle is not in q. A hinge keeps them when
 // something acts at it (topology.h), or its settings say so, as those of the hinges named here: as
 // a node without bodies that is welded to its child. Tree, cuts and the order of all other
 // coordinates stay as they are; the new ones come last. The motion is the same, at the cost of one

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One start of one solver, and the best point that it has seen: what the solvers share.
+// One run of a solver from one start, with the best point so far; shared by the solvers.
 #pragma once
 
 #include <chrono>

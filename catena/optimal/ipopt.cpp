@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// IPOPT on a transcription. The library is C++ of its own kind (reference-counted interfaces); this
-// is the only file that sees it.
+// IPOPT on a transcription. This is the only file that includes IPOPT.
 #include <algorithm>
 #include <cmath>
 
@@ -17,7 +16,7 @@ using Eigen::VectorXd;
 
 namespace {
 
-constexpr double kIpoptInfinity = 2e19;  // beyond this it sees no bound
+constexpr double kIpoptInfinity = 2e19;  // beyond this IPOPT has no bound
 
 class Program final : public Ipopt::TNLP {
  public:
@@ -166,7 +165,7 @@ void ipopt(Attempt& a, const VectorXd& from) {
   const bool gauss_newton =
       a.settings.hessian == HessianModel::gauss_newton ||
       (a.settings.hessian == HessianModel::automatic &&
-       a.problem.constraints() == 0);  // it knows nothing of how the constraints bend
+       a.problem.constraints() == 0);  // it ignores the curvature of constraints
   Ipopt::SmartPtr<Ipopt::IpoptApplication> application = new Ipopt::IpoptApplication(false);
   const auto options = application->Options();
   options->SetIntegerValue("print_level", 0);
@@ -199,15 +198,16 @@ void ipopt(Attempt& a, const VectorXd& from) {
       break;
     case Ipopt::Infeasible_Problem_Detected:
       a.end = SolverEnd::infeasible;
-      a.message = "no motion was found that keeps all bounds and conditions";
+      a.message = "infeasible: no motion was found that satisfies all bounds and conditions";
       break;
     case Ipopt::Maximum_Iterations_Exceeded:
       a.end = SolverEnd::iterations;
-      a.message = "the number of iterations was used up before an optimum was reached";
+      a.message =
+          "the limit of iterations was reached before an optimum; allow more, or improve the guess";
       break;
     case Ipopt::User_Requested_Stop:
       a.end = program->stop();
-      a.message = a.end == SolverEnd::time ? "the time limit was reached before an optimum was"
+      a.message = a.end == SolverEnd::time ? "the time limit was reached before an optimum"
                                            : "stopped on request";
       break;
     case Ipopt::Search_Direction_Becomes_Too_Small:
@@ -223,11 +223,12 @@ void ipopt(Attempt& a, const VectorXd& from) {
       break;
     case Ipopt::Not_Enough_Degrees_Of_Freedom:
       a.end = SolverEnd::infeasible;
-      a.message = "there are more conditions than free coefficients; give the controls more";
+      a.message =
+          "there are more conditions than free coefficients; give the controls more coefficients";
       break;
     default:
       a.end = SolverEnd::failed;
-      a.message = "the solver gave up (IPOPT status " + std::to_string(status) + ")";
+      a.message = "the solver failed (IPOPT status " + std::to_string(status) + ")";
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Levenberg and Marquardt's method with Nielsen's damping (Madsen, Nielsen & Tingleff 2004) and
+// Levenberg-Marquardt with Nielsen's damping [Madsen, Nielsen & Tingleff 2004] and
 // Marquardt's scaling: (JᵀJ + μ D) δ = −Jᵀ r, D the largest diagonal of JᵀJ seen so far.
 #include <algorithm>
 #include <cmath>
@@ -76,8 +76,8 @@ class LevenbergMarquardt {
   static constexpr std::size_t kPatience = 10;
   static constexpr double kRoughGain = 0.01;
   static constexpr double kRoughTolerance = 1e-5;
-  // Entries of D are no less than this part of the largest, and that is no less than a number that
-  // can be divided by.
+  // Entries of the scaling D are at least this fraction of the largest, which is at least
+  // kLeastDiagonal (no division by zero).
   static constexpr double kLeastScale = 1e-12;
   static constexpr double kLeastDiagonal = 1e-300;
 
@@ -107,7 +107,7 @@ class LevenbergMarquardt {
     if (is_stopped()) return true;
     if (a_.iterations >= a_.settings.iterations)
       return end(SolverEnd::iterations,
-                 "the number of iterations was used up before the cost had settled");
+                 "the limit of iterations was reached before the cost had settled");
     return a_.late() &&
            end(SolverEnd::time, "the time limit was reached before the cost had settled");
   }
@@ -172,8 +172,8 @@ VectorXd levenberg_marquardt(Attempt& a, const VectorXd& from, const Penalty* pe
   return LevenbergMarquardt(a, penalty).run(from);
 }
 
-// The shifts grow by what the conditions are off, until nothing is; the weight grows where that is
-// slow (Hestenes; Powell 1969).
+// Augmented Lagrangian (Hestenes; Powell 1969): the shifts grow by the violation of the conditions
+// until there is none; the weight grows where convergence is slow.
 void augmented_lagrangian(Attempt& a, const VectorXd& from) {
   Transcription& t = a.problem;
   Penalty penalty;
@@ -217,7 +217,7 @@ void augmented_lagrangian(Attempt& a, const VectorXd& from) {
     if (penalty.weight > 1e10) break;
   }
   a.end = SolverEnd::infeasible;
-  a.message = "no motion was found that keeps all bounds and conditions";
+  a.message = "infeasible: no motion was found that satisfies all bounds and conditions";
 }
 
 }  // namespace catena

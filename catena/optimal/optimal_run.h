@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An optimal motion as a run: the simulator moves the mechanism again with the splines that were
-// found, by its own integrator (an independent check of the transcription), and records it like any
-// other motion. The motion of the guess stands beside it in columns guess.q.NAME, guess.v.NAME and
+// Records an optimal motion as a run: the mechanism is simulated with the optimal splines by the
+// simulator's own integrator, an independent check of the transcription.
+// The motion of the guess stands beside it in columns guess.q.NAME, guess.v.NAME and
 // guess.effort.NAME.
 #pragma once
 

@@ -352,7 +352,7 @@ TEST(Optimal, Mistakes) {
                    p.controls[1].guess.coefficients = {1.0, 2.0};
                  }),
                  "4 are free");
-  expect_mistake(with([](MotionProblem& p) { p.running_costs.clear(); }), "nothing");
+  expect_mistake(with([](MotionProblem& p) { p.running_costs.clear(); }), "cost: is missing");
   expect_mistake(with([](MotionProblem& p) { p.time_weight = 1.0; }), "duration is fixed");
   expect_mistake(with([](MotionProblem& p) { p.running_costs[0].weight = -1.0; }), "weight");
   expect_mistake(with([](MotionProblem& p) { p.running_costs[0].reference = "sin("; }),

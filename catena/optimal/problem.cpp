@@ -101,7 +101,7 @@ class Inspector {
       return -1;
     }
     if (quantity == MotionQuantity::position && m_.coordinate_of_freedom()[index(i)] < 0) {
-      say("{}: freedom '{}' has no coordinate of its own", what, name);
+      say("{}: freedom '{}' has no coordinate of its own (a rotation in space)", what, name);
       return -1;
     }
     return i;
@@ -123,7 +123,7 @@ class Inspector {
   }
 
   void controls() {
-    if (p_.controls.empty()) say("controls: there are none; name a freedom that is driven");
+    if (p_.controls.empty()) say("controls: are missing; name at least one freedom that is driven");
     for (const ControlSettings& c : p_.controls) {
       const std::string what = "control '" + c.freedom + "'";
       const int i = freedom(c.freedom, what.c_str(),
@@ -154,8 +154,7 @@ class Inspector {
         say("{}", e.what());
       }
       for (const ControlSettings& other : p_.controls)
-        if (&other < &c && freedom_or(m_, other.freedom) == i)
-          say("{}: there are two of them", what);
+        if (&other < &c && freedom_or(m_, other.freedom) == i) say("{}: is given twice", what);
     }
   }
 
@@ -172,7 +171,7 @@ class Inspector {
         say("{}: the bounds {} and {} exclude each other", what, f.lower, f.upper);
       if (i < 0) continue;
       if (f.quantity == MotionQuantity::effort && !controlled(i))
-        say("{}: there is no control, so no effort either", what);
+        say("{}: the freedom has no control, so it has no effort", what);
       auto [at, fresh] = seen.try_emplace({i, f.quantity}, Interval{f.lower, f.upper, what});
       if (fresh) continue;
       at->second.lower = std::max(at->second.lower, f.lower);
@@ -194,12 +193,14 @@ class Inspector {
           say("final point: {}", e.what());
         }
       }
-      if (!(f.weight >= 0.0)) say("final point of '{}': the weight is {}", f.frame, f.weight);
+      if (!(f.weight >= 0.0))
+        say("final point of '{}': the weight is {}; it must not be negative", f.frame, f.weight);
     }
   }
 
   void weight(const std::string& what, double w) {
-    if (!(w >= 0.0) || !std::isfinite(w)) say("{}: the weight is {}", what, w);
+    if (!(w >= 0.0) || !std::isfinite(w))
+      say("{}: the weight is {}; it must be finite and not negative", what, w);
     if (w > 0.0) something_ = true;
   }
   void costs() {
@@ -207,14 +208,14 @@ class Inspector {
       const std::string what = fmt::format("cost of final {} of '{}'", word(f.quantity), f.freedom);
       freedom(f.freedom, what.c_str(), f.quantity);
       weight(what, f.weight);
-      if (!std::isfinite(f.target)) say("{}: the target is {}", what, f.target);
+      if (!std::isfinite(f.target)) say("{}: the target is {}; it must be finite", what, f.target);
     }
     for (const RunningCost& r : p_.running_costs) {
       const std::string what = fmt::format("cost of {} of '{}'", word(r.quantity), r.freedom);
       const int i = freedom(r.freedom, what.c_str(), r.quantity);
       weight(what, r.weight);
       if (i >= 0 && r.quantity == MotionQuantity::effort && !controlled(i))
-        say("{}: there is no control, so no effort either", what);
+        say("{}: the freedom has no control, so it has no effort", what);
       try {
         if (r.reference) Signal(*r.reference, m_, what + ": reference", true);
       } catch (const Error& e) {
@@ -225,7 +226,7 @@ class Inspector {
       const std::string what = fmt::format("cost of the rate of '{}'", r.freedom);
       const int i = freedom(r.freedom, what.c_str(), MotionQuantity::effort);
       weight(what, r.weight);
-      if (i >= 0 && !controlled(i)) say("{}: there is no such control", what);
+      if (i >= 0 && !controlled(i)) say("{}: the freedom has no control", what);
       for (const ControlSettings& c : p_.controls)
         if (i >= 0 && freedom_or(m_, c.freedom) == i && !c.motion && c.degree == 0)
           say("{}: steps have no rate; give the control a degree of 1 or more", what);
@@ -233,12 +234,12 @@ class Inspector {
     for (const CustomCost& c : p_.custom_costs)
       if (!c.residual) say("cost '{}': has no function", c.name);
     if (!(p_.time_weight >= 0.0) || !std::isfinite(p_.time_weight))
-      say("cost of time: the weight is {}", p_.time_weight);
+      say("cost of time: the weight is {}; it must be finite and not negative", p_.time_weight);
     for (const FinalPoint& f : p_.final_points) something_ = something_ || f.weight > 0.0;
     if (p_.time_weight != 0.0 && !p_.duration.free())
       say("cost of time: the duration is fixed; give it bounds");
     if (!something_ && p_.custom_costs.empty() && p_.time_weight == 0.0)
-      say("cost: there is none; nothing could be minimized");
+      say("cost: is missing; give at least one cost to minimize");
   }
 
   void bounds() {
@@ -252,7 +253,7 @@ class Inspector {
       }
       if (i < 0) continue;
       if (b.quantity == MotionQuantity::effort && !controlled(i))
-        say("{}: there is no control, so no effort either", what);
+        say("{}: the freedom has no control, so it has no effort", what);
       const double slack = 1e-9;
       const auto outside = [&](double x) { return x < b.lower - slack || x > b.upper + slack; };
       const int coordinate = m_.coordinate_of_freedom()[index(i)];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MotionProblem: trajectory optimization. The motion of a mechanism that costs least, as the user
-// says it, by names [Sohl & Bobrow 2001].
+// MotionProblem: trajectory optimization, the motion of a mechanism of least cost, stated by names
+// of joints and frames [Sohl & Bobrow 2001].
 //
 //   MotionProblem problem(mechanism);
 //   problem.start.q[0] = -1.0;

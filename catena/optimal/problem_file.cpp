@@ -297,8 +297,7 @@ const Entry* named(const yaml::Node& node, const std::string& name) {
   return nullptr;
 }
 
-// Where the thing stands that a mistake is about: its section, and in it the quantity and the name
-// that the sentence has in quotes.
+// The line that a mistake refers to: its section, and in it the quantity and the quoted name.
 int line_of(const yaml::Node& root, const std::string& mistake) {
   static const std::pair<const char*, const char*> kSections[] = {
       {"duration", "duration"}, {"control", "controls"}, {"the spline of", "controls"},

@@ -19,12 +19,12 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-// A motion that is so many times as far off as is allowed has departed; to follow it to its end may
-// take for ever.
+// A motion whose deviation is this many times the allowed one has diverged; its simulation ends, as
+// it could take very long.
 constexpr double kDeparted = 1e4;
 
-// Efforts of the actuators at a time and state. What was asked last is kept: every actuator and
-// every column asks for the same.
+// Efforts of the actuators at a time and state. The last result is cached: every actuator and every
+// column evaluates the same instant.
 class Law {
  public:
   Law(const Mechanism& m, const RecordedMotion& motion, const Regulator& regulator,

@@ -31,7 +31,7 @@ struct Disturbance {
   std::uint64_t seed = 1;
   // Efforts at freedoms, added to those of the actuators.
   std::vector<InputSettings> efforts{};
-  // Factors on mass and inertia of bodies: what the regulator does not know.
+  // Factors on mass and inertia of bodies; the regulator is designed without them.
   std::map<std::string, double> masses{};
 };
 
@@ -55,7 +55,7 @@ struct RegulatedResult {
   Eigen::VectorXd saturated;     // part of the rows with the effort at its limit
 };
 
-// The mechanism with the masses of the disturbance. NameError for a body that is not there.
+// The mechanism with the masses of the disturbance. NameError for an unknown body.
 Mechanism disturbed(const Mechanism& mechanism, const std::map<std::string, double>& masses);
 
 // The start of the motion with the offsets of the disturbance; loops stay closed.

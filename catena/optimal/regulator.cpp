@@ -42,7 +42,7 @@ constexpr int kMostSubsteps = 1000;
 // Directions that a sample adds to the reachable ones are lost in rounding below this: bases are
 // orthonormal, so rounding is about 1e-15 and a coupling of 1e-6 over an interval of 1 ms counts.
 constexpr double kReached = 1e-10;
-// The sweep stands still when P changes by less over one batch of stages.
+// The sweep has converged when P changes by less over one batch of stages.
 constexpr double kStandsStill = 1e-12;
 constexpr int kBatch = 100;
 constexpr int kMostBatches = 5000;
@@ -183,10 +183,10 @@ LqStage sampled(const std::function<Continuous(double)>& model, double from, dou
   };
   const double steps_wanted = std::ceil((to - from) * rate_of(here.A) / kStepOfRate);
   if (steps_wanted > kMostSubsteps)
-    throw NumericalError(
-        fmt::format("the linear model at {} s changes deviations at {:.3g} 1/s, much faster than "
-                    "the sampling interval of {} s; make that shorter",
-                    number(from), rate_of(here.A), number(to - from)));
+    throw NumericalError(fmt::format(
+        "the fastest mode of the linear model at {} s has the rate {:.3g} 1/s, much faster "
+        "than the sampling interval of {} s; make the interval shorter",
+        number(from), rate_of(here.A), number(to - from)));
   const int steps = std::max(1, static_cast<int>(steps_wanted));
   const double h = (to - from) / steps;
   for (int i = 0; i < steps; ++i) {
@@ -289,8 +289,8 @@ MatrixXd scaled(const VectorXd& scale, const MatrixXd& transition) {
   return scale.asDiagonal() * transition * scale.cwiseInverse().asDiagonal();
 }
 
-// What no input reaches: an orthonormal basis of the directions (in scaled states) that the inputs
-// of all stages leave out.
+// Orthonormal basis of the uncontrollable directions (in scaled states): those that no input of any
+// stage reaches.
 MatrixXd unreachable_directions(const Regulator& r, const std::vector<const LqStage*>& stages) {
   const VectorXd scale = scales(r);
   const Index n = scale.size();
@@ -441,8 +441,8 @@ Regulator hold(const Mechanism& m, const OperatingPoint& point, const RegulatorS
     const double growth = std::abs(eigenvalues_of(left)[0]);
     if (growth >= 1.0 - 1e-9)
       throw NumericalError(fmt::format(
-          "the actuators ({}) cannot change {}, and it does not come to rest by itself: no "
-          "regulator exists; add an actuator",
+          "the actuators ({}) cannot change {}, and this motion does not decay by itself: the "
+          "system is not stabilizable; add an actuator",
           listed(r.inputs), listed(r.unreachable)));
   }
   LqProblem batch;

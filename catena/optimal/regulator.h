@@ -57,7 +57,7 @@ struct Regulator {
   Eigen::VectorXd state_weights{}, final_weights{}, input_weights{};
 
   double interval = 0.0;        // s
-  bool stationary = false;      // one interval, one gain, for ever
+  bool stationary = false;      // one interval, one constant gain
   std::vector<double> times{};  // of the samples; one more than stages
   std::vector<LqStage> stages{};
   std::vector<Eigen::MatrixXd> gains{};   // w = −K x; one for each stage
@@ -88,8 +88,8 @@ Regulator track(const Mechanism& mechanism, const RecordedMotion& motion,
                 const RegulatorSettings& settings = {});
 
 // About an equilibrium (the efforts that hold it are part of the point): the fixed point of the
-// sweep. Actuators must be given. Throws Error if the point is none, NumericalError, naming the
-// states, if something unstable is out of reach of the actuators or of the weights.
+// sweep. Actuators must be given. Throws Error if the point is not an equilibrium, NumericalError,
+// naming the states, if they are not stabilizable or not detectable in the cost.
 Regulator hold(const Mechanism& mechanism, const OperatingPoint& point,
                const RegulatorSettings& settings);
 

@@ -85,7 +85,7 @@ void warm_start(const std::string& path, MotionProblem& p) {
   try {
     warm_start_from(text, path, p);
   } catch (const nlohmann::json::exception& e) {
-    throw Error(path + ": is no result of an optimization: " + e.what());
+    throw Error(path + ": is not a result of an optimization: " + e.what());
   }
 }
 
@@ -95,7 +95,7 @@ void warm_start_from(const std::string& text, const std::string& path, MotionPro
   const Json* result = &json;
   if (json.is_object() && json.contains("result")) result = &json["result"];
   if (!result->is_object() || !result->contains("controls"))
-    throw Error(path + ": holds no result of an optimization to start from");
+    throw Error(path + ": is not a result of an optimization, so it cannot be the start");
   if (!(*result)["controls"].is_object()) throw Error(path + ": 'controls' is not a map by name");
   const double duration = result->value("duration", p.duration.guess);
   if (p.duration.free())

@@ -54,8 +54,8 @@ const std::vector<std::string>& solver_names() {
 }
 
 // An interior-point method that starts far from the conditions takes the first motion that meets
-// them, however dear. Levenberg and Marquardt's method, with the conditions as costs, comes closer
-// to a good one first.
+// them, however costly. So Levenberg-Marquardt, with the conditions as costs, approaches a good one
+// first.
 static VectorXd approached(Attempt& a, const VectorXd& start) {
   ProgramValues e;
   ++a.evaluations;
@@ -127,8 +127,8 @@ Attempt attempt(Transcription& t, const SolverSettings& settings, Solver solver,
   return a;
 }
 
-// Takes over what an attempt found if that is better, or if nothing has been found before.
-// Converged comes before not, feasible before not, then the lower cost or violation.
+// Takes over the result of an attempt if it is better, or the first. Converged ranks before not
+// converged, feasible before infeasible, then the lower cost or violation.
 void consider(const Attempt& a, const VectorXd& start, bool first, OptimalMotion& out) {
   const bool feasible = a.best.size() > 0 && a.best_violation <= a.settings.feasibility;
   const bool converged = a.end == SolverEnd::converged && feasible;
@@ -156,8 +156,8 @@ void consider(const Attempt& a, const VectorXd& start, bool first, OptimalMotion
   out.violation = a.best_violation;
 }
 
-// Cost, parts, conditions and end of the motion that was found, and what a finer grid says of them:
-// the largest change of the final state and the relative one of the cost.
+// Cost, parts, conditions and end of the motion that was found, and their change on a finer grid:
+// the largest of the final state and the relative one of the cost.
 double measure(Transcription& t, OptimalMotion& out) {
   ProgramValues e;
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -216,13 +216,13 @@ OptimalMotion solve(const MotionProblem& problem, const SolverSettings& settings
   auto t = std::make_unique<Transcription>(problem);
   const VectorXd guess = from.size() > 0 ? from : t->guess();
   if (guess.size() != t->variables())
-    throw Error("a warm start of " + std::to_string(guess.size()) + " numbers for a problem of " +
-                std::to_string(t->variables()));
+    throw Error("the warm start has " + std::to_string(guess.size()) +
+                " numbers, but the problem has " + std::to_string(t->variables()));
   const bool plain = !t->bounded() && t->constraints() == 0;
   if (settings.solver == Solver::levenberg_marquardt && !plain)
     throw Error(
-        "Levenberg and Marquardt's method takes problems without bounds and conditions (a free "
-        "duration has bounds); use ipopt for this one");
+        "the solver lm (Levenberg-Marquardt) takes no bounds and no conditions, and a free "
+        "duration has bounds; use ipopt for this problem");
   OptimalMotion out;
   out.solver = settings.solver != Solver::automatic ? settings.solver
                : plain                              ? Solver::levenberg_marquardt

@@ -44,8 +44,9 @@ struct SolverSettings {
   HessianModel hessian = HessianModel::automatic;
   double tolerance = 1e-9;    // of the cost, relative
   double feasibility = 1e-8;  // of bounds and conditions, in their own units
-  // Of the final state in its units, and of the cost, relative: where a grid twice as fine sees
-  // more than this, the search goes on there, up to four times. 0: on the given grid alone.
+  // Accuracy of the grid: of the final state in its units, and of the cost, relative. If a grid
+  // twice as fine differs by more, the search continues on it, up to four times. 0: the given grid
+  // alone.
   double accuracy = 1e-6;
   int iterations = 500;
   double time_limit = std::numeric_limits<double>::infinity();  // s, of all starts together

@@ -21,8 +21,8 @@ using Inside = BatchWorkspace::Implementation;
 // What the last call has left in the numbers of a pack.
 enum class Written : std::uint8_t { nothing, inverse, forward };
 
-// From so many freedoms on one state at a time, in O(N²), is faster with forward dynamics than
-// several with dense matrices (measured on chains).
+// From this many freedoms on, derivatives of forward dynamics of one state at a time, in O(N²), are
+// faster than packs with dense matrices (measured on chains).
 constexpr int kLongTree = 80;
 bool is_long_tree(const Mechanism& m) {
   if (m.freedoms() < kLongTree || !m.loops().empty()) return false;
@@ -86,8 +86,8 @@ struct BatchDerivatives::Implementation {
     if (lanes->data() != before) written.assign(packs, Written::nothing);
     if (written.size() < packs) written.resize(packs, Written::nothing);
   }
-  // `call` writes the numbers of a pack. What is zero in every state is there since the call
-  // before, if that was of the same kind: half of all numbers of a tree with limbs.
+  // `call` writes the numbers of a pack. Structural zeros (half of all numbers of a tree with
+  // limbs) are kept from the previous call if it was of the same kind.
   template <class Call>
   PackReport write(Written kind, const Inside::Slot& slot, const LaneArray* lanes, double* to,
                    Call call) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Derivatives of the dynamics of many states at once, as dynamics/batch.h has it for the dynamics:
-// one state per lane of a SIMD register, packs on all threads, a bad state has a status and
-// disturbs nobody.
+// Derivatives of the dynamics of many states at once, as dynamics/batch.h computes the dynamics:
+// one state per lane of a SIMD register, packs on all threads. A bad state gets a status and does
+// not affect the others.
 //
 //   BatchDerivatives batch(mechanism);
 //   RowMatrix acceleration(q.rows(), mechanism.freedoms());

@@ -7,8 +7,8 @@
 //
 //   ∂_k h = ∂_k Xᵀ r + Xᵀ (r_q X_k + r_v ∂_k X v_i + M (∂_k X v̇_i + ∂_k γ))
 //
-// (Lin & Yae name closed loops as the last stage of their list and give no equations.) Cost: that
-// of the spanning tree, the products with X, and an O(m³) solve for m independent freedoms.
+// ([Lin & Yae 1989] mentions closed loops, but gives no equations.) Cost: that of the spanning
+// tree, the products with X, and an O(m³) solve for m independent freedoms.
 #pragma once
 
 #include <span>

@@ -107,8 +107,8 @@ class Collector {
   const Mechanism& m_;
 };
 
-// A few parameters, other ones at every state. Those that open a loop, or cannot be less than they
-// are, are left out.
+// A few parameters, different ones at every state. Those that open a loop, or are at their lower
+// bound, are left out.
 void check_parameters(const Mechanism& m, const State& state, const VectorXd& effort,
                       const VectorXd& acceleration, SensitivityWorkspace& w, std::uint64_t seed,
                       const std::vector<std::string>& names, Collector& collector) {
@@ -156,7 +156,7 @@ class StateCheck {
     plain_.set_chart(w_.dynamics().chart(), true);
   }
 
-  // Throws NumericalError where differences tell nothing, and Stopped if `progress` asks for it.
+  // Throws NumericalError where differences are inaccurate, and Stopped if `progress` asks for it.
   struct Stopped {};
   void run(std::uint64_t seed, const std::vector<std::string>& names, Collector& collector) {
     const int n = m_.freedoms();
@@ -183,7 +183,7 @@ class StateCheck {
     for (const Estimate* e :
          {&forward_q, &forward_v, &forward_effort, &inverse_q, &inverse_v, &inverse_a})
       if (!(e->uncertainty() <= kUselessDifference))
-        throw NumericalError("differences tell nothing here");
+        throw NumericalError("finite differences are not accurate in this state");
     collector.take("∂effort/∂q", inverse_.dq, inverse_q, own_, own_);
     collector.take("∂effort/∂v", inverse_.dv, inverse_v, own_, own_);
     collector.take("∂effort/∂a", inverse_.da, inverse_a, own_, own_);

@@ -23,18 +23,18 @@ struct DerivativeCheck {
 
 struct DerivativeReport {
   std::vector<DerivativeCheck> checks;
-  int states = 0;      // that were compared
-  int skipped = 0;     // random positions that cannot be closed, or where differences tell nothing
+  int states = 0;   // that were compared
+  int skipped = 0;  // random positions that cannot be closed, or where differences are inaccurate
   double worst = 0.0;  // error
   bool passes() const;
 };
 
 // Differences are of order eight, in steps of `step` and then of half of that again and again,
-// until two of them agree best; by how much they do not is how wrong they are. On mechanisms of
-// unit scale that is about 1e-10; near singular positions, and with stiff springs, it may be
-// anything. A derivative passes that is off by no more than kDerivativeTolerance and ten times that
-// estimate. States where the estimate is above kUselessDifference are left out. `progress` is
-// called again and again; false: stop, with a NumericalError.
+// until two of them agree best; their difference estimates their error. On mechanisms of unit scale
+// that is about 1e-10; near singular positions, and with stiff springs, it can be much larger. A
+// derivative passes if it is off by no more than kDerivativeTolerance plus ten times that estimate.
+// States where the estimate is above kUselessDifference are left out. `progress` is called
+// repeatedly; false: stop, with a NumericalError.
 inline constexpr double kDerivativeTolerance = 1e-7;
 inline constexpr double kUselessDifference = 1e-4;
 DerivativeReport check_derivatives(const Mechanism& mechanism, int states = 10,

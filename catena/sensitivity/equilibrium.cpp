@@ -21,16 +21,16 @@ using Eigen::VectorXd;
 // How far a step may go: no freedom by more than this at once (radians, metres).
 constexpr double kLongestStep = 0.5;
 
-// Efforts this many roundings of the coordinates away from balance are balanced: what the guess
-// π/2 leaves of a weight that acts through cos q.
+// Unbalanced efforts below this many roundings of the coordinates count as zero: a weight that acts
+// through cos q leaves as much at the guess π/2.
 constexpr double kRoundings = 8.0;
 // Efforts (N, N m) are compared with no less than this.
 constexpr double kLeastScale = 1e-12;
 // The damping grows tenfold with each attempt at a step: 30 of them leave nothing of it.
 constexpr int kMostAttempts = 30;
 
-// Levenberg and Marquardt's method on the efforts that are missing at rest, with steps in the free
-// independent freedoms.
+// Levenberg-Marquardt on the efforts that are missing at rest, with steps in the free independent
+// freedoms.
 class EquilibriumSearch {
  public:
   EquilibriumSearch(const Mechanism& m, const OperatingPoint& guess,
@@ -188,12 +188,12 @@ class EquilibriumSearch {
       out_.reason =
           "freedom '" + m_.velocity_names()[index(worst)] + "' lacks " +
           number(out_.unbalanced[worst]) + " (N or N m) in the best position found" +
-          (m_.has_free_base() ? "; a free base needs forces from outside, or must be held"
+          (m_.has_free_base() ? "; a free base needs external forces, or must be held"
                               : "; start from another guess, hold a freedom or give an effort");
   }
 
-  // Modes of the motion about it. A held freedom is driven at zero acceleration: it is no state
-  // that could be unstable.
+  // Modes of the motion about it. A held freedom is driven at zero acceleration: it is not a
+  // state, so it cannot be unstable.
   void analyse() {
     LinearizeSettings wanted;
     wanted.motion_driven = settings_.held;

@@ -6,9 +6,9 @@
 //
 // Unknown are the positions of the independent freedoms that are not held. Given are the velocities
 // (zero: a static equilibrium; a spin about an axis: a steady motion) and the efforts. The efforts
-// that inverse dynamics asks for at v̇ = 0 must be the given ones; the held freedoms take whatever
-// effort they need, which is reported. Levenberg-Marquardt with the analytic Jacobian of inverse
-// dynamics; positions stay within the limits of the hinges by shortening the step.
+// that inverse dynamics requires at v̇ = 0 must be the given ones; at held freedoms
+// the effort that is needed is found and reported. Levenberg-Marquardt with the analytic Jacobian
+// of inverse dynamics; positions stay within the limits of the hinges by shortening the step.
 #pragma once
 
 #include "catena/sensitivity/linearize.h"

@@ -14,17 +14,18 @@
 namespace catena {
 namespace {
 
-// From so many freedoms on M⁻¹ is made of what forward dynamics has left at the hinges, in O(N²),
-// if that goes by rows; below, its dense factors are as fast.
+// From this many freedoms on M⁻¹ is computed from the factors that forward dynamics left at the
+// hinges, in O(N²), if the tree allows it (solve_rows.h); below, dense factors are as fast.
 constexpr int kLongTree = 24;
 // And from so many on the products with it are made the same way, O(N) for each column.
 constexpr int kSolvedTree = 40;
 
 [[noreturn]] void throw_lost(const Mechanism& mechanism, int freedom) {
-  throw NumericalError("the mass matrix of '" + mechanism.name() +
-                       "' is not positive definite in this position: freedom '" +
-                       mechanism.velocity_names()[index(freedom)] +
-                       "' adds no inertia of its own: the mass matrix is rank-deficient there");
+  throw NumericalError(
+      "the mass matrix of '" + mechanism.name() +
+      "' is not positive definite in this position: freedom '" +
+      mechanism.velocity_names()[index(freedom)] +
+      "' adds no inertia of its own: the mass matrix is rank-deficient at this joint");
 }
 
 }  // namespace

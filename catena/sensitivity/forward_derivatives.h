@@ -17,7 +17,7 @@
 // inverse_derivatives.h. O(N · depth) for ∂τ, O(n³) at most for the products.
 //
 // Hybrid dynamics: a force-driven freedom has its effort for an input, a motion-driven one its
-// acceleration. Of these the other half is the output.
+// acceleration; the output is the other one of the two.
 #pragma once
 
 #include <span>

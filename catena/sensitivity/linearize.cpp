@@ -415,7 +415,7 @@ class Linearization {
   [[noreturn]] void throw_unknown_output(const std::string& name, int freedom) const {
     if (freedom >= 0)
       throw NameError("output '" + name +
-                      "': only a motion-driven freedom has an effort to be found");
+                      "': the effort is an output only at a motion-driven freedom");
     std::vector<std::string> candidates;
     for (const std::string& f : m_.velocity_names())
       for (const char* kind : {"q.", "v.", "a."}) candidates.push_back(kind + f);
@@ -529,7 +529,8 @@ DecouplingGains decoupling_gains(const LinearModel& model, const VectorXd& frequ
                          ", not " + std::to_string(model.P3.cols()));
   const FullLu input(model.P3);
   if (!input.invertible())
-    throw NumericalError("decoupling gains: the inputs do not reach every freedom");
+    throw NumericalError(
+        "decoupling gains: the inputs do not act on every freedom (P3 is singular)");
   const VectorXd rate = 2.0 * damping.cwiseProduct(frequency);
   DecouplingGains gains;
   gains.velocity = input.solve(model.M * rate.asDiagonal() + model.P1);

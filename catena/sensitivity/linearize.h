@@ -93,8 +93,8 @@ Perturbation linearize_by_perturbation(const Mechanism& mechanism, const LinearM
 State displaced(const Mechanism& mechanism, const State& state, const std::vector<int>& freedoms,
                 const Eigen::VectorXd& dq, const Eigen::VectorXd& dv);
 
-// The decoupling gains of the text, K_V = M Λ1 + P1 and K_P = M Λ2 + P2 with Λ1 = diag(2 ξ_i ω_i),
-// Λ2 = diag(ω_i²), for δu = −P3⁻¹ (K_V δv + K_P δq). P3 must be square and regular.
+// Decoupling gains of [Lin & Yae 1989], K_V = M Λ1 + P1 and K_P = M Λ2 + P2 with Λ1 = diag(2 ξ_i
+// ω_i), Λ2 = diag(ω_i²), for δu = −P3⁻¹ (K_V δv + K_P δq). P3 must be square and regular.
 struct DecouplingGains {
   Eigen::MatrixXd position, velocity;  // of δu = −position δq − velocity δv
 };

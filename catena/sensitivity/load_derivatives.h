@@ -7,9 +7,11 @@
 // the wrench w by S_l ×* w. A load that does something else adds −S_k · x_l to ∂τ_k/∂q_l for the
 // freedoms k inboard of its body, x_l being the rest of its change about the reference point:
 //
-//   ground axes, force f at r and moment n:   x_l = (n × s + r × (f × s), f × s),  s = angular part
-//   of S_l spring or damper, force f on point r:     x_l = (r × g, g),  g = ∂_l f − s × f
+//   ground axes, force f at r and moment n:   x_l = (n × s + r × (f × s), f × s)
+//   spring or damper, force f on point r:     x_l = (r × g, g),  g = ∂_l f − s × f
 //                                             (without s × f if l does not move the point)
+//
+// with s the angular part of S_l.
 //
 // Cost: O(depth²) for each such load.
 #pragma once

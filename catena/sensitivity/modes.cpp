@@ -25,12 +25,13 @@ const char* to_string(Stability stability) {
 ModalAnalysis modes(const Eigen::MatrixXd& a) {
   ModalAnalysis result;
   if (a.rows() != a.cols())
-    throw NumericalError("modes are of a square matrix, not of one of " + std::to_string(a.rows()) +
-                         " rows and " + std::to_string(a.cols()) + " columns");
+    throw NumericalError("modal analysis needs a square matrix, not one of " +
+                         std::to_string(a.rows()) + " rows and " + std::to_string(a.cols()) +
+                         " columns");
   const Eigen::Index n = a.rows() / 2;
   if (a.rows() == 0) return result;
-  // Balanced: positions scaled against velocities by the ratio of their blocks, so that lengths of
-  // 1e-3 and 1e3 seconds do not drown each other.
+  // Balanced: positions scaled against velocities by the ratio of their blocks, so that
+  // periods of 1e-3 and 1e3 seconds are both accurate.
   const double stiffness = a.bottomLeftCorner(n, n).norm();
   const double scale = stiffness > 0.0 ? std::sqrt(stiffness) : 1.0;
   Eigen::MatrixXd balanced = a;

@@ -5,9 +5,8 @@
 //   body.NAME.com.x  .y .z             centre of mass, m; mass and central inertia stay
 //   body.NAME.inertia.xx ... .yz       entries of the central inertia in its own axes, kg m²
 //                                      (of both places of an off-diagonal entry)
-//   body.NAME.EIy .EIz .EA .GJ         of a flexible beam, N m² or N; its mode shapes and its
-//   damping
-//                                      are held (of a body by matrices: .stiffness, a factor)
+//   body.NAME.EIy .EIz .EA .GJ         of a flexible beam, N m² or N; mode shapes and damping are
+//                                      held (of a body by matrices: .stiffness, a factor)
 //   gravity.x .y .z                    m/s²
 //   hinge.NAME.damping .stiffness .rest .friction     of a freedom; .damping.2 of its second one
 //   hinge.NAME.rotor_inertia .gear_ratio              of its drive
@@ -34,7 +33,7 @@
 // planar loop moved out of its plane) has no derivative: NumericalError.
 //
 // In a mechanism with flexible bodies stiffnesses and constants of elements are exact; all other
-// parameters are differenced as above, and adjoint products are not there.
+// parameters are differenced as above, and adjoint products are not available.
 //
 // The regressor is the matrix of the linear dependence: effort = Y π + what the rest needs, π the
 // ten inertial parameters of each body about its own frame (mass, mass · centre, inertia about the

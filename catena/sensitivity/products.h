@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Jacobian-vector and vector-Jacobian products of the dynamics (forward and reverse mode), in O(N)
-// time and memory: no matrix is formed, so that a chain of ten thousand bodies is as good as one of
-// seven.
+// time and memory: no matrix is formed, so that chains of ten thousand bodies are possible.
 //
 // At one point (state and efforts) evaluate() runs forward dynamics and the sweeps of the columns
 // (columns.h). After that each product is one sweep outward and one inward:

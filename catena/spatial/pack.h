@@ -68,7 +68,7 @@ inline Pack abs(const Pack& a) { return xsimd::abs(a.lanes); }
 inline Pack exp(const Pack& a) { return xsimd::exp(a.lanes); }
 inline Pack tanh(const Pack& a) { return xsimd::tanh(a.lanes); }
 inline Pack atan2(const Pack& y, const Pack& x) {
-  // xsimd gives NaN at the origin, where C gives 0 (and so do we, whatever the signs of the zeros).
+  // xsimd gives NaN at the origin, where C gives 0 (and so do we, for all signs of the zeros).
   const Pack::Mask origin = (y.lanes == Pack::Batch(0.0)) & (x.lanes == Pack::Batch(0.0));
   return xsimd::select(origin, y.lanes, xsimd::atan2(y.lanes, x.lanes));
 }

@@ -3,8 +3,8 @@
 // between them ([de Boor 1978]; as in [Sohl & Bobrow 2001], section 5).
 //
 // `coefficients` functions of a degree have coefficients − degree spans. Within a span degree + 1
-// of them are not zero. A spline of degree 0 or 1 jumps or kinks at its knots: who stands on one
-// says on which side by naming the span.
+// of them are not zero. A spline of degree 0 or 1 jumps or kinks at its knots; there the caller
+// chooses the side by naming the span.
 #pragma once
 
 #include <algorithm>

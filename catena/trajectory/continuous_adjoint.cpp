@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The continuous adjoint: with the state that the forward run accepted at the end of each step the
-// way back over it starts.
+// The continuous adjoint. The backward pass over each step starts from the state that the forward
+// run accepted at its end.
 #include "catena/base/index.h"
 #include "catena/trajectory/sensitivity_run.h"
 
@@ -148,8 +148,9 @@ class TrajectorySensitivity::BackwardMotion final : public Ode {
         run_.local->start_from(run_.spare().state());
       }
     } catch (const StepCollapse& e) {  // its time runs backward from the end of this step
-      throw StepCollapse(end_ - e.time, e.step, e.worst,
-                         "on the way back" + (e.cause.empty() ? "" : ", " + e.cause));
+      throw StepCollapse(
+          end_ - e.time, e.step, e.worst,
+          "in the backward pass of the adjoint" + (e.cause.empty() ? "" : ", " + e.cause));
     }
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SplineControls: what drives a motion that is to be found. Each control is a clamped uniform
+// SplineControls: the unknown inputs of trajectory optimization. Each control is a clamped uniform
 // B-spline over the whole duration, of the motion of a freedom or of the effort at it; the
 // parameters are the coefficients that the ends do not hold, control after control.
 //
@@ -42,7 +42,7 @@ struct ControlValue {
 
 class SplineControls {
  public:
-  // Throws NumericalError for a control that cannot be.
+  // Throws NumericalError for an invalid control.
   SplineControls(const Mechanism& mechanism, std::vector<SplineControl> controls);
 
   const std::vector<SplineControl>& controls() const { return controls_; }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the vector y that an integrator sees (simulation/coordinates/coordinates.h) hangs together
-// with tangent directions: gradients by the one from gradients by the other, and the transpose of
-// the rates of the coordinates. For quaternions q of length one: a turn ξ of the body changes q by
-// ½ q (0, ξ).
+// Converts gradients between the vector y of the integrator (simulation/coordinates/coordinates.h)
+// and tangent directions, and applies the transpose of the rates of the coordinates. For
+// quaternions q of length one: a turn ξ of the body changes q by ½ q (0, ξ).
 #pragma once
 
 #include <vector>

@@ -58,8 +58,8 @@ LocalCoordinates::LocalCoordinates(const Mechanism& mechanism, const State& stat
     if (node.coordinates != node.freedoms) turning_.push_back(&node);
   const double gap = closure_residual(state);
   const auto open = [&] {
-    return NumericalError("the initial state is not closed (" + number(gap) +
-                          " rad or lengths are open); assemble it first");
+    return NumericalError("the initial state does not close its loops (open by " + number(gap) +
+                          " rad or lengths of the loop); use assemble() first");
   };
   if (!(gap <= kMostOpen)) throw open();
   use(choose_chart(m_, state.q, {.pinned = pinned_}));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a motion depends on, and what it costs: the pieces of a trajectory problem.
+// Inputs and costs of a trajectory problem.
 //
 // A TrajectoryInput turns time and parameters into efforts, and into the motion of motion-driven
-// freedoms. A TrajectoryCost is an integral and a terminal part. Both can tell their gradients.
+// freedoms. A TrajectoryCost is an integral and a terminal part. Both give their gradients.
 #pragma once
 
 #include <vector>
@@ -50,7 +50,7 @@ class SplineInput final : public TrajectoryInput {
     int held_first = 0, held_last = 0;
     double first = 0.0, last = 0.0;
   };
-  // Throws NumericalError for a spline that cannot be.
+  // Throws NumericalError for an invalid spline.
   SplineInput(const Mechanism& mechanism, double duration, std::vector<Spline> splines);
 
   int parameters() const override { return parameters_; }

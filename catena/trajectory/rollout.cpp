@@ -228,8 +228,8 @@ void Rollout::Run::fill_columns() {
 
 void Rollout::Run::show(double u, double weight, bool last, const Visitor& visit) {
   if (!acceleration.allFinite() || !effort.allFinite())
-    throw NumericalError(
-        "the motion left the finite numbers at t = " + std::to_string(u * duration) + " s");
+    throw NumericalError("the motion is not finite at t = " + std::to_string(u * duration) +
+                         " s: it diverged");
   if (with_columns) fill_columns();
   visit({u * duration, duration, weight * duration, last, here.state, acceleration, effort, values,
          with_columns ? &columns : nullptr});
@@ -274,8 +274,8 @@ void Rollout::Run::integrate(const Visitor& visit) {
       y += (h / 6.0) * (k[0] + 2.0 * (k[1] + k[2]) + k[3]);
       if (with_columns) s += (h / 6.0) * (sk[0] + 2.0 * (sk[1] + sk[2]) + sk[3]);
       if (!y.allFinite())
-        throw NumericalError(
-            "the motion left the finite numbers at t = " + std::to_string(u * duration) + " s");
+        throw NumericalError("the motion is not finite at t = " + std::to_string(u * duration) +
+                             " s: it diverged");
       layout->scale(y);
     }
   }

@@ -3,9 +3,9 @@
 // all parameters and by the initial state, by the adjoint of the integrator; and forward
 // sensitivities, one column for each direction.
 //
-// Discrete adjoint (fixed steps, Runge-Kutta 4 and Euler). The gradient is that of the cost as it
-// is computed, to rounding, whatever the step: each step is transposed. Going backward with λ =
-// ∂J/∂y at the end of a step of length h,
+// Discrete adjoint (fixed steps, Runge-Kutta 4 and Euler). It is the exact gradient
+// (to rounding) of the cost as computed with this step: each step is transposed. Going backward
+// with λ = ∂J/∂y at the end of a step of length h,
 //
 //   k̄_4 = h/6 λ,  Ȳ_4 = f_yᵀ k̄_4;   k̄_3 = h/3 λ + h Ȳ_4,  ...;   λ := λ + Σ Ȳ_m
 //

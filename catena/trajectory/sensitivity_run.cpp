@@ -252,8 +252,8 @@ void TrajectorySensitivity::Run::step(std::int64_t i, const VectorXd& p, VectorX
     y += (h / 6.0) * (k[0] + 2.0 * (k[1] + k[2]) + k[3]);
   }
   if (!y.allFinite())
-    throw NumericalError("the motion left the finite numbers at t = " + number(t) +
-                         " s; a shorter step is needed");
+    throw NumericalError("the motion is not finite at t = " + number(t) +
+                         " s: it diverged; use a shorter step");
   if (y_end != nullptr) *y_end = y;
   if (layout != nullptr) layout->scale(y);
   if (y_end == nullptr) accept(t + h, p, true, y);

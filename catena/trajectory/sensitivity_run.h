@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a run of TrajectorySensitivity is made of: stages of a step, which evaluate rates and
-// transpose them, and the run itself.
+// Implementation of TrajectorySensitivity: stages of a step, which evaluate rates and their
+// transpose, and the run itself.
 //
 // A tree is integrated in q and v (layout.h), a closed mechanism in local coordinates
 // (local_coordinates.h). Between the steps of a closed mechanism λ is the gradient by tangent
 // directions and velocities of the independent freedoms there, which may be others than those of
-// the step before; leave() makes of it one by the coordinates of a step, at its end, and enter()
-// goes back to tangent directions at its beginning.
+// the step before; leave() converts it to the coordinates of a step, at its end, and enter() back
+// to tangent directions at its beginning.
 #pragma once
 
 #include "catena/base/error.h"

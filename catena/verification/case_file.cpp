@@ -165,7 +165,7 @@ class CaseReader {
       if (const Entry* entry = inherited(map, key)) {
         const Values::Within within(values_, key);
         if (values_.text(*entry->value, to) && to.empty())
-          values_.error(entry->line, "must say something");
+          values_.error(entry->line, "must not be empty");
       }
     };
     words("source", check.source);
@@ -236,7 +236,8 @@ class CaseReader {
     }
     const Entry* of = map.find("of");
     if (check.quantity->of == Quantity::Of::nothing) {
-      if (of != nullptr) values_.error(of->line, check.quantity->name + " is not of a thing");
+      if (of != nullptr)
+        values_.error(of->line, check.quantity->name + " takes no 'of'; remove it");
       return;
     }
     if (of == nullptr) {
@@ -322,7 +323,7 @@ class CaseReader {
         if (values_.errors() != before) return;
         const int body = result_.mechanism->body_index(name);
         if (body < 0) {
-          values_.error(item.value->line, "the world is in no group");
+          values_.error(item.value->line, "the world is not in any group");
           return;
         }
         groups.back().push_back(body);
@@ -353,7 +354,7 @@ class CaseReader {
           rows.push_back(static_cast<int>(i));
       if (rows.empty()) {
         values_.error(entry.line,
-                      "is no part of " + check.quantity->name + "; those are " + listed(parts));
+                      "is not a part of " + check.quantity->name + "; those are " + listed(parts));
       } else if (rows.size() != given.size()) {
         values_.error(entry.line, "needs " + std::to_string(rows.size()) + " numbers, not " +
                                       std::to_string(given.size()));

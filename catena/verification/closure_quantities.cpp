@@ -198,8 +198,8 @@ Matrix operator_residuals(Request r) {
   return result;
 }
 
-// What the efforts of inverse dynamics supply besides the rate of the kinetic and potential energy,
-// relative to the largest share. The rate by differences of twelfth order along the motion.
+// Power of the efforts of inverse dynamics less the rate of kinetic and potential energy, relative
+// to the largest part. The rate by differences of twelfth order along the motion.
 Matrix power_residual(Request r) {
   const State& state = r.input.state;
   const Vector a = forward_dynamics(r.mechanism, state, r.input.effort, r.input.external);

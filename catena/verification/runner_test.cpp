@@ -168,7 +168,7 @@ TEST_F(Runner, ThingsOfClosedMechanismsAreFoundByName) {
       testing::AllOf(
           testing::Contains(HasSubstr("no coupling is named 'gaer'; did you mean 'gear'?")),
           testing::Contains(HasSubstr("no rod is named 'rod'")),
-          testing::Contains(HasSubstr("10: checks: 3: reference: the world is in no group")),
+          testing::Contains(HasSubstr("10: checks: 3: reference: the world is not in any group")),
           testing::Contains(HasSubstr("no body is named 'lfet'; did you mean 'left'?"))));
 }
 

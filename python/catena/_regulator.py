@@ -70,7 +70,7 @@ def simulate_regulated(
     offsets: of the state at the start, {"q.elbow": 0.05}.
     random, seed: a random offset on top, standard deviation in units of the allowed deviation.
     efforts: added to those of the actuators, by freedom: {"elbow": "0.5*sin(3*t)"}.
-    masses: factors on mass and inertia of bodies, which the regulator does not know.
+    masses: factors on mass and inertia of bodies; the regulator is designed without them.
     effort_limits: of actuators, by freedom.
     The rest as in simulate(); the duration is that of the motion.
 

@@ -111,7 +111,7 @@ class Run:
 
     @property
     def complete(self) -> bool:
-        """False for a run that was interrupted, failed, or still goes on."""
+        """False for a run that was interrupted, failed, or is in progress."""
         return bool(self._record.complete)
 
     @property
@@ -152,7 +152,7 @@ class Run:
         return State(mechanism, q, v)
 
     def refresh(self) -> "Run":
-        """Looks for what a running simulation has added to its file since."""
+        """Reads what a running simulation has added to its file."""
         if isinstance(self._record, _catena.RunFile):
             self._record.refresh()
         return self
@@ -285,7 +285,7 @@ def simulate(
     max_step: Optional[float] = None,
     restitutions: Optional[Mapping[str, float]] = None,
 ) -> Run:
-    """Moves a mechanism through time; returns a Run.
+    """Simulates a mechanism; returns a Run.
 
         run = catena.simulate(robot, state, duration=5.0,
                               inputs={"elbow": "2*sin(t)", "wrist": lambda t, s: -s["v.wrist"]},
@@ -322,7 +322,7 @@ def simulate(
         "switches": {...}}, and how loops are treated: {"loops": "multipliers"}.
     progress: called some ten times a second with the time reached; False ends the run.
 
-    Ctrl-C ends the run in good order and raises KeyboardInterrupt. When a run ends by an error, the
+    Ctrl-C ends the run cleanly and raises KeyboardInterrupt. When a run ends by an error, the
     exception's `run` has what was recorded until then.
     """
     output_interval = _one_of(output_interval=output_interval, interval=interval)
@@ -422,7 +422,7 @@ def resume_simulation(
     extra_outputs: Optional[Mapping[str, Any]] = None,
     progress: Optional[Callable[[float], Optional[bool]]] = None,
 ) -> Run:
-    """Goes on with an interrupted run from its last checkpoint, to the same bits as if it had never
+    """Continues an interrupted run from its last checkpoint, to the same bits as if it had never
     been interrupted.
 
     duration: s, if another than before.
@@ -466,7 +466,7 @@ def resume_simulation(
 
 
 def open_run(path: PathLike) -> Run:
-    """The Run in an HDF5 file, also of a simulation that still goes on (refresh())."""
+    """The Run in an HDF5 file, also of a simulation in progress (refresh())."""
     return Run(_catena.RunFile(os.fspath(path)))
 
 

@@ -1,4 +1,4 @@
-"""What results print: the numbers that they hold, long arrays by their shapes."""
+"""repr of results: their numbers, long arrays by their shapes."""
 from __future__ import annotations
 
 import inspect
@@ -47,7 +47,7 @@ def _repr(self: Any) -> str:
 
 
 def show_results(module: Any) -> None:
-    """Gives every class that has something to tell and no repr of its own one."""
+    """Adds a repr to every result class that has none."""
     for cls in vars(module).values():
         if not inspect.isclass(cls) or issubclass(cls, BaseException):
             continue

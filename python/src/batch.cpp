@@ -117,8 +117,7 @@ const char* const kBatchExternal =
     "(B, 3), a row for each state.";
 
 // Accelerations of a closed mechanism that the caller gave (dynamics/given_acceleration.h): those
-// that a dictionary names are made independent, and what was given must be what comes out, which
-// forward dynamics tells.
+// that a dictionary names are made independent, and forward dynamics checks that they are met.
 void make_given_independent(const Mechanism& mechanism, const BatchVector& given, const RowsMap& q,
                             BatchWorkspace& workspace) {
   if (mechanism.loops().empty() || !py::isinstance<py::dict>(given.value) || q.rows() == 0) return;
@@ -200,8 +199,8 @@ void bind_call(py::module_& m, const char* name, Call call, const char* input, c
 void bind_batch(py::module_& m) {
   using W = PythonBatchWorkspace;
   py::class_<W>(m, "BatchWorkspace",
-                "Scratch for batches of any size. After a call it tells which states failed: their "
-                "rows are NaN.\n\nthreads: 0: as many as the processor has.")
+                "Scratch memory for batches of any size. After a call it has the states that "
+                "failed: their rows are NaN.\n\nthreads: 0: as many as the processor has.")
       .def(py::init<MechanismPointer, int>(), py::arg("mechanism"), py::arg("threads") = 0)
       .def_property_readonly(
           "mechanism", [](const W& w) { return w.mechanism; }, "The Mechanism it was made for.")
@@ -226,13 +225,14 @@ void bind_batch(py::module_& m) {
       .def_property_readonly(
           "independent", [](const W& w) { return w.workspace.independent(); },
           "list of int: independent freedoms, indices into v.");
-  bind_call(m, "batch_forward_dynamics", batch_forward_dynamics, "effort",
-            "The accelerations (B, freedoms) of B states: q (B, coordinates), v and effort (B, "
-            "freedoms), None: zeros. A row depends on its own state alone, to the bit, whatever "
-            "the number of threads. States that cannot be evaluated have NaN in their rows, and "
-            "the workspace tells why; without one they raise NumericalError.");
+  bind_call(
+      m, "batch_forward_dynamics", batch_forward_dynamics, "effort",
+      "The accelerations (B, freedoms) of B states: q (B, coordinates), v and effort (B, "
+      "freedoms), None: zeros. Forward dynamics (ABA). A row depends on its own state alone, to "
+      "the bit, for any number of threads. States that cannot be evaluated have NaN in their rows, "
+      "and the workspace has the reason; without a workspace they raise NumericalError.");
   bind_call(m, "batch_inverse_dynamics", batch_inverse_dynamics, "acceleration",
-            "The efforts (B, freedoms) of B states with given accelerations; as "
+            "The efforts (B, freedoms) of B states with given accelerations (RNEA); as "
             "batch_forward_dynamics.");
   m.def(
       "_time_batch_forward_dynamics",
@@ -310,8 +310,8 @@ void bind_batch(py::module_& m) {
         return result;
       },
       py::arg("mechanism"), py::arg("q"), py::arg("workspace") = py::none(),
-      "Mass matrices (B, n, n) of B positions; n are the freedoms, of a closed mechanism the "
-      "independent ones.");
+      "Mass matrices (B, n, n) of B positions (CRBA); n are the freedoms, of a closed mechanism "
+      "the independent ones.");
   m.def(
       "batch_kinematics",
       [](const MechanismPointer& mechanism, const BatchVector& q, const BatchVector& v,

@@ -50,7 +50,7 @@ void bind_builder(py::module_& m) {
                                Struct<HingeSettings>::make(settings));
           },
           py::arg("name"), py::arg("parent"), py::arg("child"), self,
-          "add_hinge by its more common name. The keywords are the fields of HingeSettings.")
+          "Alias of add_hinge. The keywords are the fields of HingeSettings.")
       .def(
           "add_frame",
           [](B& b, std::string name, std::string body, const Pose& pose) -> B& {
@@ -131,9 +131,9 @@ void bind_builder(py::module_& m) {
           "Makes a hinge rigid at these coordinates (default: its zero).")
       .def("unlock", &B::unlock, py::arg("hinge"), self, "Undoes lock().")
       .def("remove_body", &B::remove_body, py::arg("name"), self,
-           "With everything that names it; bodies that hung on it must be attached again.")
+           "Removes a body and everything that names it; bodies attached to it need a new hinge.")
       .def("remove_hinge", &B::remove_hinge, py::arg("name"), self,
-           "With what names it; its child must be attached again.")
+           "Removes a hinge and what names it; its child needs a new hinge.")
       .def(
           "attach",
           [](B& b, const std::variant<Description, MechanismPointer>& other,
@@ -151,7 +151,7 @@ void bind_builder(py::module_& m) {
       .def(
           "connect_roots", [](B& b, Choice<HingeType> type) -> B& { return b.connect_roots(type); },
           py::arg("type"), self,
-          "Gives every part without a path to the world one: \"free\" or \"weld\".")
+          "Connects every part without a path to the world by a hinge: \"free\" or \"weld\".")
       .def_property_readonly(
           "description", [](const B& b) { return b.description(); }, "A copy of the Description.")
       .def(
@@ -174,8 +174,8 @@ void bind_builder(py::module_& m) {
           },
           py::arg("hinges"), py::call_guard<py::gil_scoped_release>(),
           "The same mechanism, in which these hinges, at which loops are cut, have coordinates: "
-          "then something can act there, and their angles are outputs. The others stay as they "
-          "are; the new ones come last.");
+          "then efforts can act there, and their angles are outputs. The others stay as they are; "
+          "the new ones come last.");
 }
 
 }  // namespace catena::python

@@ -16,9 +16,9 @@ AssemblySettings settings(const Mechanism& m, const Freedoms& fixed, bool keep_l
 }
 
 const char* const kSettings =
-    "\n\nfixed: freedoms that stay as given: names, indices or a mask.\n"
-    "keep_limits: of the hinges.\nclosest: the closed position nearest to the guess that several "
-    "starts lead to, not just one near.";
+    "\n\nfixed: freedoms that stay as given: names, indices or a mask.\nkeep_limits: of the "
+    "hinges.\nclosest: the closed position nearest to the guess that several starts lead to, not "
+    "just any near it.";
 
 std::string doc(const char* text) { return std::string(text) + kSettings; }
 
@@ -156,7 +156,7 @@ void bind_chart(py::module_& m) {
         return chart_quality(x, chart, read_position(q, x, buffer));
       },
       py::arg("mechanism"), py::arg("chart"), py::arg("q"),
-      "How good the chart is at q, over the best that a fresh choice would be there.");
+      "Conditioning of the chart at q, relative to the best choice there.");
 }
 
 void bind_mobility(py::module_& m) {
@@ -176,13 +176,14 @@ void bind_mobility(py::module_& m) {
       .def_readonly("instantaneous", &LoopMobility::instantaneous,
                     "Freedoms less the rank at the closed position itself.")
       .def_readonly("shaky", &LoopMobility::shaky,
-                    "It moves instantaneously, but no closed position was found aside of it.")
+                    "Infinitesimally mobile: it moves instantaneously, but no other closed "
+                    "position was found near it.")
       .def_readonly("nearly_redundant", &LoopMobility::nearly_redundant,
                     "Rows that would be redundant if what should be parallel or equal were off by "
                     "less.")
       .def_readonly("off", &LoopMobility::off, "By how much; rad or lengths of the loop.")
       .def_readonly("trouble", &LoopMobility::trouble,
-                    "str: why it moves less than is likely meant; mostly empty.");
+                    "str: why it moves less than its author probably expects; usually empty.");
   picklable(loop, &L::freedoms, &L::constraints, &L::gruebler, &L::given_gap, &L::closed_gap,
             &L::closed, &L::mobility, &L::redundant, &L::singular, &L::instantaneous, &L::shaky,
             &L::nearly_redundant, &L::off, &L::trouble);
@@ -204,8 +205,8 @@ void bind_mobility(py::module_& m) {
         return analyse_mobility(x, position);
       },
       py::arg("mechanism"), py::arg("q") = py::none(),
-      "The freedoms that a closed mechanism really has, and its redundant constraints. Starts from "
-      "q (default: the default state's).");
+      "Mobility: the degrees of freedom that a closed mechanism really has, and its redundant "
+      "constraints. Starts from q (default: the default state's).");
 }
 
 }  // namespace

@@ -242,7 +242,8 @@ void add_hinge_fields(S& s) {
 }  // namespace
 
 void bind_description(py::module_& m) {
-  bind_enum<HingeType>(m, "HingeType", "What a hinge lets its child do (docs/model-format.md).",
+  bind_enum<HingeType>(m, "HingeType",
+                       "Type of a hinge (joint): the motion that it allows (docs/model-format.md).",
                        [] {
                          std::vector<std::pair<std::string, HingeType>> all;
                          for (const std::string& name : hinge_type_names())
@@ -274,7 +275,9 @@ void bind_description(py::module_& m) {
       .field("stribeck_velocity", &Friction::stribeck_velocity, "m/s or rad/s; 0: none.")
       .field("transition_velocity", &Friction::transition_velocity, "Of the regularization.")
       .done();
-  Struct<FreedomSettings>(m, "FreedomSettings", "What belongs to one freedom of a hinge. SI units.")
+  Struct<FreedomSettings>(m, "FreedomSettings",
+                          "Settings of one degree of freedom of a hinge: joint limits, damping, "
+                          "friction, spring. SI units.")
       .field("lower", &FreedomSettings::lower, "Limit of the coordinate, rad or m.")
       .field("upper", &FreedomSettings::upper, "Limit of the coordinate, rad or m.")
       .field("velocity_limit", &FreedomSettings::velocity_limit, "rad/s or m/s; inf: none.")
@@ -306,7 +309,7 @@ void bind_description(py::module_& m) {
       "source", [](const Body& b) { return b.source; }, "Source: where it was said.");
 
   Struct<HingeSettings> hinge_settings(
-      m, "HingeSettings", "A hinge between two bodies: its type, frames and freedoms.");
+      m, "HingeSettings", "A hinge (joint) between two bodies: its type, frames and freedoms.");
   add_hinge_fields(hinge_settings);
   hinge_settings.done();
   Struct<Hinge> hinge(m, "Hinge", "A hinge of a Description.");
@@ -377,8 +380,8 @@ void bind_description(py::module_& m) {
       .def_property_readonly(
           "source", [](const SpringDamper& x) { return x.source; }, "Source: where it was said.");
   Struct<Description>(m, "Description",
-                      "What the author of a mechanism said, word for word. MechanismBuilder edits "
-                      "one; load() and MechanismBuilder.finish() make a Mechanism of it.")
+                      "The model as its author gave it, before it is validated. MechanismBuilder "
+                      "edits one; load() and MechanismBuilder.finish() make a Mechanism of it.")
       .field("name", &Description::name, "str.")
       .field("gravity", &Description::gravity, "(3,), m/s², in the ground frame.")
       .field("bodies", &Description::bodies, "list of Body.")

@@ -103,18 +103,19 @@ void bind_hybrid(py::module_& m) {
       py::arg("mechanism"), py::arg("state"), py::arg("motion_driven"),
       py::arg("effort") = py::none(), py::arg("acceleration") = py::none(),
       py::arg("workspace") = py::none(), py::arg("external") = py::none(),
-      (std::string("Accelerations of the force-driven freedoms and efforts of the motion-driven "
-                   "ones, in one pass.\n\nmotion_driven: names, indices or a mask of the freedoms "
-                   "whose acceleration is given.\neffort, acceleration: (freedoms,) or by name; "
-                   "N m or N, rad/s² or m/s².\n") +
+      (std::string("Hybrid dynamics: accelerations of the force-driven freedoms and efforts of the "
+                   "motion-driven ones, in one pass.\n\nmotion_driven: names, indices or a mask of "
+                   "the freedoms whose acceleration is given.\neffort, acceleration: (freedoms,) "
+                   "or by name; N m or N, rad/s² or m/s².\n") +
        kExternal)
           .c_str());
 }
 
 void bind_impulses(py::module_& m) {
   using I = ImpulseResult;
-  py::class_<I> blow(m, "ImpulseResult",
-                     "What an impulse, or locking, does to the velocities; apply_impulse().");
+  py::class_<I> blow(
+      m, "ImpulseResult",
+      "Result of apply_impulse(): the velocities after an impulse or sudden locking.");
   blow.def_readonly("velocity", &ImpulseResult::velocity, "(freedoms,), rad/s or m/s, after.")
       .def_readonly("jump", &ImpulseResult::jump, "(freedoms,), after - before.")
       .def_readonly("impulse", &ImpulseResult::impulse,
@@ -139,10 +140,10 @@ void bind_impulses(py::module_& m) {
       py::arg("mechanism"), py::arg("state"), py::arg("impulse") = py::none(), py::kw_only(),
       py::arg("external") = py::none(), py::arg("locked") = py::none(),
       py::arg("target") = py::none(), py::arg("workspace") = py::none(),
-      "How velocities jump when forces act for an instant, or freedoms are locked at once.\n\n"
-      "impulse: (freedoms,) or by name, N m s or N s.\n"
-      "external: impulsive wrenches at points of bodies.\n"
-      "locked: freedoms that are brought to the velocities `target` (default: zero).");
+      "Velocity jumps when forces act for an instant (impacts), or freedoms are locked at "
+      "once.\n\nimpulse: (freedoms,) or by name, N m s or N s.\nexternal: impulsive wrenches at "
+      "points of bodies.\nlocked: freedoms that are brought to the velocities `target` (default: "
+      "zero).");
   m.def(
       "lock_freedom",
       [](const Mechanism& mechanism, const NamedState& state, const std::string& freedom,
@@ -243,11 +244,11 @@ void bind_dynamics(py::module_& m) {
       py::arg("mechanism"), py::arg("state"), py::arg("effort") = py::none(),
       py::arg("workspace") = py::none(), py::arg("external") = py::none(),
       py::arg("route") = Choice<Route>{Route::automatic}, py::arg("out") = py::none(),
-      doc("The accelerations v̇ that efforts produce, (freedoms,), rad/s² or m/s². O(N).\n\n"
-          "effort: (freedoms,) or by name, N m or N; None: zero. Damping, friction, springs and "
-          "gravity act by themselves. A closed mechanism must be assembled.\n"
-          "route: \"automatic\", \"recursive\" (O(N) sweeps), \"dense\" (mass matrix, O(N³)) or "
-          "\"multipliers\" (of closed loops).")
+      doc("Forward dynamics: the accelerations v̇ that efforts produce, (freedoms,), rad/s² or "
+          "m/s². Articulated-body algorithm (ABA), O(N).\n\neffort: (freedoms,) or by name, N m or "
+          "N; None: zero. Damping, friction, springs and gravity act by themselves. A closed "
+          "mechanism must be assembled.\nroute: \"automatic\", \"recursive\" (O(N) sweeps), "
+          "\"dense\" (mass matrix, O(N³)) or \"multipliers\" (of closed loops).")
           .c_str());
   m.def(
       "_time_forward_dynamics",
@@ -287,12 +288,12 @@ void bind_dynamics(py::module_& m) {
       py::arg("mechanism"), py::arg("state"), py::arg("acceleration") = py::none(),
       py::arg("workspace") = py::none(), py::arg("external") = py::none(),
       py::arg("out") = py::none(),
-      doc("The actuators' efforts for given accelerations, (freedoms,), N m or N. O(N).\n\n"
-          "acceleration: (freedoms,) or by name, rad/s² or m/s²; None: zero. Of a closed mechanism "
-          "the freedoms named become the independent ones, the other accelerations follow, and the "
-          "efforts found act at the independent freedoms (workspace.independent). An array must "
-          "keep the loops closed to 1e-6 (1 + its largest entry), as accelerations of "
-          "forward_dynamics do; otherwise NumericalError.")
+      doc("Inverse dynamics: the actuators' efforts for given accelerations, (freedoms,), N m or "
+          "N. Recursive Newton-Euler (RNEA), O(N).\n\nacceleration: (freedoms,) or by name, rad/s² "
+          "or m/s²; None: zero. Of a closed mechanism the freedoms named become the independent "
+          "ones, the other accelerations follow, and the efforts found act at the independent "
+          "freedoms (workspace.independent). An array must keep the loops closed to 1e-6 (1 + its "
+          "largest entry), as accelerations of forward_dynamics do; otherwise NumericalError.")
           .c_str());
   m.def(
       "bias_effort",
@@ -307,8 +308,8 @@ void bind_dynamics(py::module_& m) {
       },
       py::arg("mechanism"), py::arg("state"), py::arg("workspace") = py::none(),
       py::arg("external") = py::none(), py::arg("out") = py::none(),
-      doc("C of M v̇ + C = effort, (freedoms,), N m or N: gravity, velocity, passive and external "
-          "forces.")
+      doc("C of M v̇ + C = effort, (freedoms,), N m or N: gravity, Coriolis and centrifugal, "
+          "passive and external forces.")
           .c_str());
   m.def(
       "mass_matrix",
@@ -326,9 +327,9 @@ void bind_dynamics(py::module_& m) {
       },
       py::arg("mechanism"), py::arg("q"), py::arg("workspace") = py::none(),
       py::arg("out") = py::none(),
-      "The joint-space mass matrix, (freedoms, freedoms), rotors included; of a closed mechanism "
-      "that of the independent freedoms, in the order of workspace.independent.\n\n"
-      "q: a State or (coordinates,).");
+      "The joint-space mass matrix (CRBA), (freedoms, freedoms), rotors included; of a closed "
+      "mechanism that of the independent freedoms, in the order of workspace.independent.\n\nq: a "
+      "State or (coordinates,).");
   bind_hybrid(m);
   bind_impulses(m);
   bind_energy(m);

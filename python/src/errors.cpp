@@ -60,8 +60,7 @@ void raise(const py::object& type, const char* message) { PyErr_SetString(type.p
 }  // namespace
 
 void bind_errors(py::module_& m) {
-  py::class_<Source> source(m, "Source",
-                            "Where in a file a thing was said; line 0: not from a file.");
+  py::class_<Source> source(m, "Source", "Place in a file; line 0: not from a file.");
   source.def_readonly("file", &Source::file, "Its path; empty: no file.")
       .def_readonly("line", &Source::line, "Counted from 1.")
       .def("__repr__", [](const Source& s) { return s.file + ":" + std::to_string(s.line); });
@@ -90,10 +89,10 @@ void bind_errors(py::module_& m) {
                          "A computation cannot be done with these numbers: wrong size, NaN, a "
                          "singular hinge inertia, an open loop.",
                          py::make_tuple(t.error, base(PyExc_ArithmeticError)));
-  t.name = new_type(m, "UnknownNameError",
-                    "A name that does not exist was asked for; the message suggests the nearest. "
-                    "(catena::NameError in C++.)",
-                    py::make_tuple(t.error, base(PyExc_LookupError)));
+  t.name =
+      new_type(m, "UnknownNameError",
+               "An unknown name; the message suggests the nearest. (catena::NameError in C++.)",
+               py::make_tuple(t.error, base(PyExc_LookupError)));
 
   py::register_exception_translator([](std::exception_ptr p) {
     try {

@@ -69,7 +69,7 @@ void bind_hinge_force(py::module_& m) {
       m, "ForceAxes", "Axes of a force at a hinge.",
       {{"hinge", ForceAxes::hinge}, {"body", ForceAxes::body}, {"ground", ForceAxes::ground}});
   py::class_<HingeForce>(m, "HingeForce",
-                         "What a hinge carries: f = H f_c + Q f_□ (docs/notation.md).")
+                         "Reaction force at a hinge: f = H f_c + Q f_□ (docs/notation.md).")
       .def_readonly("wrench", &HingeForce::wrench,
                     "(6,): moment and force of the parent on the child at the child's hinge point, "
                     "N m and N.")
@@ -125,10 +125,9 @@ void bind_hinge_force(py::module_& m) {
 void bind_interbody(py::module_& m) {
   using F = PythonForces;
   py::class_<F>(m, "InterbodyForces",
-                "What every hinge and every weld carries: bearing forces.\n\n"
-                "    forces = catena.InterbodyForces(mechanism)\n"
-                "    forces.compute(state, acceleration)\n"
-                "    forces.at(\"elbow\").force")
+                "Reaction forces: the wrench at every hinge (joint) and weld, bearing forces.\n\n  "
+                "  forces = catena.InterbodyForces(mechanism)\n    forces.compute(state, "
+                "acceleration)\n    forces.at(\"elbow\").force")
       .def(py::init<MechanismPointer>(), py::arg("mechanism"))
       .def(
           "compute",
@@ -148,9 +147,9 @@ void bind_interbody(py::module_& m) {
           },
           py::arg("state"), py::arg("acceleration"), py::arg("workspace") = py::none(),
           py::arg("external") = py::none(), py::arg("effort") = py::none(),
-          "For any state and acceleration (freedoms,), whatever route found it. Of a closed "
-          "mechanism: for these efforts of the actuators, which must produce the acceleration "
-          "(None: those that inverse dynamics finds at the independent freedoms).")
+          "For any state and acceleration (freedoms,), of any route. Of a closed mechanism: for "
+          "these efforts of the actuators, which must produce the acceleration (None: those that "
+          "inverse dynamics finds at the independent freedoms).")
       .def(
           "collect",
           [](F& f, const NamedState& state, const FreedomVector& acceleration, py::object workspace,

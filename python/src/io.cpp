@@ -11,7 +11,7 @@
 namespace catena::python {
 
 void bind_io(py::module_& m) {
-  bind_enum<Base>(m, "Base", "What a root without a hinge to the world does.",
+  bind_enum<Base>(m, "Base", "Whether a root without a hinge to the world is fixed or floats.",
                   {{"as_written", Base::as_written}, {"fixed", Base::fixed}, {"free", Base::free}});
   const auto settings = [](Base base, const std::optional<Vec3d>& gravity, bool strict) {
     return LoadSettings{.base = base, .gravity = gravity, .strict = strict};

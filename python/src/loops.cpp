@@ -125,7 +125,8 @@ void bind_multipliers(py::module_& m) {
       },
       py::arg("mechanism"), py::arg("state"), py::arg("effort") = py::none(),
       py::arg("external") = py::none(),
-      "Forward dynamics of a closed mechanism by multipliers, with a report on its constraints.");
+      "Forward dynamics of a closed mechanism by Lagrange multipliers, with a report on its "
+      "constraints.");
   m.def(
       "absolute_form",
       [](const Mechanism& x, const std::vector<std::string>& kept) {
@@ -202,16 +203,15 @@ void bind_loops(py::module_& m) {
       py::arg("mechanism"), py::arg("guess"), py::kw_only(), py::arg("points") = py::none(),
       py::arg("frames") = py::none(), py::arg("fixed") = py::none(), py::arg("keep_limits") = true,
       py::arg("restarts") = 20,
-      "A position in which points and frames of bodies are where they are wanted and all loops are "
-      "closed: an InverseKinematics, whose `reached` tells whether it was found.\n\n"
-      "    catena.inverse_kinematics(robot, state, points={\"hand\": [0.4, 0.1, 0.3]}).q\n\n"
-      "guess: a State or q (coordinates,).\n"
-      "points: targets (3,), m, in the ground frame, by the name of a body or frame, whose origin "
-      "is meant; or a list of PointGoal or {\"body\", \"target\", \"point\"}.\n"
-      "frames: the same with poses X_ground_frame for targets; or a list of FrameGoal or "
-      "{\"body\", \"target\", \"frame\"}.\n"
-      "fixed: freedoms that stay as given. keep_limits: of the hinges. restarts: positions around "
-      "the guess that are tried if the goal is not reached from it.");
+      "Inverse kinematics: a position in which points and frames of bodies are at their targets "
+      "and all loops are closed. Returns an InverseKinematics; its `reached` is True if it was "
+      "found.\n\n    catena.inverse_kinematics(robot, state, points={\"hand\": [0.4, 0.1, "
+      "0.3]}).q\n\nguess: a State or q (coordinates,).\npoints: targets (3,), m, in the ground "
+      "frame, by the name of a body or frame, whose origin is meant; or a list of PointGoal or "
+      "{\"body\", \"target\", \"point\"}.\nframes: the same with poses X_ground_frame for targets; "
+      "or a list of FrameGoal or {\"body\", \"target\", \"frame\"}.\nfixed: freedoms that stay as "
+      "given. keep_limits: of the hinges. restarts: positions around the guess that are tried if "
+      "the goal is not reached from it.");
 }
 
 }  // namespace catena::python

@@ -37,10 +37,10 @@ Place find_place(NamedState& s, const std::string& name) {
     const HingePlace& h = m.hinges()[index(m.hinge_index(rest))];
     if (h.node < 0)
       throw NameError("hinge '" + rest + "' has no coordinates: it " +
-                      (h.role == HingePlace::Role::weld ? "is rigid"
-                                                        : "closes a loop, and those of the others "
-                                                          "say it all; with_coordinates() gives it "
-                                                          "some"));
+                      (h.role == HingePlace::Role::weld
+                           ? "is rigid"
+                           : "closes a loop, so its coordinates follow from the others; "
+                             "with_coordinates() gives it some of its own"));
     return v_prefix ? Place{&s.state.v, h.v_index, h.freedoms}
                     : Place{&s.state.q, h.q_index, h.coordinates};
   }

@@ -76,7 +76,9 @@ void bind_settings(py::module_& m) {
         return "DurationSettings(guess=" + number(d.guess) + ", lower=" + number(d.lower) +
                ", upper=" + number(d.upper) + ")";
       });
-  Struct<MotionGrid>(m, "MotionGrid", "Where a motion is looked at (docs/optimize.md).")
+  Struct<MotionGrid>(
+      m, "MotionGrid",
+      "Grid of a motion: integration steps and quadrature points (docs/optimize.md).")
       .field("steps", &MotionGrid::steps, "Of Runge-Kutta between two knots, even.")
       .field("points", &MotionGrid::points, "Of Gauss in each part.")
       .field("parts", &MotionGrid::parts, "Of the distance between two knots.")
@@ -196,16 +198,13 @@ void bind_problem(py::module_& m) {
   using M = MotionProblem;
   py::class_<P> type(
       m, "MotionProblem",
-      "The motion of a mechanism that costs least, J = ∫ ½ Σ w r² dt + Σ w (x(T) - x*)² + w T "
-      "(docs/optimize.md).\n\n"
-      "    problem = catena.MotionProblem(acrobot, duration=3.0)\n"
-      "    problem.start[\"shoulder\"] = -1.0\n"
-      "    problem.add_control(\"elbow\", motion=True, coefficients=12)\n"
-      "    problem.final_position(\"shoulder\", np.pi / 2)\n"
-      "    problem.effort_cost(\"elbow\")\n"
-      "    best = catena.solve(problem)\n\n"
-      "start: a State; the mechanism's default state unless given.\n"
-      "duration: s; (guess, least, greatest) if it is to be found.");
+      "Trajectory optimization: the motion of a mechanism of least cost, J = ∫ ½ Σ w r² dt + Σ w "
+      "(x(T) - x*)² + w T (docs/optimize.md).\n\n    problem = catena.MotionProblem(acrobot, "
+      "duration=3.0)\n    problem.start[\"shoulder\"] = -1.0\n    problem.add_control(\"elbow\", "
+      "motion=True, coefficients=12)\n    problem.final_position(\"shoulder\", np.pi / 2)\n    "
+      "problem.effort_cost(\"elbow\")\n    best = catena.solve(problem)\n\nstart: a State; the "
+      "mechanism's default state unless given.\nduration: s; (guess, least, greatest) if it is "
+      "free.");
   type.def(py::init([](const MechanismPointer& mechanism, const NamedState* start,
                        const py::object& duration) {
              P p(mechanism);
@@ -310,7 +309,7 @@ void bind_solver_settings(py::module_& m) {
                     {{"automatic", Solver::automatic},
                      {"levenberg_marquardt", Solver::levenberg_marquardt},
                      {"ipopt", Solver::ipopt}});
-  bind_enum<HessianModel>(m, "HessianModel", "What stands for the Hessian matrix of the cost.",
+  bind_enum<HessianModel>(m, "HessianModel", "Approximation of the Hessian matrix of the cost.",
                           {{"automatic", HessianModel::automatic},
                            {"gauss_newton", HessianModel::gauss_newton},
                            {"limited_memory", HessianModel::limited_memory}});
@@ -448,14 +447,12 @@ void bind_solve(py::module_& m) {
       },
       py::arg("problem"), py::arg("settings") = py::none(), py::arg("variables") = py::none(),
       py::arg("progress") = py::none(),
-      "The motion that costs least: a local optimum, as an OptimalMotion. Keywords are the fields "
-      "of SolverSettings.\n\n"
-      "variables: where to begin instead of the guess (those of an earlier motion: a warm start).\n"
-      "progress: called after each iteration with a SolverProgress; False ends the search.\n\n"
-      "A search that ends without an optimum says why in `message`, and has its best motion all "
-      "the "
-      "same; so has one that Ctrl-C ended (end is SolverEnd.stopped). Raises Error with all "
-      "mistakes of the problem, and what a function of the user raised.");
+      "The motion of least cost: a local optimum, as an OptimalMotion. Keywords are the fields of "
+      "SolverSettings.\n\nvariables: where to begin instead of the guess (those of an earlier "
+      "motion: a warm start).\nprogress: called after each iteration with a SolverProgress; False "
+      "ends the search.\n\nA search that ends without an optimum says why in `message` and returns "
+      "its best motion; so does one that Ctrl-C ended (end is SolverEnd.stopped). Raises Error "
+      "with all mistakes of the problem, and what a function of the user raised.");
   const auto pack = [](ProblemFile&& file) {
     MechanismPointer mechanism(std::move(file.mechanism));
     return std::make_pair(PythonProblem(mechanism, file.model_path, std::move(file.problem)),

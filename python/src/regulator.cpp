@@ -143,8 +143,9 @@ void bind_record(py::module_& m) {
 }
 
 void bind_regulators(py::module_& m) {
-  Struct<RegulatorSettings>(m, "RegulatorSettings",
-                            "What a regulator acts on and what it weighs (docs/regulator.md).")
+  Struct<RegulatorSettings>(
+      m, "RegulatorSettings",
+      "Actuators, weights and sampling interval of an LQR (docs/regulator.md).")
       .field("actuators", &RegulatorSettings::actuators,
              "list of str: freedoms; empty: those with an effort in the motion.")
       .field("interval", &RegulatorSettings::interval, "s; 0: chosen.")
@@ -177,7 +178,8 @@ void bind_regulators(py::module_& m) {
   add("open_transition", &R::open_transition,
       "(states, states): from the first sample to the last, without it.");
   add("closed_transition", &R::closed_transition, "(states, states): the same with it.");
-  add("unreachable", &R::unreachable, "list of str: states that no actuator can change.");
+  add("unreachable", &R::unreachable,
+      "list of str: states that no actuator can change (not controllable).");
   type.def(
           "gain_at", [](const N& n, double t) { return n.regulator.gain_at(t); }, py::arg("t"),
           "(inputs, states): K at a time; straight lines between samples.")
@@ -241,19 +243,20 @@ void bind_regulators(py::module_& m) {
       py::arg("settings") = py::none(), py::arg("external") = py::none(),
       "The feedback that keeps a mechanism in an equilibrium; `effort` is what holds it there. "
       "Actuators must be given; keywords are the fields of RegulatorSettings. Raises Error if the "
-      "point is no equilibrium, NumericalError if something unstable is out of reach.");
+      "point is not an equilibrium, NumericalError if it is not stabilizable.");
 }
 
 void bind_regulated_runs(py::module_& m) {
-  py::class_<RegulatedResult> type(m, "RegulatedResult",
-                                   "How a regulated motion went: by state of the regulator and by "
-                                   "actuator.");
+  py::class_<RegulatedResult> type(
+      m, "RegulatedResult",
+      "Result of a regulated motion: deviations by state, efforts by actuator.");
   const auto add = [&type](const char* name, auto member, const char* doc = "") {
     type.def_property_readonly(
         name, [member](const RegulatedResult& r) { return r.*member; }, doc);
   };
   using R = RegulatedResult;
-  add("departed", &R::departed, "It was ended: 10,000 times as far off as is allowed.");
+  add("departed", &R::departed,
+      "The run ended early: a deviation was 10,000 times the allowed one.");
   add("first_deviation", &R::first_deviation, "(states,), at the start.");
   add("final_deviation", &R::final_deviation, "(states,), at the end.");
   add("largest_deviation", &R::largest_deviation, "(states,), of each during the run.");

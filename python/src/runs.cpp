@@ -37,7 +37,7 @@ std::vector<std::string> units_of(std::span<const RunColumn> columns) {
 }
 
 void bind_records(py::module_& m) {
-  py::class_<RunEvent> event(m, "RunEvent", "Something that happened in a run, at an instant.");
+  py::class_<RunEvent> event(m, "RunEvent", "An event of a run: time, kind, name, detail.");
   event.def_readonly("time", &RunEvent::time, "s.")
       .def_readonly("kind", &RunEvent::kind, "\"limit\", \"stick\", \"slip\", \"user\", ...")
       .def_readonly("name", &RunEvent::name, "Of the freedom, the constraint or the user's event.")
@@ -65,7 +65,7 @@ void bind_records(py::module_& m) {
           "audit_json", [](const R& r) { return r.audit_json(); },
           "JSON of the audit; empty: none yet.")
       .def_property_readonly("complete", &R::complete,
-                             "False for a run that was interrupted or still goes on.")
+                             "False for a run that was interrupted or is in progress.")
       .def(
           "save",
           [](const R& r, const std::string& path, const std::string& model_yaml,
@@ -139,7 +139,7 @@ void bind_files(py::module_& m) {
           "list of str: of the columns.")
       .def_property_readonly("rows", &F::rows, "How many there are.")
       .def_property_readonly("complete", &F::complete,
-                             "False for a run that was interrupted or still goes on.")
+                             "False for a run that was interrupted or is in progress.")
       .def_property_readonly("being_written", &F::being_written,
                              "Whether a program still writes it.")
       .def_property_readonly("audit_json", &F::audit_json, "JSON of the audit; empty: none yet.")
@@ -151,7 +151,7 @@ void bind_files(py::module_& m) {
             return matrix_to_numpy(f.read(first, count));
           },
           py::arg("first"), py::arg("count"), "(count, columns).")
-      .def("refresh", &F::refresh, "Looks for what a running simulation has added.")
+      .def("refresh", &F::refresh, "Reads what a running simulation has added.")
       .def(py::pickle(
           [](const F& f) { return py::make_tuple(f.path()); },
           [](const py::tuple& t) { return std::make_unique<F>(py::cast<std::string>(t[0])); }));

@@ -108,8 +108,8 @@ void bind_derivatives(py::module_& m) {
       },
       py::arg("mechanism"), py::arg("state"), py::arg("acceleration") = py::none(),
       py::arg("workspace") = py::none(), py::arg("external") = py::none(),
-      "How efforts change with position, velocity and acceleration: analytic, no step size. "
-      "Directions of q are tangent directions: integrate(q, ε e_k).");
+      "Derivatives of inverse dynamics (RNEA) by position, velocity and acceleration: analytic, no "
+      "step size. Directions of q are tangent directions: integrate(q, ε e_k).");
   m.def(
       "forward_dynamics_derivatives",
       [](const MechanismPointer& x, const NamedState& state, const FreedomVector& effort,
@@ -123,7 +123,7 @@ void bind_derivatives(py::module_& m) {
       },
       py::arg("mechanism"), py::arg("state"), py::arg("effort") = py::none(),
       py::arg("workspace") = py::none(), py::arg("external") = py::none(),
-      "How accelerations change with position, velocity and effort: analytic, no step size.");
+      "Derivatives of forward dynamics by position, velocity and effort: analytic, no step size.");
   m.def(
       "hybrid_dynamics_derivatives",
       [](const MechanismPointer& x, const NamedState& state, const Freedoms& motion_driven,
@@ -197,8 +197,7 @@ void bind_derivatives(py::module_& m) {
   py::class_<DerivativeCheck>(m, "DerivativeCheck", "One derivative against differences.")
       .def_readonly("quantity", &DerivativeCheck::quantity, "In words.")
       .def_readonly("error", &DerivativeCheck::error, "Where it is worst.")
-      .def_readonly("allowed", &DerivativeCheck::allowed,
-                    "How much of that the differences may be wrong by.")
+      .def_readonly("allowed", &DerivativeCheck::allowed, "Estimated error of the differences.")
       .def_property_readonly("passes", &DerivativeCheck::passes, "error is within what is allowed.")
       .def_readonly("entry", &DerivativeCheck::entry, "The worst entry, in words.")
       .def_readonly("where", &DerivativeCheck::where, "The state of the worst entry.");
@@ -215,7 +214,7 @@ void bind_derivatives(py::module_& m) {
             [&](const auto& goes_on) { return check_derivatives(x, states, seed, 3e-3, goes_on); });
       },
       py::arg("mechanism"), py::arg("states") = 10, py::arg("seed") = 1,
-      "Every derivative of a mechanism against differences, at random states.");
+      "Compares every derivative of a mechanism with finite differences, at random states.");
 }
 
 struct PythonParameters {

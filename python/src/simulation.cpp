@@ -139,8 +139,8 @@ void bind_results(py::module_& m) {
   picklable(element, &ElementWork::element, &ElementWork::work);
   using A = Audit;
   py::class_<A> audit(m, "Audit",
-                      "Whether energy changed by the work of the elements alone, and momentum was "
-                      "kept where nothing acts on it (docs/simulation.md).");
+                      "Audit of a run: energy balance against the work of all elements, momentum, "
+                      "loop closure (docs/simulation.md).");
   using C = Audit::Contact;
   py::class_<C> contact(m, "ContactAudit", "The quality of time-stepping, the largest of the run.");
   contact

@@ -28,7 +28,7 @@ void add_view(py::class_<T>& type, const char* name, Eigen::VectorXd T::*member,
 void bind_points(py::module_& m) {
   using P = PythonCostPoint;
   py::class_<P> point(m, "CostPoint",
-                      "A point of a motion, as a cost of the user sees it: good during the call.");
+                      "A point of a motion, argument of the user's cost; valid during the call.");
   point.def_readonly("time", &P::time, "s.").def_readonly("state", &P::state, "State.");
   add_view(point, "acceleration", &P::acceleration, "(freedoms,).");
   add_view(point, "effort", &P::effort, "(freedoms,): given, and found at motion-driven freedoms.");
@@ -338,19 +338,16 @@ void bind_sensitivities(py::module_& m) {
   using T = PythonTrajectory;
   py::class_<T>(
       m, "TrajectorySensitivity",
-      "Sensitivities along a motion: the gradient of a cost by all parameters and the "
-      "initial state by the adjoint of the integrator, and forward sensitivities.\n\n"
-      "input: a SplineInput or ConstantInput.\n"
-      "cost: a QuadraticCost, or an object with running(point, gradient), "
-      "terminal(point, gradient), or both: they return the cost at a CostPoint and write "
-      "into the CostGradient, which is None where it is not wanted.\n"
-      "method: \"rk4\" or \"euler\" (the gradient is that of the computed numbers, to "
-      "rounding) with step, s; \"dop853\" with the tolerances; simulate() and forward() take "
-      "steps of Runge-Kutta all the same.\n"
-      "kept_states: at once in memory; those in between are computed again.\n"
-      "parameters: names of parameters of the mechanism (ParameterSet).\n"
-      "progress: called some ten times a second with the time of the motion; False stops, with a "
-      "NumericalError.")
+      "Sensitivities along a motion: the gradient of a cost by all parameters and the initial "
+      "state by the adjoint of the integrator, and forward sensitivities.\n\ninput: a SplineInput "
+      "or ConstantInput.\ncost: a QuadraticCost, or an object with running(point, gradient), "
+      "terminal(point, gradient), or both: they return the cost at a CostPoint and write into the "
+      "CostGradient, which is None where it is not wanted.\nmethod: \"rk4\" or \"euler\" (the "
+      "gradient is that of the computed numbers, to rounding) with step, s; \"dop853\" with the "
+      "tolerances; simulate() always takes fixed steps, and forward() needs \"rk4\".\nkept_states: "
+      "at once in memory; those in between are computed again.\nparameters: names of parameters of "
+      "the mechanism (ParameterSet).\nprogress: called some ten times a second with the time of "
+      "the motion; False stops, with a NumericalError.")
       .def(py::init([](const MechanismPointer& mechanism, const InputPointer& input,
                        const py::object& cost, double duration, Choice<Method> method, double step,
                        double relative_tolerance, double absolute_tolerance, int kept_states,
@@ -391,7 +388,7 @@ void bind_sensitivities(py::module_& m) {
                                  })};
           },
           py::arg("initial"), py::arg("parameters"),
-          "The TrajectoryGradient: one run back, however many parameters there are.")
+          "The TrajectoryGradient: one backward pass (adjoint), for any number of parameters.")
       .def(
           "forward",
           [](T& t, const NamedState& initial, const Eigen::VectorXd& parameters) {

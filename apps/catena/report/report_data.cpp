@@ -151,7 +151,7 @@ RunMechanism mechanism_of(const RunFile& run) {
   try {
     Reading reading = read_yaml_text(run.header().model_yaml, run.header().model_path);
     if (has_error(reading.diagnostics)) throw ModelError(reading.diagnostics);
-    // The run was made with it: what a URDF gets away with is no reason not to draw it.
+    // Not strict: the run was computed with this model, so it can be drawn.
     return {std::make_shared<const Mechanism>(
                 MechanismBuilder(std::move(reading.description)).finish({.strict = false})),
             ""};

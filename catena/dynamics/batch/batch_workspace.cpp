@@ -91,8 +91,8 @@ void LaneArray::Free::operator()(double* block) const {
 
 namespace {
 
-// Asks for large pages where the system gives them only on request: results of many states are
-// written from end to end, and looking up small pages is a good part of that.
+// Requests huge pages (madvise): results of many states are written sequentially, and page faults
+// of small pages are a large part of the cost.
 void ask_for_large_pages([[maybe_unused]] double* block, [[maybe_unused]] std::size_t bytes) {
 #ifdef __linux__
   constexpr std::uintptr_t kLargePage = std::uintptr_t{1} << 21;

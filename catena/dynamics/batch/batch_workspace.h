@@ -93,8 +93,8 @@ struct BatchWorkspace::Implementation {
   void end();
 
   // Runs `call` (a kernel that writes rows) over all packs. A pack that reports anything is run
-  // again state by state, each of them in all lanes: then the report tells of that state alone, and
-  // good states come out the same to the bit. `spoil` fills the rows of a bad one.
+  // again state by state, each of them in all lanes: then the report concerns that state alone, and
+  // good states have the same bits. `spoil` fills the rows of a bad one.
   using RowCall = FunctionRef<PackReport(Slot&, const std::ptrdiff_t* states)>;
   void run_rows(Eigen::Index states, const BatchInput& in, RowCall call,
                 FunctionRef<void(Eigen::Index)> spoil);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What acts on a pack of states besides efforts and gravity, as loads.cpp does it for one state:
+// Loads of a pack of states besides efforts and gravity, as loads.cpp for one state:
 // damping, friction and stiffness of hinges, springs between points, external wrenches; and the
-// mending of quaternions.
+// normalization of quaternions.
 #pragma once
 
 #include "catena/dynamics/batch/batch_kernels.h"

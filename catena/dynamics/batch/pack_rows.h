@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rows of states to packs and back: the transpose between "one state per row", which callers have,
-// and "one state per lane", which the sweeps want. In registers, as many columns at a time as there
+// and "one state per lane", which the sweeps use. In registers, as many columns at a time as there
 // are lanes.
 #pragma once
 
@@ -140,7 +140,7 @@ inline void announce(const Pack* first, const Pack* end) {
     __builtin_prefetch(line, 1);
 }
 
-// Writes to memory that nobody reads soon, past the caches; `to` is aligned to a pack. Other
+// Non-temporal store, for memory that is not read soon; `to` is aligned to a pack. Other
 // threads see it after end_streams().
 inline void stream(const Pack& from, Pack& to) {
 #if defined(__AVX512F__)

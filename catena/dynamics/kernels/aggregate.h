@@ -132,7 +132,7 @@ struct AggregateElimination {
     }
   }
 
-  // What a member's rotor asks of its carrier, at v̇_r = 0.
+  // The moment that a member's rotor takes from its carrier, at v̇_r = 0.
   void add_rotor_forces(AggregateSum<Scalar>& sum) const {
     for (int i = 0; i < members; ++i) {
       const AggregateMember& m = member(i);

@@ -26,7 +26,7 @@ inline constexpr double kLostRow = 1e-14;  // a pivot below this fraction of its
 
 // Most loops are small: a geared motor has two freedoms, a four-bar three. With kSize > 0 an
 // aggregate has that many members of one freedom each (Aggregate::simple), one of them independent,
-// and no loop below has a length that the compiler does not know.
+// and all loops below have lengths known at compile time.
 template <int kSize>
 inline int size_of(const Aggregate& a) {
   return kSize > 0 ? kSize : a.freedoms;
@@ -98,8 +98,8 @@ template <class S>
 }
 
 // The user's function of a coupling serves double and, through its derivatives, Dual<double, N>;
-// packs are done lane by lane by evaluate_lanes(), other scalars get NaN. (The dual numbers' one is
-// with those who use it: sensitivity/tangent.cpp.)
+// packs are done lane by lane by evaluate_lanes(), other scalars get NaN. (The version for
+// dual numbers is in sensitivity/tangent.cpp.)
 template <class Scalar>
 inline void evaluate_user_coupling(const Coupling&, int terms, const Scalar*, Scalar& value,
                                    Scalar* gradient, Scalar* hessian) {

@@ -10,7 +10,7 @@
 //   M(n, branch) = H_n · F(branch),     F(branch) += offset_n × F(branch) on the way to the parent,
 //
 // in groups of four columns that start at multiples of four, so that one node reads what another
-// has written in the same pieces (a processor waits where it must put them together).
+// has written in the same pieces (store forwarding fails for pieces that overlap otherwise).
 #pragma once
 
 #include "catena/dynamics/kernels/composite_sweep.h"

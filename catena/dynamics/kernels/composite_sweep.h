@@ -14,10 +14,11 @@ namespace catena {
 inline namespace CATENA_ISA {
 
 // Where the entries go: a dense matrix by rows, both triangles or the lower one alone, or the lower
-// triangle packed. set(i, j, ...) wants freedom i to be outboard of j, hence i >= j, and a row is
-// written from its end to its beginning. What is zero because i and j are on two branches is
-// cleared beforehand, or (of the packed triangle) told as gap(i, first, end): columns from `first`
-// on and before `end`. expect(n) is called for one node after the other before anything is written.
+// triangle packed. set(i, j, ...) requires freedom i to be outboard of j, hence i >= j, and a row
+// is written from its end to its beginning. What is zero because i and j are on two branches is
+// cleared beforehand, or (of the packed triangle) announced by gap(i, first, end): columns from
+// `first` on and before `end`. expect(n) is called for one node after the other before anything is
+// written.
 template <class Scalar>
 struct FullMatrix {
   Scalar* entries;
@@ -258,7 +259,7 @@ inline void place_composites(const SweepModel& model, const Scalar* q, const Scr
     const Node& node = model.nodes[n];
     CompositeScratch<Scalar>& c = s.composite[n];
     const bool is_general = model.general_index[n] >= 0;
-    // At the root H = 1 is known; whoever adds the rotors reads it all the same (mass_matrix.cpp).
+    // At the root H = 1 is known, but the rotors' part reads it too (mass_matrix.cpp).
     const bool needs_map =
         is_general && (node.parent >= 0 || !has_unit_map(node) || model.rotors != nullptr);
     if (needs_map)

@@ -58,7 +58,8 @@ inline Scalar rotor_inertia(const SweepModel& model, int n) {
   return Scalar(model.rotors == nullptr ? 0.0 : model.rotors[n].reflected);
 }
 
-// Inverse dynamics: what a rotor adds to the effort of its hinge, and asks of its carrier.
+// Inverse dynamics: what a rotor adds to the effort of its hinge, and the moment that it takes from
+// its carrier.
 template <class S>
 inline void add_rotor_effort(const S& s, int n, const typename S::Scalar* acceleration) {
   using Scalar = typename S::Scalar;

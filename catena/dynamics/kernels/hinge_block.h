@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HingeBlock: the hinge of a node as the operators (operators/operators.h) see it, whichever way
-// its kind of node stored it (one column about or along z, or a general hinge with its rotor).
+// HingeBlock: the hinge of a node as the operators (operators/operators.h) see it, for every
+// kind of node (one column about or along z, or a general hinge with its rotor).
 //
 //   H          6 x d   motion map, node's frame
 //   D          d x d   hinge inertia, reflected inertia of a rotor included

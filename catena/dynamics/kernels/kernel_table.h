@@ -18,7 +18,7 @@
 
 namespace catena {
 
-// The rotor of a drive carried by the parent of its hinge (or with armature_only: by nobody).
+// The rotor of a drive carried by the parent of its hinge (with armature_only: without a carrier).
 struct RotorTerm {
   double reflected = 0.0;          // ratio² · rotor inertia
   double coupling[3] = {0, 0, 0};  // ratio · rotor inertia · axis, in the parent node's frame

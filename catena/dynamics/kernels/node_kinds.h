@@ -20,9 +20,9 @@
 //   2. name it in NodeKind (kernel_table.h) and give it a line in with_kind() below (in
 //      with_hinge() if it is a hinge);
 //   3. let node_kinds() of workspace.cpp choose it, and Scratch (scratch.h) hold its numbers.
-// Kinds of today need not know of it: a node only ever talks to its parent, through the parent's
-// twist, acceleration, force and articulated inertia. (An attachment of a flexible body talks to
-// its parent's modes as well: flexible_node.h.)
+// Existing kinds need no change: a node reads and writes only its parent's twist, acceleration,
+// force and articulated inertia. (An attachment of a flexible body also uses its parent's modes:
+// flexible_node.h.)
 #pragma once
 
 #include "catena/dynamics/kernels/gear_pair.h"

@@ -8,8 +8,7 @@
 //   D' = D + ratio² J,   U' = Ad*⁻¹ U + (ratio J axis; 0)
 //   P⁺ = Ad*⁻¹ P Ad⁻¹ − U' D'⁻¹ U'ᵀ
 //
-// P⁺ has no zeros then, so all of P is shifted. [Jain & Rodriguez 1990: recursive dynamics of
-// geared manipulators]
+// P⁺ has no zeros then, so all of P is shifted. [Jain & Rodriguez 1990]
 #pragma once
 
 #include "catena/dynamics/kernels/axis_node.h"
@@ -20,7 +19,7 @@ inline namespace CATENA_ISA {
 
 template <class Axis>
 struct RotorNode : GeneralNode {
-  // Also leaves what a closed loop wants of a hinge that is not plain: H, H v and Ḣ v.
+  // Also leaves H, H v and Ḣ v, which closed loops read.
   template <class S>
   static void place(const S& s, int n) {
     using Scalar = typename S::Scalar;
@@ -101,7 +100,7 @@ struct RotorNode : GeneralNode {
     AxisNode<Axis>::drive(s, n, acceleration);
   }
 
-  // Also what the rotor asks of its carrier.
+  // Also the moment that the rotor takes from its carrier.
   template <class S>
   static void project(const S& s, int n, const typename S::Scalar* acceleration) {
     AxisNode<Axis>::project(s, n, acceleration);

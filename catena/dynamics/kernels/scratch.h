@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; workspace.h needs it.
 //
-// The numbers that the sweeps leave behind for each node. A workspace owns them; whoever needs a
-// body's pose, its acceleration or its articulated inertia reads them here after a sweep.
+// The numbers that the sweeps leave behind for each node. A workspace owns them. Pose,
+// acceleration and articulated inertia of a body are read here after a sweep.
 //
 // Frames: `to_parent`, `twist`, `bias`, `force`, `articulated`, `gain` and `acceleration` are in
 // the node's own frame (body-frame recursion); `pose` is in the ground frame.

@@ -33,13 +33,14 @@ struct SolveRows {
   }
 };
 
-// z of a tip is zero, whatever stood at its level before.
+// z of a tip starts at zero; its level may hold old numbers.
 inline void clear_level(const SolveRows& rows, double* z) {
   for (int i = 0; i < 6; ++i)
     for (int j = 0; j < rows.used; j += kQuad) quad_at(z + i * kSolveColumns + j).x = Quad{};
 }
 
-// K of one freedom: here, because what the loops write might be K for all that compilers know.
+// K of one freedom, copied: otherwise the compiler must assume that the loops overwrite it
+// (aliasing).
 struct Gain {
   Vec3<double> moment, force;
   Gain(const InverseRows& rows, int v)

@@ -13,7 +13,7 @@ namespace catena {
 inline namespace CATENA_ISA {
 
 // kHybridDynamics: some freedoms are motion-driven (their acceleration is given, their effort is
-// found). Forward dynamics does without, and without the questions.
+// found). Forward dynamics is compiled without these branches.
 template <class ScalarType, bool kHybridDynamics = false>
 struct Sweep {
   using Scalar = ScalarType;

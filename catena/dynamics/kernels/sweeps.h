@@ -49,8 +49,8 @@ inline Wrench<Scalar> rigid_force(const SpatialInertia<Scalar>& i, const Twist<S
 }
 
 // Forward and hybrid dynamics of the nodes from `first` on and before `end`, one stretch. Fails at
-// the first node, from the tips, whose freedoms move no inertia. (A function of its own, so that
-// nothing but the three loops asks for registers.)
+// the first node, from the tips, whose freedoms move no inertia. (A separate function,
+// so that all registers are available to the three loops.)
 template <class Scalar, bool kHybrid>
 [[gnu::noinline]] SweepStatus forward_stretch(const Sweep<Scalar, kHybrid>& s, int first, int end) {
   // Outward: velocities, bias accelerations, and what each body needs to keep moving.
@@ -113,7 +113,7 @@ template <class Scalar>
     subtract_external(s, n);
   }
 
-  // Inward: efforts, and what each node asks of its parent.
+  // Inward: efforts, and the wrench that each node takes from its parent.
   for (int n = end; n-- > first;) {
     const NodeScratch<Scalar>& w = s.at(n);
     const int p = s.node(n).parent;

@@ -10,7 +10,7 @@ namespace {
 
 void check_chain(const Mechanism& mechanism, const Workspace& w) {
   const auto fail = [&](const std::string& why) {
-    throw Error("'" + mechanism.name() + "' is no chain: " + why);
+    throw Error("'" + mechanism.name() + "' is not a serial chain: " + why);
   };
   if (mechanism.has_flexible_bodies()) fail("it has flexible bodies");
   if (!mechanism.loops().empty()) fail("it has a closed loop");
@@ -20,7 +20,7 @@ void check_chain(const Mechanism& mechanism, const Workspace& w) {
     const Node& node = w.model().nodes[n];
     if (node.parent == n - 1) continue;
     fail("hinge '" + mechanism.hinges()[index(node.hinge_index)].name +
-         "' does not hang on the body before it");
+         "' is not attached to the body before it");
   }
 }
 

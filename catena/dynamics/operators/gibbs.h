@@ -8,9 +8,10 @@
 //   reduced     ½ v̇ᵀ M v̇ − (effort − bias_effort)ᵀ v̇             zero at v̇ = 0; the cost of the
 //               optimal-control problem whose Riccati sweep is forward dynamics. At the minimum
 //               −½ (effort − bias_effort)ᵀ v̇ = −½ Σ εᵀ D⁻¹ ε.
-//   components  Σ ½ Aᵀ I A − (loads + ad*(V, I V))ᵀ A − effortᵀ v̇    A: rates of the components of
-//   V particles   Σ ½ m |a|² − F·a − effortᵀ v̇                        a: accelerations of the
-//   particles
+//   components  Σ ½ Aᵀ I A − (loads + ad*(V, I V))ᵀ A − effortᵀ v̇
+//               A: rates of the components of the twists V
+//   particles   Σ ½ m |a|² − F·a − effortᵀ v̇
+//               a: accelerations of the particles
 //
 // Gravity and external wrenches are loads F; damping, friction and springs are in effort and loads.
 // Rotors are in all three, in the last without the terms that depend on the velocity alone; an

@@ -184,7 +184,7 @@ void OperationalSpace::update(Workspace& w) {
 
 void OperationalSpace::factor() {
   if (factored_) return;
-  if (workspace_ == nullptr) throw NumericalError("operational space: update() it first");
+  if (workspace_ == nullptr) throw NumericalError("operational space: call update() first");
   factor_.compute(inverse_inertia_);
   // A row depends on those before it if what they leave of it is rounding.
   const double rounding = 1e2 * std::numeric_limits<double>::epsilon() * rows_;
@@ -197,7 +197,8 @@ void OperationalSpace::factor() {
       throw NumericalError(
           "operational space: a row of the frame on body '" +
           mechanism_->bodies()[index(task.frame.body)].name +
-          "' depends on those before it in this position, so its inertia is not defined");
+          "' is linearly dependent on the rows before it in this position, so its inertia is not "
+          "defined");
     }
   factored_ = true;
   inertia_.setIdentity();
@@ -213,7 +214,7 @@ void OperationalSpace::check_size(const Eigen::VectorXd& x) const {
   check_size(x, workspace_ == nullptr ? 0 : freedoms());
 }
 void OperationalSpace::check_size(const Eigen::VectorXd& x, int size) const {
-  if (workspace_ == nullptr) throw NumericalError("operational space: update() it first");
+  if (workspace_ == nullptr) throw NumericalError("operational space: call update() first");
   if (x.size() != size)
     throw NumericalError("operational space: the vector has " + std::to_string(x.size()) +
                          " entries instead of " + std::to_string(size));

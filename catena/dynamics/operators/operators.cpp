@@ -19,7 +19,7 @@ template <class F>
 void in_place(Workspace& w, const Eigen::VectorXd& x, Eigen::VectorXd& y, F f) {
   const bool closed = w.model().aggregate_count > 0;
   if (closed && !w.has_chart())
-    throw NumericalError("the independent freedoms are not chosen yet; articulate() first");
+    throw NumericalError("the independent freedoms are not chosen yet; call articulate() first");
   const Eigen::Index size =
       closed ? static_cast<Eigen::Index>(w.independent().size()) : w.model().freedoms;
   if (x.size() != size)

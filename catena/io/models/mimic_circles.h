@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Joints that mimic each other in a circle: none of them could move, and no author means that.
+// Finds mimic joints that follow each other in a circle: none of them could move, so it is an
+// error.
 #pragma once
 
 #include <vector>

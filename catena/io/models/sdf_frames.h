@@ -33,10 +33,10 @@ class SdfFrames {
   void attach(int frame, int to);
   void set_body(int frame, int body);
   // The pose given by place() is that of `placed`, which sits somewhere inside `model`, and the
-  // model follows. Inner models must be told before outer ones.
+  // model follows. Call it for inner models before outer ones.
   void set_placement(int model, int placed);
 
-  // Checks for cycles and resolves everything. False after an error, which the report tells.
+  // Checks for cycles and resolves everything. False after an error, which is in the report.
   bool resolve(xml::Report& report);
 
   // X_in_of, once resolved.

@@ -172,7 +172,7 @@ TEST_F(SdfFromUrdf, MistakesInTheUrdfKeepTheirLine) {
                                  ":4: error: unknown tag <lnik> in robot 'r'; did you "
                                  "mean <link>?");
   EXPECT_EQ(found[1].source.line, 3);
-  EXPECT_THAT(found[1].text(), testing::HasSubstr("cell.sdf:3: warning: it is this <include>"));
+  EXPECT_THAT(found[1].text(), testing::HasSubstr("cell.sdf:3: warning: this <include> reads"));
   EXPECT_THAT(
       read("<robot name='r'>\n<link name='a'/><link name='b'/>\n<joint name='j' "
            "type='planar'><parent link='a'/><child link='b'/></joint>\n</robot>\n")

@@ -146,7 +146,7 @@ class JointReader {
   int read_end(const SdfThing& joint, const char* role) {
     const Element end = joint.element.child(role);
     if (!end || end.text().empty()) {
-      if (std::string_view(role) == "child") return SdfFrames::kNoFrame;  // told by the tree
+      if (std::string_view(role) == "child") return SdfFrames::kNoFrame;  // reported by the tree
       report_.error(joint.element.source(), joint.element.description() + " has no <" + role +
                                                 ">; write <" + role + ">link</" + role + ">");
       return SdfFrames::kNoFrame;
@@ -232,8 +232,8 @@ class JointReader {
     if (!two_frames) return;
     const Transformd apart = tree_.graph.pose(joint.frame, parent);
     if (satisfies(hinge, apart)) return;
-    // The links are not assembled, but how they lie is the author's guess: as in any other joint of
-    // the format, zero is what the file draws, as nearly as the joint can hold it.
+    // The links are not assembled; their poses in the file are the author's guess. As for any other
+    // joint of the format, zero is the position of the file, as nearly as the joint allows.
     hinge.frame_on_parent = tree_.graph.pose(parent, parent_link) * nearest(hinge, apart);
     report_.warning(e.source(), e.description() + ": in the poses of the file " +
                                     tree_.graph.what(parent) + " and '" + e.child("child").text() +
@@ -254,7 +254,7 @@ class JointReader {
       if (!modern)
         report_.warning(joint.source(), joint.description() +
                                             " has no <screw_thread_pitch>; 1 metre per revolution "
-                                            "is meant then");
+                                            "is assumed");
       const double pitch = text_number(modern, 1.0, report_);
       if (pitch == 0.0)
         report_.error(modern.source(),
@@ -274,8 +274,8 @@ class JointReader {
       if (!two && std::string_view(tag) == "axis2") break;
       const Element axis = joint.element.child(tag);
       if (!axis) {
-        report_.doubtful(joint.element.source(), joint.element.description() + " has no <" + tag +
-                                                     ">; 0 0 1 is meant then");
+        report_.doubtful(joint.element.source(),
+                         joint.element.description() + " has no <" + tag + ">; 0 0 1 is assumed");
         hinge.axes.push_back(Vec3d::unit_z());
         hinge.freedoms.push_back({});
         continue;
@@ -296,7 +296,7 @@ class JointReader {
   Vec3d read_axis(const SdfThing& joint, const Element& axis) {
     const Element xyz = axis.child("xyz");
     if (!xyz)
-      report_.doubtful(axis.source(), axis.description() + " has no <xyz>; 0 0 1 is meant then");
+      report_.doubtful(axis.source(), axis.description() + " has no <xyz>; 0 0 1 is assumed");
     else
       check_words(xyz, kXyzWords, kSdf, report_);
     Vec3d direction = text_vector(xyz, Vec3d::unit_z(), report_);
@@ -494,8 +494,8 @@ class JointReader {
       const Element& e = joint.element;
       report_.error(e.source(), e.description() + ": there is no revolute joint between '" + wheel +
                                     "' and the reference body '" + base +
-                                    "' for it to couple, and no way of such joints about parallel "
-                                    "axes; add one");
+                                    "', and no chain of revolute joints about parallel axes; add "
+                                    "one for the gearbox to couple");
     }
     return terms;
   }

@@ -110,7 +110,7 @@ void SdfTree::declare(SdfScope& scope, const std::string& local_name, int frame,
                       const Element& element) {
   if (local_name.empty()) return;
   if (local_name == "world" || local_name == kModelFrame || local_name == "__root__") {
-    // Before 1.7 nobody could refer to a joint, so its name did not matter.
+    // Before 1.7 a joint could not be referred to, so its name did not matter.
     if (kind == SdfKind::joint && scope.version < kNamesSharedSince) return;
     report_.error(element.source(), std::string(tag_of(kind)) + " '" + local_name +
                                         "': this name is reserved by SDF; choose another");
@@ -279,7 +279,7 @@ void SdfTree::open_include(const Element& include, SdfScope& outer, Model* aroun
   }
   const Element sdf = open_file(path, include);
   if (!sdf) {
-    report_.warning(include.source(), "it is this <include> that asks for '" + path + "'");
+    report_.warning(include.source(), "this <include> reads '" + path + "'");
     return;
   }
   const Element model = sdf.child("model");

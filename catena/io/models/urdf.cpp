@@ -245,7 +245,7 @@ class UrdfReader {
         report_.error(shape.source(), shape.description() + " has no attribute 'filename'");
       visual.size = vector_of(shape, "scale", {1.0, 1.0, 1.0}, report_);
     } else {
-      return;  // check_words has told
+      return;  // reported by check_words
     }
     body.visuals.push_back(std::move(visual));
   }
@@ -295,8 +295,9 @@ class UrdfReader {
       if (hinge.type == HingeType::revolute || hinge.type == HingeType::prismatic)
         mimics_.push_back(mimic);
       else
-        report_.doubtful(mimic.source(), mimic.description() +
-                                             " is ignored: the joint has not exactly one freedom");
+        report_.doubtful(mimic.source(),
+                         mimic.description() +
+                             " is ignored: the joint does not have exactly one degree of freedom");
     }
     d_.hinges.push_back(std::move(hinge));
   }
@@ -425,8 +426,8 @@ class UrdfReader {
     d_.couplings.push_back(std::move(coupling));
   }
 
-  // Gives the root a hinge to the ground. The format wants one root (or rather, since loops are
-  // welcome, one connected whole); a second one is a link that was not joined.
+  // Gives the root a hinge to the ground. The format requires one root (since loops are
+  // supported: one connected graph); a second root is a link without a joint.
   void connect() {
     const bool grounded = link_line_.contains(kWorld);
     const std::size_t before = d_.hinges.size();

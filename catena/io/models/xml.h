@@ -20,7 +20,7 @@
 
 namespace tinyxml2 {
 class XMLDocument;
-class XMLElement;  // NOLINT: its destructor is its own affair
+class XMLElement;  // NOLINT: declared only
 }  // namespace tinyxml2
 
 namespace catena::xml {

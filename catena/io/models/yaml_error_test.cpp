@@ -394,9 +394,9 @@ TEST_F(YamlFileErrors, CycleOfFrom) {
 TEST_F(YamlFileErrors, FilesThatAreWrongOrMissing) {
   write("a.yaml", "catena: 1\nfrom: none.yaml\nattach: [{prefix: x}, {file: none.urdf}]\n");
   EXPECT_THAT(problems_of("a.yaml"),
-              ElementsAre("a.yaml:2: error: from: 'none.yaml' there is no such file",
+              ElementsAre("a.yaml:2: error: from: 'none.yaml': there is no such file",
                           "a.yaml:3: error: attach: 1: needs 'file:'",
-                          "a.yaml:3: error: attach: 2: file: 'none.urdf' there is no such file"));
+                          "a.yaml:3: error: attach: 2: file: 'none.urdf': there is no such file"));
 }
 
 // Files that attach files that attach files ... would need 10^9 readings.

@@ -176,7 +176,7 @@ class YamlReader {
     } else {
       std::error_code code;
       if (!std::filesystem::exists(path, code)) {
-        values_.error(node.line, "'" + name + "' there is no such file");
+        values_.error(node.line, "'" + name + "': there is no such file");
         return std::nullopt;
       }
       other = read_description(path, settings);
@@ -449,8 +449,8 @@ class YamlReader {
     reading_.description = std::move(builder_.description());
   }
 
-  // What finishing the model would say after the errors so far are corrected, so that all problems
-  // are told at once; but nothing that may only follow from them.
+  // Adds the problems that finishing the model would find once the errors so far are corrected, so
+  // that all are reported at once. Consequences of those errors are left out.
   void foresee() {
     const auto wrong = [&](const Source& source) {
       return source.file == values_.file() && values_.wrong_thing(source.line);
@@ -482,7 +482,7 @@ class YamlReader {
     });
     // Another file, which starts from this one, may connect its bodies and load them.
     const bool part = journey_.files.size() > 1;
-    // A massless body may hang in a loop that is not one without what was lost, or be locked.
+    // A massless body may be valid as part of a loop, or locked, by what an error left out.
     if (restraints_lost || lock_lost_ || part)
       for (Body& body : d.bodies)
         if (body.mass == 0.0 && body.inertia.trace() == 0.0) make_ball(body);
@@ -496,8 +496,8 @@ class YamlReader {
     std::move(found.begin(), found.end(), std::back_inserter(reading_.diagnostics));
   }
 
-  // Welds every part without a path to the world to it. A hinge on an unknown parent, which is told
-  // elsewhere, is a path.
+  // Welds every part without a path to the world to it. A hinge on an unknown parent, which is
+  // reported elsewhere, counts as a path.
   static void connect(Description& d) {
     std::unordered_set<std::string> bodies{kWorld};
     for (const Body& body : d.bodies) bodies.insert(body.name);

@@ -140,7 +140,7 @@ void read_freedoms(Values& values, const Node& node, Hinge& hinge) {
   const bool common = std::any_of(
       keys.begin(), keys.end(), [&](const std::string& key) { return node.find(key) != nullptr; });
   if (common && count == 0) {
-    values.error(node.line, "a weld has no freedoms, so no limits, damping and the like");
+    values.error(node.line, "a weld has no freedoms, so it takes no limits, damping or friction");
   } else if (common) {
     const int before = values.errors();
     if (hinge.freedoms.size() < count) hinge.freedoms.resize(count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A YAML text as a light tree that knows the line of everything. yaml-cpp parses; this keeps.
+// A YAML text as a light tree that knows the line of everything. yaml-cpp does the parsing.
 //
 // Aliases share nodes, merge keys (`<<: *anchor`) are resolved, duplicate keys are reported.
 // Depth, number of nodes and the size after expansion of all aliases are bounded.

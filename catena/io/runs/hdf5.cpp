@@ -117,7 +117,7 @@ void read_at(hid_t dataset, hid_t type, hsize_t first, hsize_t count, hsize_t co
   if (H5Sget_simple_extent_ndims(space.get()) != rank ||
       H5Sget_simple_extent_dims(space.get(), size, nullptr) < 0 || first + count > size[0] ||
       (rank == 2 && column + width > size[1]))
-    throw Error(what + ": it holds fewer numbers than it says");
+    throw Error(what + ": a dataset has fewer numbers than the file says");
   const hsize_t start[] = {first, column}, extent[] = {count, width};
   const Handle memory = checked(H5Screate_simple(rank, extent, nullptr), H5Sclose, what);
   check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start, nullptr, extent, nullptr), what);

@@ -2,8 +2,8 @@
 // RunFile: see run_file.h.
 //
 // The file is opened in HDF5's mode for readers beside a writer, which also reads what a killed
-// writer left. Its flag in the superblock would stop other programs, so it is cleared when nobody
-// writes the file and we may.
+// writer left. Its flag in the superblock would stop other programs, so it is cleared when no
+// program is writing the file and we have permission.
 #include "catena/io/runs/run_file.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ bool has_writer_flag(const std::string& path) {
 }
 
 // Does what `h5clear -s --increment=0` does. Without the right to write, or beside a writer, the
-// file stays as it is; it can be read all the same.
+// file stays as it is; it can still be read.
 void clear_writer_flag(const std::string& path) {
   try {
     const WriterLock lock(path);
@@ -49,7 +49,7 @@ void clear_writer_flag(const std::string& path) {
     H5Pset(access.get(), "clear_status_flags", &yes);
     H5Pset(access.get(), "skip_eof_check", &yes);
     const hdf5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.get()), H5Fclose);
-    // The end of the data, as the superblock knows it, may be older than the data.
+    // The end of the data in the superblock may be older than the data.
     if (file.valid()) H5Fincrement_filesize(file.get(), 0);
   } catch (const Error&) {
     return;
@@ -146,7 +146,7 @@ struct RunFile::File {
     const hid_t id = file.get();
     const auto single = [&](const char* name) {
       const std::vector<std::string> texts = hdf5::read_texts(id, name, what());
-      if (texts.size() != 1) throw Error(what() + ": '" + name + "' is not one text");
+      if (texts.size() != 1) throw Error(what() + ": '" + name + "' is not a single text");
       return texts[0];
     };
     version = hdf5::read_attribute(id, "version", what());
@@ -202,7 +202,7 @@ std::vector<RunEvent> RunFile::events() const {
       events.push_back({line.at("time"), line.at("kind"), line.at("name"), line.at("detail")});
     } catch (const nlohmann::json::exception&) {
       throw Error("'" + file_->path + "' is damaged: its event " +
-                  std::to_string(events.size() + 1) + " is not one");
+                  std::to_string(events.size() + 1) + " cannot be read");
     }
     at = end + 1;
   }

@@ -54,7 +54,7 @@ struct RunCheckpoint {
   double time = 0.0;
   std::int64_t rows = 0;  // written up to here; the writer fills in both
   std::int64_t events = 0;
-  std::vector<double> state{};  // whatever the simulator needs
+  std::vector<double> state{};  // internal to the simulator
 };
 
 // Rows by columns, as they lie in the file.

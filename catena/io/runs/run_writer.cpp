@@ -22,8 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kChunkBytes = 128
-                                    << 10;  // of rows: a second of a run, written again and again
+constexpr std::size_t kChunkBytes = 128 << 10;     // of rows: a second of a run, rewritten
 constexpr std::size_t kBufferBytes = kChunkBytes;  // rows kept in memory before they are written
 constexpr hsize_t kTextChunk = 4096;
 constexpr std::chrono::milliseconds kFlushEvery{500};  // half of the second that may be lost

@@ -12,7 +12,7 @@
 namespace catena {
 namespace {
 
-// One mistake may be told from several sides, but must not bury the reader.
+// One mistake may cause several messages, but not many.
 constexpr std::size_t kMostErrors = 4;
 
 int line_of(const std::string& text, std::size_t place) {

@@ -181,7 +181,7 @@ TEST(BrokenYaml, Names) {
        {"lock of an unknown hinge", "frames:", "lock: [elbo]\nframes:", "'elbo'"},
        {"gear of a locked hinge", "frames:", "lock: [elbow]\nframes:", "'elbow' is locked", 6},
        {"from a file that is not there", "name: arm", "from: nowhere.urdf",
-        "'nowhere.urdf' there is no such file"},
+        "'nowhere.urdf': there is no such file"},
        {"from itself", "name: arm", "from: broken.yaml", "leads back to itself"},
        {"attached to itself", "name: arm", "attach: [{file: broken.yaml}]", "leads back to itself"},
        {"attachment without a file", "name: arm", "attach: [{prefix: a}]", "needs 'file:'"}});

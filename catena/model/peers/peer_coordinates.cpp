@@ -23,7 +23,8 @@ Quaterniond unit_quaternion(const double* q) {
   const Quaterniond quaternion{q[0], q[1], q[2], q[3]};
   if (!(quaternion.squared_norm() > 0.0) || !std::isfinite(quaternion.squared_norm()))
     throw NumericalError("(" + number(q[0]) + ", " + number(q[1]) + ", " + number(q[2]) + ", " +
-                         number(q[3]) + ") is no quaternion of a rotation");
+                         number(q[3]) +
+                         ") is not the quaternion of a rotation: it must be finite and not zero");
   return normalized(quaternion);
 }
 

@@ -7,12 +7,12 @@
 //
 // With v_peer = J(q) v hinge by hinge: effort = Jᵀ effort_peer, so that power is the same number,
 // and v̇_peer = J v̇ + J̇ v. Hinges are matched by name, never by place: each library numbers them in
-// its own way, which the caller tells. Nothing of those libraries is needed.
+// its own way, and the caller gives the order. Those libraries need not be installed.
 //
 //   hinge              Pinocchio                  Drake                    MuJoCo
 //   free, q            position, quaternion xyzw  quaternion, position     position, quaternion
-//   free, v            linear, angular; body      angular, linear; world   linear world, angular
-//   body spherical, q       quaternion xyzw            roll, pitch, yaw         quaternion
+//   free, v            linear, angular; body      angular, linear; world   linear world, ang. body
+//   spherical, q       quaternion xyzw            roll, pitch, yaw         quaternion
 //   spherical, v       ω, child frame             ω, parent frame          ω, child frame
 //   planar, q          x, y, cos, sin             x, y, angle              x, y, angle
 //   planar, v          linear in the child frame  their rates              their rates

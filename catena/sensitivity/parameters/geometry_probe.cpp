@@ -103,7 +103,7 @@ GeometryProbe::GeometryProbe(const Mechanism& mechanism, std::vector<GeometrySee
   Description d = m_.description();
   for (std::size_t i = 0; i < d.hinges.size(); ++i) {
     Hinge& hinge = d.hinges[i];
-    // The same spanning tree, whatever stands beside the hinges.
+    // The same spanning tree, independent of the elements at the hinges.
     hinge.cut = m_.hinges()[i].role == HingePlace::Role::cut ? Cut::always : Cut::never;
     // A rotor that rides on the parent turns with the hinge's frame there.
     if (hinge.drive && !hinge.drive->rotor_axis && hinge.drive->carrier == hinge.parent)

@@ -2,22 +2,20 @@
 // Exact derivatives by the geometry of hinges: where they are on their bodies, how they are turned,
 // their axes and pitches.
 //
-// A hinge that is moved or turned on its body behaves as if a slide or a turn of one freedom stood
-// between them that is at rest. So the mechanism is made once more with such probes beside its
-// hinges, with massless bodies in between, and the derivative by the parameter is that by the
-// coordinate of the probe: no formula is written twice, and whatever the derivatives by q know
-// (loads, drives, springs, closed loops) holds here. The seeds of [Sohl & Bobrow 2001] are these:
+// A hinge that is moved or turned on its body behaves as if a prismatic or revolute hinge at rest
+// stood between them. So the mechanism is made once more with such probes beside its hinges, with
+// massless bodies in between, and the derivative by the parameter is that by the coordinate of the
+// probe: the derivatives by q cover loads, drives, springs and closed loops. The seeds of [Sohl &
+// Bobrow 2001] are these:
 //
 //   position of the frame on the parent   slide along the parent's axis
 //   rotation of that frame                turn about the frame's axis
 //   position on the child                 slide the other way, on the child's side
 //   axis w towards e                      turn by w × e on the parent's side and back on the
-//   child's:
-//                                         R exp(w q) R⁻¹ = exp((R w) q)
+//                                         child's: R exp(w q) R⁻¹ = exp((R w) q)
 //   pitch of a screw                      slide by ε q along the axis: its coordinate, speed and
 //                                         acceleration all change, and its force acts at the screw
-//   coefficient of q in a coupling        a slide that moves nothing is one more term of the
-//   coupling
+//   coefficient of q in a coupling        a slide that moves nothing is one more term of it
 //                                         and is at ε q, as with the pitch
 //   constant of a coupling                such a slide at −ε
 #pragma once

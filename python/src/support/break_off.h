@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ctrl-C and the like in a function of the user that the library calls to check it: to the library
-// an exception there is a mistake of the function, to the user it is none.
+// Passes Ctrl-C (and similar exceptions) out of functions of the user that the library calls to
+// check them. The library would report any exception as a mistake of the function.
 #pragma once
 
 #include <exception>

@@ -23,8 +23,8 @@ std::shared_ptr<py::object> keep(py::handle object);
 // NumericalError, after which it closes its record; what was raised is raised again at the end.
 class Failure {
  public:
-  // `ends_well`: Ctrl-C is no failure. It is remembered, and the function that it hit is called
-  // again, so that a search can end with the best that it has.
+  // `ends_well`: Ctrl-C is not a failure. It is stored, and the interrupted function is called
+  // again, so that a search can end with its best result.
   explicit Failure(bool ends_well = false) : ends_well_(ends_well) {}
   // With the GIL. Never returns normally after an error, nor calls f after one.
   template <class F>
@@ -88,7 +88,7 @@ class Interrupts {
 };
 
 // The State that functions of the user see: its numbers are set before each call. It is the same
-// object as long as nobody keeps it; what was kept stays as it was.
+// object unless the user keeps a reference; a kept one is not changed.
 class Seen {
  public:
   explicit Seen(const MechanismPointer& mechanism);

@@ -6,7 +6,7 @@
 
 namespace catena::python {
 
-// progress(t), if there is one: whether to go on. With the GIL.
+// Calls progress(t), if given: whether to continue. With the GIL.
 inline bool goes_on_at(const py::object& progress, double t, Failure& failure) {
   if (!progress || progress.is_none()) return true;
   return failure.guard([&] {
@@ -15,15 +15,15 @@ inline bool goes_on_at(const py::object& progress, double t, Failure& failure) {
   });
 }
 
-// f(goes_on) without the GIL, where goes_on(t) looks for Ctrl-C and asks a function of the user, if
-// there is one, is called again and again, and tells whether to go on; if not, f throws a
-// NumericalError, and what the signal handler or the function raised is raised.
+// Calls f(goes_on) without the GIL. f calls goes_on(t) repeatedly: it checks for Ctrl-C, calls the
+// user's progress function, if given, and returns whether to continue. If not, f throws a
+// NumericalError, and the exception of the signal handler or of the function is raised.
 template <class F>
 auto unless_interrupted(F f, const py::object& progress = py::none()) {
   const auto failure = std::make_shared<Failure>();
   Interrupts interrupts(failure);
   const auto goes_on = [&](double t = 0.0) {
-    // Who did not stop at once is told again.
+    // Stays false after the first failure.
     return !failure->first() && interrupts.look([&] { return goes_on_at(progress, t, *failure); });
   };
   try {
