@@ -2,6 +2,7 @@
 // Linear systems and control design: the package catena.control.
 #include <complex>
 
+#include "control_parts.h"
 #include "support/arguments.h"
 #include <pybind11/complex.h>
 
@@ -30,12 +31,6 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using Names = std::vector<std::string>;
 using ComplexArray = py::array_t<std::complex<double>>;
-
-ComplexArray complex_array(const Eigen::VectorXcd& x) {
-  ComplexArray result(x.size());
-  std::copy(x.data(), x.data() + x.size(), result.mutable_data());
-  return result;
-}
 
 Eigen::VectorXcd complex_values(const std::vector<std::complex<double>>& x) {
   return Eigen::Map<const Eigen::VectorXcd>(x.data(), std::ssize(x));
@@ -448,14 +443,6 @@ void bind_quadratic(py::module_& m) {
       py::arg("plant"), py::arg("poles"), "(K of u = -K y, all poles of the loop).");
 }
 
-// A weight: a number, a system, or a Weight of makeweight().
-Weight weight_of(const py::object& x) {
-  if (x.is_none()) return {};
-  if (py::isinstance<StateSpace>(x)) return weight(py::cast<StateSpace>(x));
-  if (py::isinstance<Weight>(x)) return py::cast<Weight>(x);
-  return weight(py::cast<double>(x));
-}
-
 void bind_robust(py::module_& m) {
   using S = StateSpace;
   py::class_<H2Result>(m, "H2Result", "What h2syn() finds.")
@@ -529,6 +516,19 @@ void bind_robust(py::module_& m) {
 
 }  // namespace
 
+ComplexArray complex_array(const Eigen::VectorXcd& x) {
+  ComplexArray result(x.size());
+  std::copy(x.data(), x.data() + x.size(), result.mutable_data());
+  return result;
+}
+
+Weight weight_of(const py::object& x) {
+  if (x.is_none()) return {};
+  if (py::isinstance<StateSpace>(x)) return weight(py::cast<StateSpace>(x));
+  if (py::isinstance<Weight>(x)) return py::cast<Weight>(x);
+  return weight(py::cast<double>(x));
+}
+
 void bind_control(py::module_& module) {
   py::module_ m = module.def_submodule("_control", "Linear systems and control design.");
   bind_system(m);
@@ -537,6 +537,7 @@ void bind_control(py::module_& module) {
   bind_analysis(m);
   bind_quadratic(m);
   bind_robust(m);
+  bind_control_designs(m);
 }
 
 }  // namespace catena::python
