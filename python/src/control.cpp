@@ -111,7 +111,10 @@ void bind_system(py::module_& m) {
           "q", [](const StateSpace& s) { return s.point ? s.point->q : VectorXd(); },
           "Coordinates of the mechanism at the operating point; empty: not from a mechanism.")
       .def(
-          "__call__", [](const StateSpace& s, std::complex<double> at) { return evaluate(s, at); },
+          "__call__",
+          [](const StateSpace& s, std::complex<double> at) {
+            return complex_matrix(evaluate(s, at));
+          },
           py::arg("s"), "(outputs, inputs): the transfer matrix at a point of the complex plane.")
       .def("__add__", [](const StateSpace& a, const StateSpace& b) { return a + b; })
       .def("__sub__", [](const StateSpace& a, const StateSpace& b) { return a - b; })
@@ -515,6 +518,14 @@ void bind_robust(py::module_& m) {
 }
 
 }  // namespace
+
+ComplexArray complex_matrix(const Eigen::MatrixXcd& x) {
+  ComplexArray result({x.rows(), x.cols()});
+  auto to = result.mutable_unchecked<2>();
+  for (Eigen::Index i = 0; i < x.rows(); ++i)
+    for (Eigen::Index j = 0; j < x.cols(); ++j) to(i, j) = x(i, j);
+  return result;
+}
 
 ComplexArray complex_array(const Eigen::VectorXcd& x) {
   ComplexArray result(x.size());

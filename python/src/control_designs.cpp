@@ -29,14 +29,6 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using S = StateSpace;
 
-py::array_t<Complex> complex_matrix(const Eigen::MatrixXcd& x) {
-  py::array_t<Complex> result({x.rows(), x.cols()});
-  auto to = result.mutable_unchecked<2>();
-  for (Eigen::Index i = 0; i < x.rows(); ++i)
-    for (Eigen::Index j = 0; j < x.cols(); ++j) to(i, j) = x(i, j);
-  return result;
-}
-
 void bind_transfer_functions(py::module_& m) {
   m.def(
       "zpk",

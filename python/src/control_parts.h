@@ -11,6 +11,7 @@
 namespace catena::python {
 
 py::array_t<std::complex<double>> complex_array(const Eigen::VectorXcd& x);
+py::array_t<std::complex<double>> complex_matrix(const Eigen::MatrixXcd& x);
 // A weight: a number, a system, or a Weight of makeweight() or polynomial_weight(); None: absent.
 Weight weight_of(const py::object& x);
 // Zeros-poles-gain, Nichols, root locus, Riccati equations, recovery and others.
