@@ -63,6 +63,22 @@ void sort_unique(std::vector<double>& w) {
           w.end());
 }
 
+// Whether the response at ω is a number and not rounding: an open-loop pole within rounding of jω
+// makes it as large, cancellation in C (jω − A)⁻¹ B as small as rounding errors are.
+bool meaningful(const StateSpace& l, double w, Complex value) {
+  constexpr double kPole = 1e-13, kCancelled = 1e-12;
+  if (!std::isfinite(std::abs(value))) return false;
+  const Eigen::Index n = l.A.rows();
+  if (n == 0) return value != 0.0;
+  const Complex s = l.is_discrete() ? std::polar(1.0, w * l.dt) : Complex(0.0, w);
+  Eigen::MatrixXcd pencil = -l.A.cast<Complex>();
+  pencil.diagonal().array() += s;
+  const Eigen::VectorXd sigma = lapack::singular_values(pencil);
+  if (!(sigma[n - 1] > kPole * static_cast<double>(n) * sigma[0])) return false;
+  const Eigen::MatrixXcd x = lapack::ComplexLu(pencil).solve(l.B.cast<Complex>());
+  return std::abs(value) > kCancelled * (l.C.norm() * x.norm() + l.D.norm());
+}
+
 void tightest(Margins& m) {
   m.gain_margin_up = kInfinite;
   m.gain_margin_down = 0.0;
@@ -129,12 +145,21 @@ Margins margin(const StateSpace& given) {
   real_axis.push_back(0.0);
   for (double& w : real_axis) w = real(w);
   if (loop.is_discrete()) real_axis.push_back(M_PI / loop.dt);
+  const auto sine = [&](double x) { return at(x).imag() / std::abs(at(x)); };
   for (double& w : real_axis)
-    if (w > 0.0) w = refined(w, [&](double x) { return at(x).imag() / std::abs(at(x)); });
+    if (w > 0.0) w = refined(w, sine);
   sort_unique(real_axis);
+  // Real to 1e-6 and clearly less so beside: a phase that only approaches 180° with rising
+  // frequency changes by a thousandth of itself.
+  const auto crosses = [&](double w) {
+    const double here = std::abs(sine(w));
+    if (!(here <= 1e-6)) return false;
+    if (w == 0.0 || (loop.is_discrete() && w * loop.dt >= M_PI * (1.0 - 1e-9))) return true;
+    return std::max(std::abs(sine(w * 0.999)), std::abs(sine(w * 1.001))) > 2.0 * here;
+  };
   for (const double w : real_axis) {
     const Complex v = at(w);
-    if (std::isfinite(std::abs(v)) && v.real() < 0.0 && std::abs(v.imag()) <= 1e-6 * std::abs(v))
+    if (v.real() < 0.0 && crosses(w) && meaningful(loop, w, v))
       m.gain.push_back({w, -1.0 / v.real()});
   }
   // 1 − L(−s) L(s): states of L, then of L(−s) driven by L's output.

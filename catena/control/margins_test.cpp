@@ -73,6 +73,44 @@ TEST(Margins, AreAttained) {
   }
 }
 
+// A phase that tends to 180° and crosses it nowhere has no gain margins; rounding gave 1e14 and
+// 1e-15.
+TEST(Margins, PhaseThatOnlyTendsTo180) {
+  // (s + 1)/s²: −180° at zero, −90° at infinity; |L| = 1 at ω² = (1 + √5)/2.
+  MatrixXd a(2, 2), b(2, 1), c(1, 2);
+  a << 0, 1, 0, 0;
+  b << 0, 1;
+  c << 1, 1;
+  const Margins lead = margin(ss(a, b, c));
+  EXPECT_TRUE(lead.stable);
+  EXPECT_TRUE(lead.gain.empty());
+  EXPECT_TRUE(std::isinf(lead.gain_margin_up));
+  EXPECT_EQ(lead.gain_margin_down, 0.0);
+  EXPECT_NEAR(lead.phase_margin, std::atan(std::sqrt((1.0 + std::sqrt(5.0)) / 2.0)), 1e-9);
+  // 1/(s² + 2 ζ s + 1): −180° at infinity only.
+  c << 1, 0;
+  a << 0, 1, -1, -0.02;
+  const Margins lag = margin(5.0 * ss(a, b, c));
+  EXPECT_TRUE(lag.gain.empty());
+  // Undamped: the open-loop pole is no crossing, whatever its residue.
+  a << 0, 1, -1, 0;
+  for (const GainCrossing& g : margin(ss(a, b, c)).gain)
+    EXPECT_LT(std::abs(std::log(g.gain_margin)), 20.0) << g.frequency;
+  // Random realizations of (s + 1)/s² and its sampled form.
+  RandomNumbers random(5);
+  for (int trial = 0; trial < 20; ++trial) {
+    MatrixXd t = random.matrix(2, 2) + 3.0 * MatrixXd::Identity(2, 2);
+    a << 0, 1, 0, 0;
+    c << 1, 1;
+    const StateSpace g = similarity(ss(a, b, c), t);
+    for (const StateSpace& loop : {g, c2d(g, 0.01)})
+      for (const GainCrossing& x : margin(loop).gain) {
+        EXPECT_LT(x.gain_margin, 1e4) << trial;
+        EXPECT_GT(x.gain_margin, 1e-4) << trial;
+      }
+  }
+}
+
 TEST(Margins, Disk) {
   // L = 1/s: S − T over two is (s − 1)/(2 (s + 1)), norm ½, α = 2: any gain, 90 degrees.
   const MatrixXd one = MatrixXd::Identity(1, 1);

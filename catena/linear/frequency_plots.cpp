@@ -38,6 +38,9 @@ struct Range {
 Range frequency_range(const FrequencyEvaluator& evaluator, const VectorXcd& p,
                       const GridSettings& settings) {
   const StateSpace& g = evaluator.system();
+  for (const double w : {settings.from, settings.to})
+    if (w < 0.0 || !std::isfinite(w))
+      throw Error("frequency grid: " + number(w) + " rad/s; the limits must be positive");
   double slow = std::numeric_limits<double>::infinity(), fast = 0.0;
   const double largest = p.size() > 0 ? p.cwiseAbs().maxCoeff() : 0.0;
   for (const Complex s : p)
@@ -55,6 +58,9 @@ Range frequency_range(const FrequencyEvaluator& evaluator, const VectorXcd& p,
   Range range{settings.from > 0.0 ? settings.from : 0.1 * slow,
               settings.to > 0.0 ? settings.to : std::min(10.0 * fast, nyquist)};
   if (settings.from <= 0.0 && range.from >= range.to) range.from = 0.01 * range.to;
+  // Beyond the dynamics: two decades from where it was asked to begin.
+  if (settings.to <= 0.0 && range.from >= range.to)
+    range.to = std::min(100.0 * range.from, nyquist);
   if (!(range.to > range.from) || !std::isfinite(range.to))
     throw Error("frequency grid: the range from " + number(range.from) + " to " + number(range.to) +
                 " rad/s is empty");

@@ -9,6 +9,7 @@
 #include "catena/linear/algebra.h"
 #include "catena/linear/analysis.h"
 #include "catena/linear/lapack/lapack.h"
+#include "catena/linear/modal_step.h"
 #include "catena/linear/timeresp.h"
 
 namespace catena {
@@ -129,11 +130,35 @@ StepInfo stepinfo(const VectorXd& t, const VectorXd& y, double steady_state,
   return features({t, y, VectorXd()}, steady_state, settings);
 }
 
+namespace {
+
+// Whether a uniform grid of this length and spacing shows the response: it reaches the end of the
+// slowest mode and has at least fifteen samples in the period of each that lasts.
+bool shows(const StateSpace& system, const VectorXd& t) {
+  constexpr Eigen::Index kMany = 3000;  // samples: lightly damped, so that exponentials are as fast
+  if (t.size() > kMany) return false;
+  const double until = t[t.size() - 1], h = t[1] - t[0];
+  for (const PoleInfo& p : damp(system)) {
+    if (!std::isfinite(p.frequency) || !std::isfinite(p.time_constant)) continue;
+    if (until < 5.0 * p.time_constant) return false;
+    const bool lasts = until < 200.0 * p.time_constant;
+    if (system.is_continuous() && lasts && p.frequency * h > 2.0 * M_PI / 15.0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 StepInfoTable stepinfo(const StateSpace& system, const StepInfoSettings& settings) {
   const MatrixXd steady = dcgain(system);
   const bool stable = is_stable(system);
   StepInfoTable table{system.output_count(), system.input_count(), {}};
   VectorXd t = time_grid(system);
+  if (stable && system.order() > 0 && !shows(system, t)) {
+    for (const ModalStep& response : modal_steps(system))
+      table.entries.push_back(modal_stepinfo(response, settings));
+    if (!table.entries.empty()) return table;
+  }
   for (int attempt = 0;; ++attempt) {
     const TimeResponse y = step(system, t);
     TimeResponse slopes;
@@ -151,7 +176,7 @@ StepInfoTable stepinfo(const StateSpace& system, const StepInfoSettings& setting
         table.entries.push_back(info);
       }
     // Repeated slow poles settle later than one alone.
-    if (settled || attempt == 4) return table;
+    if (settled || attempt == 4 || t.size() > 100000) return table;
     const double last = t[t.size() - 1];
     t = time_grid(system, 2.0 * last);
   }

@@ -210,7 +210,10 @@ StateSpace prepared(const StateSpace& system) {
 }  // namespace
 
 VectorXd time_grid(const StateSpace& system, double until) {
-  const VectorXd::Index most = 20001;
+  // Intervals: by default, and for a length that was asked for.
+  constexpr double kMost = 20000.0, kMostGiven = 200000.0;
+  if (until < 0.0 || !std::isfinite(until))
+    throw Error("time response: a length of " + number(until) + " s; it must be positive");
   double slow = 0.0, fast = 0.0;
   bool growing = false;
   const std::vector<PoleInfo> info = damp(system);
@@ -222,22 +225,36 @@ VectorXd time_grid(const StateSpace& system, double until) {
     slow = std::max(slow, decay);
     if (p.frequency > 0.0 && decay == 0.0) slow = std::max(slow, 10.0 / p.frequency);
   }
+  const bool given = until > 0.0;
   // ln(1000) time constants settle to a thousandth; of a growing one a few show it.
-  if (until <= 0.0) until = slow > 0.0 ? (growing ? 3.0 : 7.0) * slow : 10.0;
-  if (until <= 0.0 || !std::isfinite(until)) until = 10.0;
-  if (system.has_delay()) until += system.delays().maxCoeff();
+  if (!given) {
+    until = slow > 0.0 ? (growing ? 3.0 : 7.0) * slow : 10.0;
+    if (!std::isfinite(until)) until = 10.0;
+    if (system.has_delay()) until += system.delays().maxCoeff();
+  }
   if (system.is_discrete()) {
-    const double count = std::min(std::ceil(until / system.dt), static_cast<double>(most - 1));
+    double count = std::ceil(until / system.dt - 1e-9);
+    if (given && count > kMostGiven)
+      throw Error("time response: " + number(until) + " s are " + number(count) +
+                  " samples; at most " + number(kMostGiven) + " are shown");
+    if (!given) count = std::min(count, kMost);
     return VectorXd::LinSpaced(static_cast<Eigen::Index>(count) + 1, 0.0, count * system.dt);
   }
   // Twenty samples in the period of the fastest pole that is still there after a fiftieth of the
   // time.
-  double dominant = 0.0;
-  for (const PoleInfo& p : info)
-    if (std::isfinite(p.frequency) && std::abs(p.pole.real()) * until < 200.0)
-      dominant = std::max(dominant, p.frequency);
-  const double wanted = dominant > 0.0 ? until * dominant * 20.0 / (2.0 * M_PI) : 0.0;
-  const double count = std::clamp(std::ceil(wanted), 500.0, static_cast<double>(most - 1));
+  constexpr double kPerPeriod = 20.0 / (2.0 * M_PI);
+  const auto fastest = [&](double decays) {
+    double most = 0.0;
+    for (const PoleInfo& p : info)
+      if (std::isfinite(p.frequency) && std::abs(p.pole.real()) * until < decays)
+        most = std::max(most, p.frequency);
+    return most;
+  };
+  // Rather a part of the time than samples that miss the oscillation of a mode that lasts.
+  if (const double lasting = fastest(20.0); !given && until * lasting * kPerPeriod > kMost)
+    until = kMost / (lasting * kPerPeriod);
+  const double wanted = std::ceil(until * fastest(200.0) * kPerPeriod);
+  const double count = std::clamp(wanted, 500.0, given ? kMostGiven : kMost);
   return VectorXd::LinSpaced(static_cast<Eigen::Index>(count) + 1, 0.0, until);
 }
 

@@ -32,7 +32,9 @@ struct TimeResponse {
 };
 
 // Times for a response: uniform, long enough for the slowest stable pole to settle, fine enough for
-// the fastest that matters; of a sampled system its own samples.
+// the fastest that matters; of a sampled system its own samples. With `until` exactly that long.
+// At most 20,000 intervals (200,000 with `until`): a lightly damped mode is shown for a part of its
+// decay rather than with samples that miss its oscillation.
 Eigen::VectorXd time_grid(const StateSpace& system, double until = 0.0);
 
 // The times must be uniform and begin at 0; of a sampled system they are its samples. Empty:
@@ -52,7 +54,8 @@ TimeResponse lsim(const StateSpace& system, const Eigen::MatrixXd& u, const Eige
                   const LsimSettings& settings = {});
 
 // Features of a step response. Times are counted from the step; crossings are found between samples
-// by cubic interpolation with exact slopes.
+// by cubic interpolation with exact slopes, or, where the grid would miss oscillations (damping
+// below about 1e-3), from the sum of exponentials itself.
 struct StepInfo {
   double steady_state = 0.0;
   double rise_time = 0.0;      // from 10 % to 90 % of the steady state; NaN if it is not reached

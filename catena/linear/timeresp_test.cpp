@@ -127,6 +127,71 @@ TEST(StepInfo, OfSecondOrderInClosedForm) {
   }
 }
 
+// A million oscillations until it settles: no grid holds them. Closed forms of a single mode.
+TEST(StepInfo, OfAlmostUndampedModes) {
+  for (const double zeta : {1e-3, 1e-4, 1e-6}) {
+    const double w = 20.0, wd = w * std::sqrt(1.0 - zeta * zeta);
+    const StepInfo info = stepinfo(second_order(w, zeta))(0, 0);
+    EXPECT_NEAR(info.overshoot, 100.0 * std::exp(-M_PI * zeta / std::sqrt(1.0 - zeta * zeta)),
+                1e-6);
+    EXPECT_NEAR(info.peak_time, M_PI / wd, 1e-6);
+    const auto crossing = [&](double level) {
+      double low = 0.0, high = M_PI / wd;
+      for (int i = 0; i < 100; ++i)
+        (closed_step(w, zeta, 0.5 * (low + high)) < level ? low : high) = 0.5 * (low + high);
+      return low;
+    };
+    EXPECT_NEAR(info.rise_time, crossing(0.9) - crossing(0.1), 1e-8);
+    // The envelope enters the band at ln(50)/(zeta w); the last crest outside is at most half a
+    // period before.
+    const double enters = std::log(50.0 / std::sqrt(1.0 - zeta * zeta)) / (zeta * w);
+    EXPECT_LE(info.settling_time, enters * (1.0 + 1e-12));
+    EXPECT_GE(info.settling_time, enters - M_PI / wd);
+    EXPECT_NEAR(std::abs(closed_step(w, zeta, info.settling_time) - 1.0), 0.02, 1e-7);
+    EXPECT_EQ(info.undershoot, 0.0);
+  }
+  // With a delay the times of settling and peak are later by it.
+  StateSpace late = second_order(20.0, 1e-5);
+  const StepInfo prompt = stepinfo(late)(0, 0);
+  late.input_delay = VectorXd::Constant(1, 0.3);
+  const StepInfo info = stepinfo(late)(0, 0);
+  EXPECT_NEAR(info.rise_time, prompt.rise_time, 1e-9);
+  EXPECT_NEAR(info.settling_time, prompt.settling_time + 0.3, 1e-8);
+  EXPECT_NEAR(info.peak_time, prompt.peak_time + 0.3, 1e-9);
+}
+
+// Two modes of nearly equal frequency: the beat brings the peak after about half its period.
+TEST(StepInfo, OfABeat) {
+  const double a = 10.0, b = 10.05, zeta = 2e-5;
+  const StateSpace g = parallel(second_order(a, zeta), scale(second_order(b, zeta), -1.0));
+  const StepInfo info = stepinfo(g)(0, 0);
+  double peak = 0.0;
+  for (double t = 0.0; t < 130.0; t += 1e-4)
+    peak = std::max(peak, std::abs(closed_step(a, zeta, t) - closed_step(b, zeta, t)));
+  EXPECT_NEAR(info.peak, peak, 1e-6);
+  // Sampled, the samples are those of the continuous response.
+  const StepInfo sampled = stepinfo(c2d(second_order(a, 1e-5), 0.01))(0, 0);
+  double largest = 0.0;
+  for (int k = 0; k < 200; ++k) largest = std::max(largest, closed_step(a, 1e-5, 0.01 * k));
+  EXPECT_GE(sampled.peak, largest * (1.0 - 1e-9));
+  EXPECT_LE(sampled.peak, 2.0);
+  const double enters = std::log(50.0) / (1e-5 * a);
+  EXPECT_NEAR(sampled.settling_time, enters, 1e-3 * enters);
+}
+
+TEST(TimeGrid, HasTheLengthThatWasAskedFor) {
+  StateSpace g = second_order(20.0, 1e-6);
+  const VectorXd t = time_grid(g);
+  EXPECT_LE((t[1] - t[0]) * 20.0, 2.0 * M_PI / 19.0);  // no oscillation between samples
+  g.input_delay = VectorXd::Constant(1, 0.5);
+  const VectorXd asked = time_grid(g, 3.0);
+  EXPECT_EQ(asked[asked.size() - 1], 3.0);
+  const VectorXd long_one = time_grid(c2d(second_order(20.0, 0.1), 0.01), 600.0);
+  EXPECT_NEAR(long_one[long_one.size() - 1], 600.0, 1e-9);
+  EXPECT_THROW(time_grid(g, -1.0), Error);
+  EXPECT_THROW(time_grid(c2d(second_order(20.0, 0.1), 0.001), 1e6), Error);
+}
+
 TEST(StepInfo, NonminimumPhaseSampledAndUnstable) {
   // (1 − s)/(s + 1)².
   const StateSpace g = ss(Eigen::Matrix2d{{0.0, 1.0}, {-1.0, -2.0}}, Eigen::Vector2d(0.0, 1.0),

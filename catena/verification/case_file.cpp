@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "catena/verification/case_file.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "catena/base/index.h"
@@ -34,8 +35,9 @@ class CaseReader {
     root_ = tree.root;
     if (!values_.map(*root_, "a map with title, source, model, checks")) return std::nullopt;
     static const std::vector<std::string> kKeys{
-        "title", "source", "model",     "state",  "slow",      "checks", "quantity", "of",
-        "axes",  "order",  "reference", "origin", "tolerance", "reason", "after",    "lq"};
+        "title",     "source", "model", "state", "slow",      "checks",
+        "quantity",  "of",     "axes",  "order", "reference", "origin",
+        "tolerance", "reason", "after", "lq",    "system",    "with"};
     values_.unknown_keys(*root_, kKeys);
     result_.name = std::filesystem::path(path_).parent_path().filename().string();
     require_text(*root_, "title", result_.title);
@@ -46,6 +48,12 @@ class CaseReader {
     if (result_.slow && skip_slow && values_.errors() == 0) return std::move(result_);
     if (const Entry* lq = root_->find("lq")) {
       if (!read_problem(*lq)) return std::nullopt;
+      read_checks();
+      if (values_.errors() > 0) return std::nullopt;
+      return std::move(result_);
+    }
+    if (root_->find("model") == nullptr && names_systems()) {
+      control_ = true;
       read_checks();
       if (values_.errors() > 0) return std::nullopt;
       return std::move(result_);
@@ -62,6 +70,18 @@ class CaseReader {
   }
 
  private:
+  // Whether the case or one of its checks has a linear system or data of a design.
+  bool names_systems() const {
+    const auto has = [](const yaml::Node& map) {
+      return map.is_map() && (map.find("system") != nullptr || map.find("with") != nullptr);
+    };
+    const Entry* checks = root_->find("checks");
+    if (has(*root_)) return true;
+    if (checks == nullptr || !checks->value->is_list()) return false;
+    return std::any_of(checks->value->entries.begin(), checks->value->entries.end(),
+                       [&](const Entry& item) { return has(*item.value); });
+  }
+
   bool require_text(const yaml::Node& map, const char* key, std::string& to) {
     const Entry* entry = map.find(key);
     if (entry == nullptr) {
@@ -127,6 +147,40 @@ class CaseReader {
     result_.checks.push_back(std::move(check));
   }
 
+  // A check of linear systems: its own system and data beside those of the case.
+  void read_control_check(const yaml::Node& map, const std::string& name,
+                          VerificationCheck& check) {
+    check.control_quantity = find_control_quantity(name);
+    if (check.control_quantity == nullptr) {
+      std::vector<std::string> names;
+      for (const ControlQuantity& quantity : control_quantities()) names.push_back(quantity.name);
+      std::string hint = did_you_mean(name, names);
+      if (hint.empty()) hint = "; those of linear systems are " + listed(names);
+      values_.error(map.find("quantity")->line, "unknown quantity '" + name + "'" + hint);
+      return;
+    }
+    const std::string folder = std::filesystem::path(path_).parent_path().string();
+    const Entry* system = map.find("system");
+    if (system == nullptr) system = root_->find("system");
+    if (system != nullptr) {
+      const Values::Within within(values_, "system");
+      read_control_system(values_, *system->value, folder, check.problem);
+    }
+    for (const yaml::Node* level : {root_, &map})
+      if (const Entry* data = level->find("with")) {
+        const Values::Within within(values_, "with");
+        read_control_data(values_, *data->value, check.problem);
+      }
+    const Entry* reference = map.find("reference");
+    if (reference == nullptr) {
+      values_.error(map.line, "needs 'reference:'");
+      return;
+    }
+    const Values::Within within(values_, "reference");
+    check.reference = read_lq_matrix(values_, *reference->value);
+    if (values_.errors() == 0) result_.checks.push_back(std::move(check));
+  }
+
   void read_checks() {
     const Entry* checks = root_->find("checks");
     if (checks == nullptr) {
@@ -136,9 +190,9 @@ class CaseReader {
     const Values::Within within(values_, "checks");
     if (!values_.list(*checks->value, "a list of maps with quantity, reference, ...")) return;
     if (checks->value->entries.empty()) values_.error(checks->line, "is empty");
-    static const std::vector<std::string> kKeys{"quantity",  "of",     "axes",   "order",
-                                                "reference", "origin", "source", "tolerance",
-                                                "reason",    "state",  "after"};
+    static const std::vector<std::string> kKeys{
+        "quantity",  "of",     "axes",  "order", "reference", "origin", "source",
+        "tolerance", "reason", "state", "after", "system",    "with"};
     int number = 0;
     for (const Entry& item : checks->value->entries) {
       const Values::Within one(values_, std::to_string(++number));
@@ -179,6 +233,10 @@ class CaseReader {
     if (!require_text(map, "quantity", text)) return;
     if (result_.lq) {
       read_lq_check(map, text, check);
+      return;
+    }
+    if (control_) {
+      read_control_check(map, text, check);
       return;
     }
     check.quantity = find_quantity(text);
@@ -425,6 +483,7 @@ class CaseReader {
   Values values_;
   const yaml::Node* root_ = nullptr;
   VerificationCase result_;
+  bool control_ = false;  // a case of linear systems
   StateInput base_input_;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "catena/simulation/simulate.h"
+#include "catena/verification/control_case.h"
 #include "catena/verification/lq_case.h"
 #include "catena/verification/quantities.h"
 
@@ -17,6 +18,8 @@ struct VerificationCheck {
   const Quantity* quantity = nullptr;
   const LqQuantity* lq_quantity = nullptr;  // in place of it, of a case with an LQ problem
   std::size_t stage = 0;
+  const ControlQuantity* control_quantity = nullptr;  // in place of it, of a case of linear systems
+  ControlProblem problem;
   std::string source;
   std::string of;
   std::string other;  // the second of two

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "catena/base/text.h"
+#include "catena/components/controller_file.h"
 #include "catena/model/validation.h"
 #include "catena/simulation/settings_file.h"
 #include "catena/verification/case_file.h"
@@ -47,6 +48,7 @@ StateInput moved(const Mechanism& mechanism, const VerificationCheck& check, Sta
   SimulationSettings settings = *check.after;
   if (goes_on) settings.progress = [&goes_on](double) { return goes_on(); };
   settings.output_interval = settings.duration;
+  connect_controllers(settings.actions);
   add_actions(input, mechanism, settings.actions);
   MemoryRecorder record;
   input.state = simulate(mechanism, input.state, settings, record).state;
@@ -70,7 +72,10 @@ VerificationResult run_check(const VerificationCase& one, const VerificationChec
   r.title = one.title;
   r.source = check.source;
   const bool lq = check.lq_quantity != nullptr;
-  r.quantity = (lq ? check.lq_quantity->name : check.quantity->name) +
+  const bool control = check.control_quantity != nullptr;
+  r.quantity = (lq        ? check.lq_quantity->name
+                : control ? check.control_quantity->name
+                          : check.quantity->name) +
                (check.of.empty() ? "" : " of " + check.of) +
                (check.other.empty() ? "" : " and " + check.other);
   if (check.after)
@@ -81,7 +86,11 @@ VerificationResult run_check(const VerificationCase& one, const VerificationChec
   r.tolerance = check.tolerance;
   r.error = std::numeric_limits<double>::infinity();
   try {
-    r.value = lq ? check.lq_quantity->compute(*one.lq, check.stage) : computed(one, check, goes_on);
+    r.value = lq        ? check.lq_quantity->compute(*one.lq, check.stage)
+              : control ? check.control_quantity->compute(check.problem)
+                        : computed(one, check, goes_on);
+    if (control && check.control_quantity->list && r.value.rows() > r.reference.rows())
+      r.value = r.value.topRows(r.reference.rows()).eval();
     if (r.value.rows() != r.reference.rows() || r.value.cols() != r.reference.cols())
       throw Error("the reference does not have the size of the value");
   } catch (const Error& e) {

@@ -2,6 +2,7 @@
 // Linear systems and control design: the package catena.control.
 #include <complex>
 
+#include "control_parts.h"
 #include "support/arguments.h"
 #include <pybind11/complex.h>
 
@@ -30,12 +31,6 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using Names = std::vector<std::string>;
 using ComplexArray = py::array_t<std::complex<double>>;
-
-ComplexArray complex_array(const Eigen::VectorXcd& x) {
-  ComplexArray result(x.size());
-  std::copy(x.data(), x.data() + x.size(), result.mutable_data());
-  return result;
-}
 
 Eigen::VectorXcd complex_values(const std::vector<std::complex<double>>& x) {
   return Eigen::Map<const Eigen::VectorXcd>(x.data(), std::ssize(x));
@@ -116,7 +111,10 @@ void bind_system(py::module_& m) {
           "q", [](const StateSpace& s) { return s.point ? s.point->q : VectorXd(); },
           "Coordinates of the mechanism at the operating point; empty: not from a mechanism.")
       .def(
-          "__call__", [](const StateSpace& s, std::complex<double> at) { return evaluate(s, at); },
+          "__call__",
+          [](const StateSpace& s, std::complex<double> at) {
+            return complex_matrix(evaluate(s, at));
+          },
           py::arg("s"), "(outputs, inputs): the transfer matrix at a point of the complex plane.")
       .def("__add__", [](const StateSpace& a, const StateSpace& b) { return a + b; })
       .def("__sub__", [](const StateSpace& a, const StateSpace& b) { return a - b; })
@@ -448,14 +446,6 @@ void bind_quadratic(py::module_& m) {
       py::arg("plant"), py::arg("poles"), "(K of u = -K y, all poles of the loop).");
 }
 
-// A weight: a number, a system, or a Weight of makeweight().
-Weight weight_of(const py::object& x) {
-  if (x.is_none()) return {};
-  if (py::isinstance<StateSpace>(x)) return weight(py::cast<StateSpace>(x));
-  if (py::isinstance<Weight>(x)) return py::cast<Weight>(x);
-  return weight(py::cast<double>(x));
-}
-
 void bind_robust(py::module_& m) {
   using S = StateSpace;
   py::class_<H2Result>(m, "H2Result", "What h2syn() finds.")
@@ -529,6 +519,27 @@ void bind_robust(py::module_& m) {
 
 }  // namespace
 
+ComplexArray complex_matrix(const Eigen::MatrixXcd& x) {
+  ComplexArray result({x.rows(), x.cols()});
+  auto to = result.mutable_unchecked<2>();
+  for (Eigen::Index i = 0; i < x.rows(); ++i)
+    for (Eigen::Index j = 0; j < x.cols(); ++j) to(i, j) = x(i, j);
+  return result;
+}
+
+ComplexArray complex_array(const Eigen::VectorXcd& x) {
+  ComplexArray result(x.size());
+  std::copy(x.data(), x.data() + x.size(), result.mutable_data());
+  return result;
+}
+
+Weight weight_of(const py::object& x) {
+  if (x.is_none()) return {};
+  if (py::isinstance<StateSpace>(x)) return weight(py::cast<StateSpace>(x));
+  if (py::isinstance<Weight>(x)) return py::cast<Weight>(x);
+  return weight(py::cast<double>(x));
+}
+
 void bind_control(py::module_& module) {
   py::module_ m = module.def_submodule("_control", "Linear systems and control design.");
   bind_system(m);
@@ -537,6 +548,7 @@ void bind_control(py::module_& module) {
   bind_analysis(m);
   bind_quadratic(m);
   bind_robust(m);
+  bind_control_designs(m);
 }
 
 }  // namespace catena::python

@@ -109,3 +109,94 @@ def test_mistakes_are_named(oscillator):
         control.select(oscillator, ["y2"], ["u1"])
     with pytest.raises(catena.Error):
         control.ss([[np.nan]], [[1.0]], [[1.0]])
+
+
+# The names of docs/control.md that users of python-control and ControlSystems.jl know.
+NAMES = """ss zpk tf series parallel feedback lft connect append freqresp bode nyquist sigma nichols step
+impulse initial lsim stepinfo rlocus poles zeros damp dcgain gram hsvd minreal balreal h2norm hinfnorm linfnorm
+hankelnorm nugap margin diskmargin ncfmargin lqr lqry lqrd lqe lqg lqi kalman ltr place place_output h2syn hinfsyn
+mixsyn ncfsyn augw makeweight reduce reduce_controller c2d d2c pade care dare wiener_hopf attainable_error
+controllability observability characteristic_loci maximize_weight""".split()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_names_are_there(name):
+    assert callable(getattr(control, name))
+    assert name in control.__all__
+
+
+def test_transfer_functions():
+    g = control.zpk([-1.0], [-2 + 3j, -2 - 3j], 5.0)
+    s = 0.3 + 0.7j
+    assert g(s)[0, 0] == pytest.approx(5 * (s + 1) / ((s + 2) ** 2 + 9))
+    h = control.tf([5.0, 5.0], [1.0, 4.0, 13.0])
+    assert h(s)[0, 0] == pytest.approx(g(s)[0, 0])
+    zeros, poles, gain = control.zpkdata(h)
+    assert zeros == pytest.approx([-1]) and gain == pytest.approx(5)
+    assert sorted(p.imag for p in poles) == pytest.approx([-3, 3])
+    lag = control.tf([1.0, 3.0], [1.0, 1.0])
+    assert control.inverse(lag)(s)[0, 0] == pytest.approx((s + 1) / (s + 3))
+
+
+def test_curves(oscillator):
+    gain, phase, omega = control.nichols(oscillator)
+    g = 1 / (4 - omega**2 + 0.4j * omega)
+    assert gain[0] == pytest.approx(20 * np.log10(abs(g)), abs=1e-9)
+    assert phase[0] == pytest.approx(np.degrees(np.angle(g)), abs=1e-9)
+    loci, omega = control.characteristic_loci(oscillator)
+    assert loci[0] == pytest.approx(1 / (4 - omega**2 + 0.4j * omega))
+    poles, gains = control.rlocus(oscillator, np.array([0.0, 5.0]))
+    assert np.sort(poles[:, 1].imag) == pytest.approx([-np.sqrt(9 - 0.04), np.sqrt(9 - 0.04)])
+    t, y = control.initial(oscillator, [1.0, 0.0], np.linspace(0, 3, 31))
+    w = np.sqrt(3.96)
+    assert y[0] == pytest.approx(np.exp(-0.2 * t) * (np.cos(w * t) + 0.2 / w * np.sin(w * t)), abs=1e-12)
+
+
+def test_riccati_equations():
+    X, K, poles, residual = control.care([[0, 1], [0, 0]], [[0], [1]], np.eye(2), [[1.0]])
+    assert X == pytest.approx(np.array([[np.sqrt(3), 1], [1, np.sqrt(3)]]))
+    assert K == pytest.approx(np.array([[1, np.sqrt(3)]]))
+    X, K, poles, residual = control.dare([[1.0]], [[1.0]], [[1.0]], [[1.0]])
+    assert X[0, 0] == pytest.approx((1 + np.sqrt(5)) / 2)
+    r = control.lqe([[0, 1], [0, 0]], np.eye(2), [[1.0, 0.0]], np.eye(2), [[1.0]])
+    assert r.P == pytest.approx(np.array([[np.sqrt(3), 1], [1, np.sqrt(3)]]))
+
+
+def test_sampled_regulator_and_recovery(oscillator):
+    Q, R = np.eye(2), np.eye(1)
+    continuous = control.lqr(oscillator, Q, R).K
+    errors = [abs(control.lqrd(oscillator, Q, R, dt).K - continuous).max() for dt in (1e-3, 1e-4)]
+    assert errors[0] < 3e-3 and errors[0] / errors[1] == pytest.approx(10, rel=0.01)  # first order
+    steps, target, certificate = control.ltr(
+        oscillator, Q, R, 1e-3 * np.eye(2), 1e-3 * np.eye(1), [1.0, 1e4, 1e8]
+    )
+    errors = [error for _, _, error in steps]
+    assert errors[0] > errors[1] > errors[2] and certificate.passed
+
+
+def test_reduction_of_a_controller(oscillator):
+    r = control.lqg(oscillator, np.eye(2), [[1.0]], [[1.0]], [[0.01]], G=oscillator.B)
+    extra = control.ss([[-800.0]], [[1e-3]], [[1.0]])
+    big = r.controller + extra
+    small, error, certificate = control.reduce_controller(oscillator, big, 2)
+    assert small.order == 2 and error < 1 and certificate.passed
+
+
+def test_wiener_hopf_in_closed_form():
+    # G = 1/(s + 1), disturbance 3/(1 - s^2), noise 1, mu = 1/3: C = 1/(s + 3), J = 4/3.
+    d = control.wiener_hopf(
+        lambda w: 1 / (1 + 1j * w), lambda w: 3 / (1 + w * w), lambda w: 1.0, 1 / 3, nodes=1024
+    )
+    assert d["cost"] == pytest.approx(4 / 3, rel=1e-6)
+    assert d["controller"] == pytest.approx(1 / (3 + 1j * d["omega"]), abs=1e-8)
+    assert d["winding"] == 0
+
+
+def test_largest_weight():
+    # V1.2: the largest factor on W1 is 3.160423.
+    plant = control.tf([400.0], [1.0, 2.0, 400.0])
+    w1 = control.tf([2.5e-3, 1.0, 100.0], [0.04, 0.4, 1.0])
+    rho, fails, controller = control.maximize_weight(
+        plant, w1, w3=control.polynomial_weight([0.0, 0.0, 1 / 40000])
+    )
+    assert rho == pytest.approx(3.160423, abs=1e-4) and fails > rho

@@ -62,6 +62,59 @@ C: [[1, 0, 0]]
 expect(0 OUT "." RUN control margins third.yaml --json)
 near("${out}" 1.5 channels 0 gain_up)
 
+# ---- the nearest point to -1 is that of the curve, not of the grid: 1/|S| of 4/(s (s+1)(s+2)) is least
+# where d|1 + L|/dw = 0 (by mpmath)
+expect(0 OUT "." RUN control nyquist third.yaml --json)
+near("${out}" 0.170208175 nearest distance)
+near("${out}" 1.2021254 nearest frequency)
+expect(0 OUT "." RUN control nyquist third.yaml --from 0.1 --to 1 --json)
+near("${out}" 0.170208175 nearest distance)
+
+# ---- sampled noise has the intensities of the continuous one: the norms tend to the continuous ones.
+# x' = -x + w + u, z = (x, u), y = x + v: X = Y = sqrt 2 - 1, norm sqrt(X + X^3)
+file(WRITE ${WORK}/lag.yaml "A: [[-1]]\nB: [[1]]\nC: [[1]]\ninputs: [u]\noutputs: [y]\n")
+expect(0 OUT "." RUN control h2 lag.yaml --v y=1 --json)
+near("${out}" 0.6966214 norm)
+expect(0 OUT "." RUN control h2 lag.yaml --v y=1 --period 0.0001 --json)
+near("${out}" 0.6966214 norm)
+expect(0 OUT "." RUN control lqg lag.yaml --v y=1 --period 0.0001 --json)
+near("${out}" 0.4852814 cost)
+
+# ---- a mode of damping 1e-6: overshoot 100 exp(-pi zeta), settled after ln(50)/(zeta w)
+file(WRITE ${WORK}/ringing.yaml "A: [[0, 1], [-400, -4e-5]]\nB: [[0], [400]]\nC: [[1, 0]]\n")
+expect(0 OUT "." RUN control step ringing.yaml --json)
+near("${out}" 99.999686 entries 0 overshoot)
+near("${out}" 195601.15 entries 0 settling_time)
+near("${out}" 0.0509801 entries 0 rise_time)     # (acos 0.1 - acos 0.9)/20
+expect(0 OUT "2.5 s" RUN control step ringing.yaml --duration 2.5)
+
+# ---- numbers out of range
+expect(2 OUT "" ERR "--duration is -1; it must be positive" RUN control step ringing.yaml --duration -1)
+expect(2 OUT "" ERR "--from is -2; it must be positive" RUN control bode third.yaml --from -2)
+expect(2 OUT "" ERR "--to is 1; it must be above --from" RUN control bode third.yaml --from 3 --to 1)
+expect(0 OUT "500 to 50000 rad/s" RUN control bode third.yaml --from 500)
+expect(2 OUT "" ERR "--gamma is -1; it must be positive" RUN control hinf oscillator.yaml --gamma -1)
+expect(2 OUT "" ERR "--tolerance is 0; it must be between 0 and 1" RUN control hinf oscillator.yaml --tolerance 0)
+expect(2 OUT "" ERR "--suboptimality is 0.5; it must be above 1" RUN control ncf oscillator.yaml --suboptimality 0.5)
+expect(2 OUT "" ERR "--period is -1 s; it must be positive" RUN control lqr oscillator.yaml --period -1)
+expect(2 OUT "" ERR "the factors must be positive" RUN control ltr oscillator.yaml --recovery -1,2)
+expect(2 OUT "" ERR "--order is -3" RUN control reduce third.yaml --order -3)
+expect(2 OUT "" ERR "repeats above 31.4" RUN control bode sampled.h5 --to 100)
+
+# ---- plants without states, integrators, feedthrough, delays
+file(WRITE ${WORK}/gain.yaml "D: [[2]]\n")
+expect(0 OUT "." RUN control info gain.yaml --json)
+near("${out}" 2 dc_gain 0 0)
+near("${out}" 2 hinf_norm value)
+expect(0 OUT "constant gain" RUN control info gain.yaml)
+expect(1 OUT "" ERR "no states" RUN control hinf gain.yaml)
+expect(0 OUT "inf" RUN control info third.yaml)   # DC gain behind an integrator
+expect(0 OUT "1 unstable or rigid kept" RUN control reduce third.yaml --order 2)
+file(WRITE ${WORK}/direct.yaml "A: [[-1]]\nB: [[1]]\nC: [[1]]\nD: [[1]]\nstates: [x]\noutputs: [force]\n")
+expect(1 OUT "" ERR "'force' depends directly on the inputs" RUN control lqr direct.yaml)
+expect(0 OUT "closed loop       stable" RUN control lqr direct.yaml --q x=1)
+expect(2 OUT "" ERR "sampled at 0.1 s already" RUN control lqg sampled.h5 --period 0.2)
+
 # ---- from a mechanism to a controller that holds it upright
 expect(0 OUT "closed loop stable.*norm of the closed loop" RUN control hinf ${cart} --at ${upright} ${ports} -o K.yaml --report page.html)
 file(READ ${WORK}/page.html page)

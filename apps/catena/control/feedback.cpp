@@ -165,10 +165,10 @@ void control_lqr(const LqOptions& options) {
   Plant plant = options.common.plant.load(nullptr, PointNeeded::equilibrium);
   const Eigen::MatrixXd Q = options.weights.state_weight(plant.system);
   const Eigen::MatrixXd R = options.weights.input_weight(plant.system);
-  const bool sampled_cost = options.period > 0.0 && plant.system.is_continuous();
-  const LqrResult r =
-      sampled_cost ? lqrd(plant.system, Q, R, options.period) : lqr(plant.system, Q, R);
-  if (sampled_cost) sample_plant(plant, options.period);
+  const bool sampled_cost = options.period != 0.0 && plant.system.is_continuous();
+  const StateSpace continuous = plant.system;
+  sample_plant(plant, options.period);  // refuses a period out of range
+  const LqrResult r = sampled_cost ? lqrd(continuous, Q, R, options.period) : lqr(continuous, Q, R);
   Plant full = measured_fully(plant);
   full.origin = std::move(plant.origin);
   DesignOutput out;
@@ -204,6 +204,10 @@ void control_ltr(const LqOptions& options) {
   sample_plant(plant, options.period);
   const StateSpace& s = plant.system;
   const QuadraticWeights& w = options.weights;
+  for (const double x : options.recovery)
+    if (!(x > 0.0) || !std::isfinite(x))
+      throw UsageError("catena control ltr: error: --recovery has " + number(x) +
+                       "; the factors must be positive");
   const std::vector<double> q =
       options.recovery.empty() ? std::vector<double>{1.0, 1e2, 1e4, 1e6} : options.recovery;
   const Eigen::MatrixXd noise = s.B * w.input_noise(s) * s.B.transpose();
@@ -278,7 +282,8 @@ Eigen::MatrixXd QuadraticWeights::output_noise(const StateSpace& plant) const {
   return diagonal(plant.outputs, v, kSensor, true, command, "--v").asDiagonal();
 }
 
-GeneralizedPlant standard_plant(const StateSpace& plant, const QuadraticWeights& weights) {
+GeneralizedPlant standard_plant(const StateSpace& plant, const QuadraticWeights& weights,
+                                NoiseScale noise) {
   const Eigen::Index n = plant.order(), m = plant.input_count(), p = plant.output_count();
   if (n == 0)
     throw NumericalError("the plant has no states; a constant gain needs no dynamic controller");
@@ -293,8 +298,10 @@ GeneralizedPlant standard_plant(const StateSpace& plant, const QuadraticWeights&
   for (Eigen::Index i = 0; i < nz; ++i)
     Cz.row(i) = std::sqrt(eigen.values[at(kept, i)]) * eigen.vectors.col(at(kept, i)).transpose();
   const Eigen::MatrixXd Rh = root(weights.input_weight(plant));
-  const Eigen::MatrixXd Wh = root(weights.input_noise(plant));
-  const Eigen::MatrixXd Vh = root(weights.output_noise(plant));
+  const bool sampled = noise == NoiseScale::intensity && plant.is_discrete();
+  const double scale = sampled ? 1.0 / std::sqrt(plant.dt) : 1.0;
+  const Eigen::MatrixXd Wh = scale * root(weights.input_noise(plant));
+  const Eigen::MatrixXd Vh = scale * root(weights.output_noise(plant));
   GeneralizedPlant P;
   P.measurements = static_cast<int>(p);
   P.controls = static_cast<int>(m);

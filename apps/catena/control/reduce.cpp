@@ -54,6 +54,12 @@ void put_system(const ReduceOptions& options, const Plant& before, const StateSp
 }
 
 void reduce_command(const ReduceOptions& options) {
+  if (options.order < -1)
+    throw UsageError("catena control reduce: error: --order is " + std::to_string(options.order) +
+                     "; it must not be negative");
+  if (!(options.tolerance >= 0.0) || !(options.tolerance < 1.0))
+    throw UsageError("catena control reduce: error: --tolerance is " + number(options.tolerance) +
+                     "; it must be between 0 and 1");
   if (!options.plant.empty()) {
     if (options.order < 0)
       throw UsageError("catena control reduce: error: with --plant give the --order");
@@ -116,8 +122,12 @@ void discretize_command(const SampleOptions& options) {
                     : options.method == "tustin" ? Hold::tustin
                                                  : Hold::zoh;
   settings.prewarp = options.prewarp;
-  if (!options.continuous && !(options.period > 0.0))
-    throw UsageError("catena control discretize: error: give the sampling --period in s");
+  if (!options.continuous && (!(options.period > 0.0) || !std::isfinite(options.period)))
+    throw UsageError(
+        "catena control discretize: error: give the sampling --period in s, a positive number");
+  if (options.prewarp < 0.0 || !std::isfinite(options.prewarp))
+    throw UsageError("catena control discretize: error: --prewarp is " + number(options.prewarp) +
+                     " rad/s; it must be positive");
   StateSpace s = options.continuous ? d2c(plant.system, settings)
                                     : c2d(plant.system, options.period, settings);
   s.point = plant.system.point;

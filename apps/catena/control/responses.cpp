@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numbers>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -26,7 +28,7 @@ constexpr int kRows = 24;  // of a table for people; JSON and CSV have all
 struct ResponseOptions {
   ControlOptions common;
   std::string controller, of;
-  double from = 0.0, to = 0.0, duration = 0.0;
+  std::optional<double> from, to, duration;
 };
 
 struct Subject {
@@ -41,7 +43,33 @@ void same_time(StateSpace& plant, const StateSpace& controller) {
   if (plant.is_continuous() && controller.is_discrete()) plant = c2d(plant, controller.dt);
 }
 
+// Frequencies and times given on the command line.
+void check_ranges(const ResponseOptions& o) {
+  const auto refuse = [](const char* option, double x, const char* what) {
+    throw UsageError(
+        fmt::format("catena control: error: {} is {}; it must be {}", option, number(x), what));
+  };
+  for (const auto& [option, x] :
+       {std::pair{"--from", o.from}, std::pair{"--to", o.to}, std::pair{"--duration", o.duration}})
+    if (x && (!(*x > 0.0) || !std::isfinite(*x))) refuse(option, *x, "positive");
+  if (o.from && o.to && !(*o.to > *o.from)) refuse("--to", *o.to, "above --from");
+}
+
+// The grid that was asked for. A sampled system has no response of its own above π/dt.
+GridSettings grid_of(const ResponseOptions& o, const StateSpace& system) {
+  const double limit = system.is_discrete() ? std::numbers::pi / system.dt : 1e300;
+  for (const auto& [option, x] : {std::pair{"--from", o.from}, std::pair{"--to", o.to}})
+    if (x && *x > limit * (1.0 + 1e-9))
+      throw UsageError(
+          fmt::format("catena control: error: {} is {} rad/s; the system is sampled every {} s, so "
+                      "its response "
+                      "repeats above {} rad/s",
+                      option, number(*x), number(system.dt), pretty(limit)));
+  return {.from = o.from.value_or(0.0), .to = o.to.value_or(0.0)};
+}
+
 Subject subject_of(const ResponseOptions& options, const std::string& otherwise) {
+  check_ranges(options);
   Subject s;
   const auto file = load_controller_file(options.controller);
   s.plant = options.common.plant.load(file ? &file->system : nullptr);
@@ -111,7 +139,7 @@ Json numbers(const Eigen::VectorXd& v) { return std::vector<double>(v.begin(), v
 void bode_command(const ResponseOptions& options) {
   const Subject s = subject_of(options, "loop");
   const StateSpace& g = s.system;
-  const Bode b = bode(g, {.from = options.from, .to = options.to});
+  const Bode b = bode(g, grid_of(options, g));
   const Eigen::VectorXd& omega = b.response.omega;
   Eigen::MatrixXd rows(omega.size(), 1 + 2 * b.magnitude.rows());
   rows.col(0) = omega;
@@ -175,6 +203,41 @@ void bode_command(const ResponseOptions& options) {
   put(options, s, text, json, columns, rows);
 }
 
+struct Nearest {
+  double distance = 0.0, frequency = 0.0;
+};
+
+// The least |1 + L(jω)| over all frequencies: 1/‖S‖∞. With delays from the samples, each local
+// minimum refined.
+Nearest nearest_to_minus_one(const StateSpace& loop, const FrequencyData& samples) {
+  if (!loop.has_delay() || loop.is_discrete()) {
+    const StateSpace l = explicit_form(loop.is_discrete() ? absorb_delays(loop) : loop);
+    const PeakGain peak = linfnorm(feedback(ss(Eigen::MatrixXd::Identity(1, 1), l.dt), l));
+    return {1.0 / peak.value, peak.frequency};
+  }
+  const auto distance = [&](double w) {
+    return std::abs(1.0 + freqresp(loop, Eigen::VectorXd::Constant(1, w)).value(0, 0, 0));
+  };
+  Nearest best{1e300, 0.0};
+  const Eigen::VectorXd d = (1.0 + samples.values.row(0).array()).abs().matrix().transpose();
+  for (Eigen::Index k = 0; k < d.size(); ++k) {
+    if ((k > 0 && d[k - 1] < d[k]) || (k + 1 < d.size() && d[k + 1] < d[k])) continue;
+    double a = samples.omega[std::max<Eigen::Index>(k - 1, 0)],
+           b = samples.omega[std::min<Eigen::Index>(k + 1, d.size() - 1)];
+    const double golden = 0.5 * (std::sqrt(5.0) - 1.0);
+    for (int i = 0; i < 60; ++i) {
+      const double left = b - golden * (b - a), right = a + golden * (b - a);
+      if (distance(left) > distance(right))
+        a = left;
+      else
+        b = right;
+    }
+    if (const double found = distance(0.5 * (a + b)); found < best.distance)
+      best = {found, 0.5 * (a + b)};
+  }
+  return best;
+}
+
 void nyquist_command(const ResponseOptions& options) {
   const Subject s = subject_of(options, "loop");
   if (s.system.input_count() != s.system.output_count())
@@ -182,7 +245,7 @@ void nyquist_command(const ResponseOptions& options) {
         fmt::format("a Nyquist plot needs as many outputs as inputs; this system has {} "
                     "and {}: choose by --outputs and --inputs",
                     s.system.output_count(), s.system.input_count()));
-  const Nyquist n = nyquist(s.system, {.from = options.from, .to = options.to});
+  const Nyquist n = nyquist(s.system, grid_of(options, s.system));
   const Eigen::VectorXd& omega = n.response.omega;
   const Eigen::Index size = n.response.values.rows();
   Eigen::MatrixXd rows(omega.size(), 1 + 2 * size);
@@ -197,24 +260,21 @@ void nyquist_command(const ResponseOptions& options) {
       columns.push_back(channel(s.system, i, j) + ".re");
       columns.push_back(channel(s.system, i, j) + ".im");
     }
-  double nearest = 1e300, where = 0.0;  // of −1, for one channel
-  for (Eigen::Index l = 0; l < omega.size() && size == 1; ++l)
-    if (const double d = std::abs(1.0 + n.response.values(0, l)); d < nearest) {
-      nearest = d;
-      where = omega[l];
-    }
+  const Nearest near = size == 1 ? nearest_to_minus_one(s.system, n.response) : Nearest{};
   std::string text = fmt::format(
       "Nyquist of {} ({} frequencies)\nencirclements     {} of the origin by det(1 + L)\nunstable "
       "poles    {} of the open loop\nclosed loop       {}\n",
       s.what, omega.size(), n.encirclements, n.unstable_poles,
       n.closed_loop_stable ? "stable" : "NOT stable");
   if (size == 1)
-    text += fmt::format("nearest to -1     {} at {} rad/s\n", pretty(nearest), pretty(where));
+    text += fmt::format("nearest to -1     {} at {} rad/s\n", pretty(near.distance),
+                        pretty(near.frequency));
   Json json;
   json["of"] = s.what;
   json["encirclements"] = n.encirclements;
   json["unstable_poles"] = n.unstable_poles;
   json["closed_loop_stable"] = n.closed_loop_stable;
+  if (size == 1) json["nearest"] = {{"distance", near.distance}, {"frequency", near.frequency}};
   json["omega"] = numbers(omega);
   Json entries = Json::array();
   for (Eigen::Index k = 0; k < size; ++k)
@@ -225,7 +285,7 @@ void nyquist_command(const ResponseOptions& options) {
 
 void sigma_command(const ResponseOptions& options) {
   const Subject s = subject_of(options, "S");
-  const SingularValues v = sigma(s.system, {.from = options.from, .to = options.to});
+  const SingularValues v = sigma(s.system, grid_of(options, s.system));
   Eigen::MatrixXd rows(v.omega.size(), 1 + v.values.rows());
   rows << v.omega, v.values.transpose();
   std::vector<std::string> columns{"omega"};
@@ -256,8 +316,7 @@ void sigma_command(const ResponseOptions& options) {
 void step_command(const ResponseOptions& options) {
   const Subject s = subject_of(options, "closed");
   const StateSpace& g = s.system;
-  const Eigen::VectorXd t =
-      options.duration > 0.0 ? time_grid(g, options.duration) : Eigen::VectorXd{};
+  const Eigen::VectorXd t = options.duration ? time_grid(g, *options.duration) : Eigen::VectorXd{};
   const TimeResponse r = step(g, t);
   const StepInfoTable features = stepinfo(g);
   Eigen::MatrixXd rows(r.t.size(), 1 + g.output_count() * g.input_count());

@@ -2,6 +2,7 @@
 // catena control h2, hinf, mixsyn, ncf: controllers with bounded norms of the loop.
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -23,10 +24,27 @@ struct RobustOptions {
   ControlOptions common;
   QuadraticWeights weights;
   std::string w1, w2, w3;
-  double tolerance = 0.01, gamma = 0.0, period = 0.0, suboptimality = 1.02;
+  double tolerance = 0.01, period = 0.0, suboptimality = 1.02;
+  std::optional<double> gamma;
   int measurements = 0, controls = 0;
   bool maximize = false;
 };
+
+void check_numbers(const RobustOptions& o) {
+  const auto refuse = [&](const char* option, double x, const char* what) {
+    throw UsageError(fmt::format("catena {}: error: {} is {}; it must be {}", o.weights.command,
+                                 option, number(x), what));
+  };
+  if (o.gamma && (!(*o.gamma > 0.0) || !std::isfinite(*o.gamma)))
+    refuse("--gamma", *o.gamma, "positive");
+  if (!(o.tolerance > 0.0) || !(o.tolerance < 1.0))
+    refuse("--tolerance", o.tolerance, "between 0 and 1");
+  if (!(o.suboptimality > 1.0) || !std::isfinite(o.suboptimality))
+    refuse("--suboptimality", o.suboptimality, "above 1");
+  for (const auto& [option, x] :
+       {std::pair{"--measurements", o.measurements}, std::pair{"--controls", o.controls}})
+    if (x < 0) refuse(option, x, "positive");
+}
 
 // The plant between controls and measurements of a generalized plant from a file.
 Plant control_channel(const Plant& plant, const GeneralizedPlant& P) {
@@ -41,12 +59,12 @@ Plant control_channel(const Plant& plant, const GeneralizedPlant& P) {
 
 // A generalized plant: from the file as it is (--measurements, --controls), or of a plant with
 // quadratic weights.
-GeneralizedPlant generalized(const RobustOptions& o, Plant& plant) {
+GeneralizedPlant generalized(const RobustOptions& o, Plant& plant, NoiseScale noise) {
   if ((o.measurements > 0) != (o.controls > 0))
     throw UsageError("catena " + o.weights.command +
                      ": error: --measurements and --controls belong together: the last outputs and "
                      "inputs of the system in FILE");
-  if (o.measurements == 0) return standard_plant(explicit_form(plant.system), o.weights);
+  if (o.measurements == 0) return standard_plant(explicit_form(plant.system), o.weights, noise);
   GeneralizedPlant P;
   P.system = explicit_form(plant.system);
   P.measurements = o.measurements;
@@ -86,7 +104,7 @@ Json levels_json(const HinfResult& r) {
 void h2_command(const RobustOptions& o) {
   Plant plant = o.common.plant.load(nullptr, PointNeeded::equilibrium);
   sample_plant(plant, o.period);
-  const GeneralizedPlant P = generalized(o, plant);
+  const GeneralizedPlant P = generalized(o, plant, NoiseScale::intensity);
   const H2Result r = h2syn(P);
   DesignOutput out;
   out.title = "H2 controller";
@@ -101,9 +119,8 @@ void h2_command(const RobustOptions& o) {
 void hinf_command(const RobustOptions& o) {
   Plant plant = o.common.plant.load(nullptr, PointNeeded::equilibrium);
   sample_plant(plant, o.period);
-  const GeneralizedPlant P = generalized(o, plant);
-  const HinfResult r =
-      o.gamma > 0.0 ? hinfsyn_at(P, o.gamma) : hinfsyn(P, {.tolerance = o.tolerance});
+  const GeneralizedPlant P = generalized(o, plant, NoiseScale::signal);
+  const HinfResult r = o.gamma ? hinfsyn_at(P, *o.gamma) : hinfsyn(P, {.tolerance = o.tolerance});
   DesignOutput out;
   out.title = "H-infinity controller";
   out.controller = controller_for(plant.system, r.controller);
@@ -274,7 +291,10 @@ void add_control_robust(Command& control) {
     if (name == "hinf" || name == "mixsyn")
       command.option("--tolerance", o.tolerance, "Of the level, relative").show_default();
     command.footer("Examples:\n  catena control " + name + " " + entry.example);
-    command.action([options, run = entry.run] { run(*options); });
+    command.action([options, run = entry.run] {
+      check_numbers(*options);
+      run(*options);
+    });
   }
 }
 

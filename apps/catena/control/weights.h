@@ -24,9 +24,15 @@ struct QuadraticWeights {
   Eigen::MatrixXd output_noise(const StateSpace& plant) const;  // V
 };
 
+// What W and V mean for a sampled plant. `intensity`: of white noise in continuous time, which
+// sampled noise of covariance W/dt stands for, so that the H2 norm does not depend on the period.
+// `signal`: factors on any signal, which the H-infinity norm compares.
+enum class NoiseScale { intensity, signal };
+
 // z = (√Q x, √R u), w = noise at the inputs and of the outputs; the measurements are the plant's
 // outputs.
-GeneralizedPlant standard_plant(const StateSpace& plant, const QuadraticWeights& weights);
+GeneralizedPlant standard_plant(const StateSpace& plant, const QuadraticWeights& weights,
+                                NoiseScale noise);
 
 // A weight over frequency: a number; LOW,CROSSOVER,HIGH; NUM/DEN as coefficients, highest power
 // first, "1,0,0/40000"; or a system file. Empty: absent.

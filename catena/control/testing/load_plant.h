@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plants of the COMPleib collection from testing/data (format: the comment of each file).
+// Plants of the COMPleib collection from verification/compleib (format: the comment of each file).
 #pragma once
 
 #include <fstream>
@@ -40,7 +40,7 @@ inline StateSpace load_plant(const std::string& path) {
 
 inline StateSpace compleib(const std::string& name) {
   std::string path = CATENA_SOURCE_DIR;
-  path += "/catena/control/testing/data/";
+  path += "/verification/compleib/";
   path += name;
   path += ".txt";
   return load_plant(path);
