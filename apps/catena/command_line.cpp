@@ -93,6 +93,11 @@ Option& Option::values(int count) {
   return *this;
 }
 
+Option& Option::may_be_bare() {
+  option_->expected(0, 1);
+  return *this;
+}
+
 Option& Option::separated_by(char c) {
   option_->delimiter(c);
   return *this;

@@ -41,12 +41,16 @@ class Option {
   Option& in_range(int least, int greatest);
   Option& existing_file();
   Option& values(int count);     // so many words follow
+  Option& may_be_bare();         // also without its value, which is then kBare
   Option& separated_by(char c);  // several values in one word
   Option& repeatable();          // may be given several times, with one value each
 
  private:
   CLI::Option* option_;
 };
+
+// The value of an option that was given without one.
+inline constexpr const char* kBare = "true";
 
 // One subcommand.
 class Command {

@@ -2,6 +2,7 @@
 // catena simulate: from a model file to a run.
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "catena/base/text.h"
 #include "catena/components/controller_file.h"
 #include "catena/constraints/absolute_form.h"
+#include "catena/constraints/contact_shapes.h"
 #include "catena/io/models/yaml.h"
 #include "catena/simulation/freedom_index.h"
 #include "catena/simulation/settings_file.h"
@@ -29,7 +31,8 @@ struct SimulateOptions {
   bool json = false;
   bool quiet = false;
   std::optional<double> duration, interval, checkpoint, rtol, atol, step, max_step, restitution;
-  std::optional<std::string> method, friction, loops, form;
+  std::optional<std::string> method, friction, loops, form, ground;
+  std::optional<double> ground_friction;
   std::vector<std::string> outputs, inputs, pds, motions, events, stop_events;
   std::vector<std::string> controllers, controller_limits;
   std::optional<double> controller_period, controller_delay;
@@ -224,8 +227,9 @@ void print(const SimulationResult& result, const std::string& out, bool json,
 }
 
 // In absolute coordinates every body is free and every hinge a constraint; the state follows.
-void make_absolute(Mechanism& m, StateInput& input, const SimulationSettings& settings) {
-  if (!settings.actions.constraints.empty())
+void make_absolute(const SimulateOptions& options, Mechanism& m, StateInput& input,
+                   const SimulationSettings& settings) {
+  if (!settings.actions.constraints.empty() || options.ground)
     throw UsageError(
         "catena simulate: error: --form absolute is for motions without constraints that are "
         "switched; use --form dae");
@@ -251,6 +255,38 @@ Mechanism load(const SimulateOptions& options) {
   return used.with_coordinates();
 }
 
+// --ground: contacts of all collision shapes. Without a height it lies at 0, or under the lowest
+// shape if that starts below.
+void add_ground(const SimulateOptions& options, const Mechanism& m, const State& state,
+                ActionSettings& actions) {
+  if (!options.ground) {
+    if (options.ground_friction)
+      throw UsageError("catena simulate: error: --ground-friction needs --ground");
+    return;
+  }
+  const bool bare = options.ground->empty() || *options.ground == kBare;
+  GroundSettings ground;
+  if (options.ground_friction) ground.friction = *options.ground_friction;
+  if (!bare)
+    ground.height = constant(*options.ground, "simulate",
+                             "--ground: the height (write the model FILE before --ground)");
+  std::vector<std::string> notes;
+  std::vector<ContactSettings> contacts = ground_contacts(m, ground, &notes);
+  for (const std::string& note : notes) std::fprintf(stderr, "warning: %s\n", note.c_str());
+  if (contacts.empty()) return;
+  const double gap = least_gap(m, contacts, state.q);
+  if (bare && gap < 0.0) {
+    ground.height = gap;
+    contacts = ground_contacts(m, ground);
+    std::fprintf(stderr,
+                 "note: the ground is at %.6g m, under the lowest shape (--ground HEIGHT puts it "
+                 "elsewhere)\n",
+                 gap);
+  }
+  for (ContactSettings& contact : contacts)
+    actions.constraints.emplace_back().constraint = std::move(contact);
+}
+
 void start(const SimulateOptions& options) {
   Mechanism m = load(options);
   print_warnings(m);
@@ -262,11 +298,12 @@ void start(const SimulateOptions& options) {
   connect_controllers(settings.actions);
   add_actions(input, m, settings.actions);
   if (options.form == "absolute") {
-    make_absolute(m, input, settings);
+    make_absolute(options, m, input, settings);
   } else {
     close_loops(m, input);
     print_loop_warnings(m, input.state.q);
   }
+  add_ground(options, m, input.state, settings.actions);
   settings = completed(settings);
   std::string out = options.out;
   if (out.empty()) out = std::filesystem::path(options.model.file()).stem().string() + ".run.h5";
@@ -404,6 +441,17 @@ void add_action_options(Command& command, SimulateOptions& o) {
         "End the run at the first zero crossing of an expression: NAME=EXPRESSION");
   command.option("--restitution", o.restitution, "Restitution at joint limits, 0 to 1 (default: 0)")
       .placeholder("X");
+  command
+      .option("--ground", o.ground,
+              "A plane under all collision shapes of the model, at this height in m (default: 0, "
+              "or under the lowest shape)")
+      .placeholder("HEIGHT")
+      .may_be_bare();
+  command
+      .option("--ground-friction", o.ground_friction,
+              "Friction on the ground of shapes that have none in the model (default: 0.8)")
+      .placeholder("X")
+      .non_negative();
   command.flag("--no-stops", o.no_stops, "Ignore joint limits");
   command.flag("--limit-efforts", o.limit_efforts,
                "Clip inputs and controllers to the model's effort limits");

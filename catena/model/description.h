@@ -42,12 +42,28 @@ struct Visual {
   std::string name{};
 };
 
+// A shape that collides (docs/contact.md). Shapes collide with the ground if the simulation
+// has one.
+struct Collision {
+  enum class Shape { box, cylinder, sphere, capsule, mesh };
+  Shape shape = Shape::box;
+  Transformd pose{};                    // in the body frame
+  Vec3d size{1.0, 1.0, 1.0};            // box: edges; mesh: scale
+  double radius = 0.0;                  // cylinder, sphere, capsule
+  double length = 0.0;                  // cylinder (0: a disc), capsule (without its caps), along z
+  std::string mesh{};                   // path or URI as written; its convex hull collides
+  std::optional<double> friction{};     // Coulomb's coefficient; none: that of the simulation
+  std::optional<double> restitution{};  // Newton's; none: that of the simulation
+  std::string name{};
+};
+
 struct BodySettings {
   double mass = 0.0;
   Vec3d center_of_mass{};    // in the body frame
   SymMat3d inertia{};        // about the centre of mass, in the inertia axes
   Rotationd inertia_axes{};  // R_body_inertia
   std::vector<Visual> visuals{};
+  std::vector<Collision> collisions{};
   // Of the frame of a flexible body: its constants (builder.h: add_flexible_body). Mass and inertia
   // above are then those of rigid parts at the frame.
   std::shared_ptr<const FlexibleBody> flexible{};

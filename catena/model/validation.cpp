@@ -168,6 +168,26 @@ class Validator {
       error(source, what + ": a point" + unusable());
   }
 
+  void check_collision(const Body& body, const std::string& what, const Collision& collision) {
+    const std::string shape =
+        collision.name.empty() ? "collision shape" : "collision shape '" + collision.name + "'";
+    check_pose(body.source, what, (shape + "'s pose").c_str(), collision.pose);
+    const Vec3d& size = collision.size;
+    if (!usable(size) || !usable(collision.radius) || !usable(collision.length))
+      error(body.source, what + ": the size of its " + shape + unusable());
+    else if ((collision.shape == Collision::Shape::box &&
+              !(size.x >= 0 && size.y >= 0 && size.z >= 0)) ||
+             !(collision.radius >= 0.0 && collision.length >= 0.0))
+      error(body.source, what + ": the size of its " + shape + " must not be negative");
+    // Infinite friction never slips.
+    if (collision.friction && !(*collision.friction >= 0.0))
+      error(body.source, what + ": the friction of its " + shape + " is " +
+                             number(*collision.friction) + "; it must not be negative");
+    if (collision.restitution && !(*collision.restitution >= 0.0 && *collision.restitution <= 1.0))
+      error(body.source, what + ": the restitution of its " + shape + " is " +
+                             number(*collision.restitution) + "; it must be from 0 to 1");
+  }
+
   void check_body(const Body& body) {
     const std::string what = "body '" + body.name + "'";
     for (const Visual& visual : body.visuals) {
@@ -175,6 +195,7 @@ class Validator {
       if (!usable(visual.size) || !usable(visual.radius) || !usable(visual.length))
         error(body.source, what + ": the size of a visual" + unusable());
     }
+    for (const Collision& collision : body.collisions) check_collision(body, what, collision);
     check_not_negative(body.source, what, "mass", body.mass);
     if (!usable(body.center_of_mass))
       error(body.source, what + ": its centre of mass" + unusable());

@@ -76,7 +76,7 @@ class Reader {
 // The contacts of a shape; of none or a sphere the one that is given.
 void add_shape(Values& values, const Reader& read, const yaml::Node& map, const ContactSettings& s,
                std::vector<ConstraintSettings>& to) {
-  static const std::vector<std::string> kShapes{"sphere", "box", "capsule"};
+  static const std::vector<std::string> kShapes{"sphere", "box", "capsule", "cylinder"};
   std::size_t shape = 0;
   read.with("shape", [&](const yaml::Node& n) { values.choice(n, kShapes, shape); });
   std::vector<ContactSettings> contacts{s};
@@ -93,6 +93,15 @@ void add_shape(Values& values, const Reader& read, const yaml::Node& map, const 
       read.number("length", length);
       read.with("axis", [&](const yaml::Node& n) { values.axis(n, axis); });
       contacts = capsule_contacts(s, length, axis);
+    } else if (shape == 3) {
+      double length = 0.0;
+      ContactSettings like = s;
+      like.rim = s.radius;
+      like.radius = 0.0;
+      like.rim_axis = {0.0, 0.0, 1.0};
+      read.number("length", length);
+      read.with("axis", [&](const yaml::Node& n) { values.axis(n, like.rim_axis); });
+      contacts = cylinder_contacts(like, length);
     }
   } catch (const Error& error) {
     values.error(map.line, error.what());
@@ -235,6 +244,28 @@ void read_constraint(Values& values, const Entry& e, const Mechanism& m, const s
   }
   read.boolean("active", c.active);
   to.push_back(std::move(c));
+}
+
+void read_ground(Values& values, const yaml::Node& node, const Mechanism& m,
+                 std::vector<ConstraintSettings>& to) {
+  static const std::vector<std::string> kKeys{"height", "normal", "friction", "restitution"};
+  GroundSettings ground;
+  if (node.is_map()) {
+    values.unknown_keys(node, kKeys);
+    const Reader read(values, node, m);
+    read.number("height", ground.height);
+    read.with("normal", [&](const yaml::Node& n) { values.axis(n, ground.normal.emplace()); });
+    read.number("friction", ground.friction);
+    read.number("restitution", ground.restitution);
+  } else if (!values.number(node, ground.height)) {
+    return;
+  }
+  try {
+    for (ContactSettings& contact : ground_contacts(m, ground))
+      to.emplace_back().constraint = std::move(contact);
+  } catch (const Error& error) {
+    values.error(node.line, error.what());
+  }
 }
 
 void read_switch(Values& values, const Entry& e, const std::string& folder,

@@ -33,11 +33,11 @@ class SettingsReader {
 
   void read(const yaml::Node& node, StateInput& input, SimulationSettings& s) {
     static const std::vector<std::string> kKeys{
-        "duration",    "interval",     "checkpoint", "outputs",         "method",
-        "rtol",        "atol",         "step",       "max_step",        "state",
-        "inputs",      "controllers",  "motions",    "events",          "stops",
-        "restitution", "restitutions", "friction",   "limit_efforts",   "constraints",
-        "switches",    "loops",        "code",       "controller_files"};
+        "duration",    "interval",     "checkpoint", "outputs",          "method",
+        "rtol",        "atol",         "step",       "max_step",         "state",
+        "inputs",      "controllers",  "motions",    "events",           "stops",
+        "restitution", "restitutions", "friction",   "limit_efforts",    "constraints",
+        "switches",    "loops",        "code",       "controller_files", "ground"};
     if (!values_.map(node, "a map of settings")) return;
     values_.unknown_keys(node, kKeys);
     // Of settings_json(): what it could not write.
@@ -95,6 +95,9 @@ class SettingsReader {
                  [&](const Entry& e) { values_.boolean(*e.value, a.limit_efforts); });
     values_.each(node, "constraints", [&](const Entry& e) {
       read_constraint(values_, e, mechanism_, folder_, a.constraints);
+    });
+    values_.with(node, "ground", [&](const Entry& e) {
+      read_ground(values_, *e.value, mechanism_, a.constraints);
     });
     values_.each(node, "switches",
                  [&](const Entry& e) { read_switch(values_, e, folder_, a.switches); });

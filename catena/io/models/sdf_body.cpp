@@ -32,6 +32,11 @@ const Vocabulary kVisualWords{{"pose", "geometry", "material", "cast_shadows", "
                               {"plugin"},
                               {"name"},
                               {"frame", "origin", "cast_shadow", "static"}};
+const Vocabulary kCollisionWords{{"pose", "geometry", "surface", "laser_retro", "max_contacts",
+                                  "density", "auto_inertia_params"},
+                                 {"plugin"},
+                                 {"name"},
+                                 {"frame", "origin", "material", "static"}};
 const Vocabulary kGeometryWords{{"box", "capsule", "cone", "cylinder", "ellipsoid", "empty",
                                  "heightmap", "image", "mesh", "plane", "polyline", "sphere"},
                                 {},
@@ -50,6 +55,7 @@ class BodyReader {
     body_.source = e.source();
     read_inertial(e.child("inertial"));
     for (Element v = e.child("visual"); v; v = v.next("visual")) read_visual(v);
+    for (Element c = e.child("collision"); c; c = c.next("collision")) read_collision(c);
     return std::move(body_);
   }
 
@@ -189,15 +195,39 @@ class BodyReader {
     read_material(element.child("material"), visual);
     if (const Element transparency = element.child("transparency"))
       visual.colour[3] *= 1.0 - text_number(transparency, 0.0, report_);
+    if (read_geometry(element, "drawn", visual)) body_.visuals.push_back(std::move(visual));
+  }
+
+  void read_collision(const Element& element) {
+    check_words(element, kCollisionWords, kSdf, report_);
+    Collision collision;
+    if (const char* name = element.attribute("name")) collision.name = name;
+    collision.pose = pose_in_link(element);
+    // The first of the engines that the file names; SDF's default is 1.
+    const Element surface = element.child("surface");
+    const Element friction = surface.child("friction");
+    for (const auto& [engine, tag] :
+         {std::pair{"ode", "mu"}, std::pair{"bullet", "friction"}, std::pair{"dart", "mu"}})
+      if (const Element mu = friction.child(engine).child(tag); mu && !collision.friction)
+        collision.friction = text_number(mu, 1.0, report_);
+    if (const Element bounce = surface.child("bounce").child("restitution_coefficient"))
+      collision.restitution = text_number(bounce, 0.0, report_);
+    if (read_geometry(element, "used for collisions", collision))
+      body_.collisions.push_back(std::move(collision));
+  }
+
+  // The shape of a visual or a collision, if it is one that is known.
+  template <class Solid>
+  bool read_geometry(const Element& element, const char* use, Solid& visual) {
     const Element geometry = element.child("geometry");
     if (!geometry) {
       report_.doubtful(element.source(),
-                       element.description() + " has no <geometry>; nothing is drawn for it");
-      return;
+                       element.description() + " has no <geometry>; nothing is " + use + " for it");
+      return false;
     }
     check_words(geometry, kGeometryWords, kSdf, report_);
     const Element shape = geometry.child();
-    if (!shape) return;
+    if (!shape) return false;
     const auto value = [&](const char* tag) {
       const Element e = shape.child(tag);
       if (!e) report_.error(shape.source(), shape.description() + " has no <" + tag + ">");
@@ -205,27 +235,27 @@ class BodyReader {
     };
     const std::string_view tag = shape.tag();
     if (tag == "box") {
-      visual.shape = Visual::Shape::box;
+      visual.shape = Solid::Shape::box;
       visual.size = text_vector(shape.child("size"), {1.0, 1.0, 1.0}, report_);
     } else if (tag == "cylinder" || tag == "capsule") {
-      visual.shape = tag == "cylinder" ? Visual::Shape::cylinder : Visual::Shape::capsule;
+      visual.shape = tag == "cylinder" ? Solid::Shape::cylinder : Solid::Shape::capsule;
       visual.radius = value("radius");
       visual.length = value("length");
     } else if (tag == "sphere") {
-      visual.shape = Visual::Shape::sphere;
+      visual.shape = Solid::Shape::sphere;
       visual.radius = value("radius");
     } else if (tag == "mesh") {
-      visual.shape = Visual::Shape::mesh;
+      visual.shape = Solid::Shape::mesh;
       visual.mesh = shape.child("uri").text();
       visual.size = text_vector(shape.child("scale"), {1.0, 1.0, 1.0}, report_);
       if (visual.mesh.empty()) report_.error(shape.source(), shape.description() + " has no <uri>");
     } else {
       if (tag != "plane" && tag != "empty")
         report_.warning_once(shape.source(),
-                             "shapes like <" + std::string(tag) + "> are not drawn");
-      return;
+                             "shapes like <" + std::string(tag) + "> are not " + use);
+      return false;
     }
-    body_.visuals.push_back(std::move(visual));
+    return true;
   }
 
   void read_material(const Element& material, Visual& visual) {

@@ -44,17 +44,19 @@ std::string pose(const Transformd& x, const std::string& relative_to = "") {
   return text + number(q.w) + "</pose>";
 }
 
-std::string geometry(const Visual& visual) {
+// Of a visual or a collision.
+template <class Solid>
+std::string geometry(const Solid& visual) {
   switch (visual.shape) {
-    case Visual::Shape::box:
+    case Solid::Shape::box:
       return tagged("box", tagged("size", visual.size));
-    case Visual::Shape::sphere:
+    case Solid::Shape::sphere:
       return tagged("sphere", tagged("radius", visual.radius));
-    case Visual::Shape::mesh:
+    case Solid::Shape::mesh:
       return tagged("mesh",
                     tagged("uri", xml_attribute(visual.mesh)) + tagged("scale", visual.size));
     default:
-      return tagged(visual.shape == Visual::Shape::cylinder ? "cylinder" : "capsule",
+      return tagged(visual.shape == Solid::Shape::cylinder ? "cylinder" : "capsule",
                     tagged("radius", visual.radius) + tagged("length", visual.length));
   }
 }
@@ -107,6 +109,14 @@ class Translator {
       text += "<visual name='" + xml_attribute(visual.name) + "'>" + pose(visual.pose) +
               tagged("geometry", geometry(visual)) + tagged("material", tagged("diffuse", colour)) +
               "</visual>";
+    }
+    for (const Collision& c : body.collisions) {
+      text += "<collision name='" + xml_attribute(c.name) + "'>" + pose(c.pose) +
+              tagged("geometry", geometry(c));
+      if (c.friction)
+        text +=
+            tagged("surface", tagged("friction", tagged("ode", tagged("mu", number(*c.friction)))));
+      text += "</collision>";
     }
     return text + "</link>";
   }

@@ -43,6 +43,11 @@ const Vocabulary kDynamicsWords{{}, {}, {"damping", "friction"}, {}};
 const Vocabulary kMimicWords{{}, {}, {"joint", "multiplier", "offset"}, {}};
 const Vocabulary kVisualWords{
     {"origin", "geometry", "material"}, {}, {"name"}, {"verbose", "meterial"}};
+const Vocabulary kCollisionWords{{"origin", "geometry"},
+                                 {},
+                                 {"name", "group"},
+                                 {"verbose", "contact_coefficients", "material", "surface",
+                                  "drake:proximity_properties", "mujoco", "safety_margin"}};
 const Vocabulary kGeometryWords{{"box", "cylinder", "sphere", "capsule", "mesh"}, {}, {"name"}, {}};
 const Vocabulary kMaterialWords{{"color", "texture"}, {}, {"name"}, {"script"}};
 
@@ -95,6 +100,7 @@ class UrdfReader {
         report_.doubtful(hidden.source(), hidden.description() +
                                               " inside <gazebo> is ignored; put it outside as a "
                                               "URDF joint (loops are welcome)");
+    for (Element e = robot.child("gazebo"); e; e = e.next("gazebo")) read_gazebo(e);
     if (report_.has_error()) return;
     connect();
     std::vector<std::string> meshes;
@@ -161,6 +167,7 @@ class UrdfReader {
     link_names_.push_back(body.name);
     if (const Element inertial = link.child("inertial")) read_inertial(inertial, body);
     for (Element v = link.child("visual"); v; v = v.next("visual")) read_visual(v, body);
+    for (Element c = link.child("collision"); c; c = c.next("collision")) read_collision(c, body);
     if (body.name != kWorld)
       d_.bodies.push_back(std::move(body));
     else if (body.mass != 0.0)
@@ -212,42 +219,68 @@ class UrdfReader {
                              std::string("material '") + name + "' is not defined; grey is used");
       }
     }
+    if (read_geometry(element, "nothing is drawn for it", visual))
+      body.visuals.push_back(std::move(visual));
+  }
+
+  void read_collision(const Element& element, Body& body) {
+    check_words(element, kCollisionWords, kUrdf, report_);
+    Collision collision;
+    if (const char* name = element.attribute("name")) collision.name = name;
+    collision.pose = read_origin(element);
+    if (read_geometry(element, "nothing collides there", collision))
+      body.collisions.push_back(std::move(collision));
+  }
+
+  // The shape of a visual or a collision.
+  template <class Solid>
+  bool read_geometry(const Element& element, const char* without, Solid& visual) {
     const Element geometry = element.child("geometry");
     if (!geometry) {
-      report_.doubtful(element.source(),
-                       element.description() + " has no <geometry>; nothing is drawn for it");
-      return;
+      report_.doubtful(element.source(), element.description() + " has no <geometry>; " + without);
+      return false;
     }
     check_words(geometry, kGeometryWords, kUrdf, report_);
     const Element shape = geometry.child();
     if (!shape) {
       report_.doubtful(geometry.source(), geometry.description() + " is empty");
-      return;
+      return false;
     }
     const std::string_view tag = shape.tag();
     if (tag == "box") {
-      visual.shape = Visual::Shape::box;
+      visual.shape = Solid::Shape::box;
       if (!shape.attribute("size"))
         report_.error(shape.source(), shape.description() + " has no attribute 'size'");
       visual.size = vector_of(shape, "size", {}, report_);
     } else if (tag == "cylinder" || tag == "capsule") {
-      visual.shape = tag == "cylinder" ? Visual::Shape::cylinder : Visual::Shape::capsule;
+      visual.shape = tag == "cylinder" ? Solid::Shape::cylinder : Solid::Shape::capsule;
       visual.radius = number_of(shape, "radius", {}, report_);
       visual.length = number_of(shape, "length", {}, report_);
     } else if (tag == "sphere") {
-      visual.shape = Visual::Shape::sphere;
+      visual.shape = Solid::Shape::sphere;
       visual.radius = number_of(shape, "radius", {}, report_);
     } else if (tag == "mesh") {
-      visual.shape = Visual::Shape::mesh;
+      visual.shape = Solid::Shape::mesh;
       if (const char* file = shape.attribute("filename"))
         visual.mesh = file;
       else
         report_.error(shape.source(), shape.description() + " has no attribute 'filename'");
       visual.size = vector_of(shape, "scale", {1.0, 1.0, 1.0}, report_);
     } else {
-      return;  // reported by check_words
+      return false;  // reported by check_words
     }
-    body.visuals.push_back(std::move(visual));
+    return true;
+  }
+
+  // <gazebo reference="LINK"><mu1>0.6</mu1></gazebo>: where URDF files have friction.
+  void read_gazebo(const Element& gazebo) {
+    const char* link = gazebo.attribute("reference");
+    const Element mu = gazebo.child("mu1");
+    if (!link || !mu) return;
+    const double friction = text_number(mu, 0.0, report_);
+    for (Body& body : d_.bodies)
+      if (body.name == link)
+        for (Collision& collision : body.collisions) collision.friction = friction;
   }
 
   // The link that <parent> or <child> names; an error when there is none.

@@ -11,7 +11,8 @@ const KeyTable& key_table() {
       {"attach", {"file", "prefix", "onto", "pose"}},
       {"remove", {"bodies", "hinges", "frames", "rods", "couplings", "springs"}},
       {"change", {"bodies", "hinges"}},
-      {"body", {"mass", "center_of_mass", "inertia", "inertia_axes", "visuals", "flexible"}},
+      {"body",
+       {"mass", "center_of_mass", "inertia", "inertia_axes", "visuals", "collisions", "flexible"}},
       {"flexible",
        {"length", "section", "end_section", "material", "pose", "clamped_at", "attachments",
         "modes", "frequency_limit", "mode_set", "damping", "model", "initial_position",
@@ -27,6 +28,8 @@ const KeyTable& key_table() {
       {"rotation", {"rpy", "quaternion", "rotation"}},
       {"pose", {"xyz", "rpy", "quaternion", "rotation"}},
       {"visual", {"shape", "name", "pose", "size", "radius", "length", "mesh", "colour"}},
+      {"collision",
+       {"shape", "name", "pose", "size", "radius", "length", "mesh", "friction", "restitution"}},
       // In the order in which they are read: the type decides about the rest.
       {"hinge",
        {"type",

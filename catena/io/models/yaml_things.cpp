@@ -69,39 +69,54 @@ void require(Values& values, const Node& map, std::initializer_list<const char*>
     if (map.find(key) == nullptr) values.error(map.line, std::string("needs '") + key + ":'");
 }
 
-void read_visual(Values& values, const Node& node, Visual& visual) {
-  if (!opened(values, node, "visual")) return;
+// What visuals and collisions have in common.
+template <class Shape>
+void read_shape(Values& values, const Node& node, Shape& shape) {
   require(values, node, {"shape"});
   bool known = false;
   with(values, node, "shape", [&](const Node& value) {
     std::size_t index = 0;
     known = values.choice(value, shape_names(), index);
-    if (known) visual.shape = static_cast<Visual::Shape>(index);
+    if (known) shape.shape = static_cast<typename Shape::Shape>(index);
   });
-  text(values, node, "name", visual.name);
-  pose(values, node, "pose", visual.pose);
-  vector(values, node, "size", visual.size);
-  number(values, node, "radius", visual.radius);
-  number(values, node, "length", visual.length);
-  text(values, node, "mesh", visual.mesh);
+  text(values, node, "name", shape.name);
+  pose(values, node, "pose", shape.pose);
+  vector(values, node, "size", shape.size);
+  number(values, node, "radius", shape.radius);
+  number(values, node, "length", shape.length);
+  text(values, node, "mesh", shape.mesh);
+  if (!known) return;
+  switch (shape.shape) {
+    case Shape::Shape::box:
+      return require(values, node, {"size"});
+    case Shape::Shape::sphere:
+      return require(values, node, {"radius"});
+    case Shape::Shape::cylinder:
+    case Shape::Shape::capsule:
+      return require(values, node, {"radius", "length"});
+    case Shape::Shape::mesh:
+      return require(values, node, {"mesh"});
+  }
+}
+
+void read_visual(Values& values, const Node& node, Visual& visual) {
+  if (!opened(values, node, "visual")) return;
   with(values, node, "colour", [&](const Node& value) {
     if (value.is_list() && value.entries.size() == 3)
       values.numbers(value, std::span(visual.colour).first(3));
     else
       values.numbers(value, visual.colour);
   });
-  if (!known) return;
-  switch (visual.shape) {
-    case Visual::Shape::box:
-      return require(values, node, {"size"});
-    case Visual::Shape::sphere:
-      return require(values, node, {"radius"});
-    case Visual::Shape::cylinder:
-    case Visual::Shape::capsule:
-      return require(values, node, {"radius", "length"});
-    case Visual::Shape::mesh:
-      return require(values, node, {"mesh"});
-  }
+  read_shape(values, node, visual);
+}
+
+void read_collision(Values& values, const Node& node, Collision& collision) {
+  if (!opened(values, node, "collision")) return;
+  with(values, node, "friction",
+       [&](const Node& value) { values.number(value, collision.friction.emplace()); });
+  with(values, node, "restitution",
+       [&](const Node& value) { values.number(value, collision.restitution.emplace()); });
+  read_shape(values, node, collision);
 }
 
 void read_friction(Values& values, const Node& node, Friction& friction) {
@@ -396,6 +411,14 @@ void read_body(Values& values, const Node& node, BodySettings& body) {
     for (const Entry& item : list.entries) {
       const Values::Within within(values, std::to_string(body.visuals.size() + 1));
       read_visual(values, *item.value, body.visuals.emplace_back());
+    }
+  });
+  with(values, node, "collisions", [&](const Node& list) {
+    if (!values.list(list, "a list of shapes")) return;
+    body.collisions.clear();
+    for (const Entry& item : list.entries) {
+      const Values::Within within(values, std::to_string(body.collisions.size() + 1));
+      read_collision(values, *item.value, body.collisions.emplace_back());
     }
   });
 }

@@ -335,15 +335,35 @@ class Writer {
           line(3, "initial_velocity", coordinates(modes->second->initial_velocity));
       }
     }
-    if (body.visuals.empty()) return;
-    line(2, "visuals", "");
+    if (!body.visuals.empty()) line(2, "visuals", "");
     for (const Visual& visual : body.visuals) text_ += "      - {" + flow(visual) + "}\n";
+    if (!body.collisions.empty()) line(2, "collisions", "");
+    for (const Collision& collision : body.collisions)
+      text_ += "      - {" + flow(collision) + "}\n";
   }
 
   static std::string flow(const Visual& visual) {
-    static constexpr const char* kShapes[] = {"box", "cylinder", "sphere", "capsule", "mesh"};
+    std::string text = shape_words(visual);
     const Visual normal;
-    using Shape = Visual::Shape;
+    if (!std::equal(visual.colour.begin(), visual.colour.end(), normal.colour.begin(),
+                    [](double a, double b) { return same(a, b); }))
+      text += ", colour: " + yaml_list(visual.colour);
+    return text;
+  }
+
+  static std::string flow(const Collision& collision) {
+    std::string text = shape_words(collision);
+    if (collision.friction) text += ", friction: " + yaml(*collision.friction);
+    if (collision.restitution) text += ", restitution: " + yaml(*collision.restitution);
+    return text;
+  }
+
+  // Of a visual or a collision.
+  template <class Solid>
+  static std::string shape_words(const Solid& visual) {
+    static constexpr const char* kShapes[] = {"box", "cylinder", "sphere", "capsule", "mesh"};
+    const Solid normal;
+    using Shape = typename Solid::Shape;
     const Shape shape = visual.shape;
     const bool round = shape == Shape::cylinder || shape == Shape::capsule;
     std::string text = std::string("shape: ") + kShapes[index(shape)];
@@ -355,9 +375,6 @@ class Writer {
     if (round || !same(visual.length, normal.length)) text += ", length: " + yaml(visual.length);
     if (shape == Shape::mesh || !visual.mesh.empty()) text += ", mesh: " + yaml(visual.mesh);
     if (!same(visual.pose, normal.pose)) text += ", pose: " + yaml(visual.pose);
-    if (!std::equal(visual.colour.begin(), visual.colour.end(), normal.colour.begin(),
-                    [](double a, double b) { return same(a, b); }))
-      text += ", colour: " + yaml_list(visual.colour);
     return text;
   }
 

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The vertices of a mesh file: STL (binary or text) and Wavefront OBJ. Triangles are not kept: what
+// collides is the convex hull, for which it does not matter whether the mesh is closed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "catena/spatial/vec3.h"
+
+namespace catena {
+
+// Empty, with `why` set, if the file cannot be read or is of another format.
+std::vector<Vec3d> mesh_points(const std::string& file, std::string& why);
+
+}  // namespace catena
