@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 
 #include <fmt/core.h>
 
+#include "apps/catena/commands.h"
 #include "catena/base/error.h"
 #include "catena/base/index.h"
+#include "catena/base/write_file.h"
 
 namespace catena::app {
 namespace {
@@ -88,15 +89,22 @@ std::string pretty(const Vec3d& a) {
 }
 
 void write_text(const std::string& text, const std::string& file) {
-  if (file.empty()) {
+  if (file.empty() || file == "-") {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
       throw Error("cannot write to the standard output");
     return;
   }
-  std::ofstream stream(file, std::ios::binary);
-  stream << text;
-  stream.close();
-  if (!stream) throw Error("'" + file + "' cannot be written");
+  write_file(file, text);
+}
+
+void say_written(const std::string& from, const std::string& file) {
+  if (!file.empty() && file != "-") fmt::print("{} -> {}\n", from, file);
+}
+
+void check_ending(const std::string& file, std::string_view ending, std::string_view what) {
+  if (file.empty() || file == "-" || file.ends_with(ending)) return;
+  throw UsageError(fmt::format("catena: error: '{}': the result is {}; its name must end in {}",
+                               file, what, ending));
 }
 
 }  // namespace catena::app

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <Eigen/Core>
@@ -44,7 +45,11 @@ std::string pretty(const Vec3d& a);
 // Zero in place of numbers that are only round-off beside numbers of this size; for people.
 double without_noise(double value, double scale);
 
-// Writes to a file, or to stdout if the name is empty. Throws Error.
+// Writes to a file (whole or not at all), or to stdout if the name is empty or "-". Throws Error.
 void write_text(const std::string& text, const std::string& file);
+// Says where a result went, unless it went to stdout.
+void say_written(const std::string& from, const std::string& file);
+// Throws a UsageError unless the name of the file says what is in it: ".svg", "an SVG picture".
+void check_ending(const std::string& file, std::string_view ending, std::string_view what);
 
 }  // namespace catena::app

@@ -36,6 +36,7 @@ std::vector<RunColumn> matching(const RunFile& run, const std::string& wanted) {
 }
 
 void plot(const PlotOptions& options) {
+  check_ending(options.out, ".svg", "an SVG picture");
   const RunFile run(options.run);
   SvgPlot picture{.title = options.title, .times = run.column("time")};
   for (const std::string& wanted : options.columns)
@@ -47,7 +48,7 @@ void plot(const PlotOptions& options) {
     }
   if (run.rows() == 0) throw Error("'" + options.run + "' has no rows to plot");
   write_text(svg_plot(picture), options.out);
-  if (!options.out.empty()) fmt::print("{} -> {}\n", options.run, options.out);
+  say_written(options.run, options.out);
 }
 
 }  // namespace

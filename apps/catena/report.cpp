@@ -11,12 +11,13 @@ namespace catena::app {
 namespace {
 
 void report(const std::string& run_path, const std::string& out) {
+  check_ending(out, ".html", "an HTML page");
   const RunFile run(run_path);
   Json document = run_document(run);
   write_text(report_page(document), out);
   for (const Json& note : document["notes"].items())
     fmt::print(stderr, "{}: note: {}\n", run_path, note.text());
-  fmt::print("{} -> {}\n", run_path, out);
+  say_written(run_path, out);
 }
 
 }  // namespace

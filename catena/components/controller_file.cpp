@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <set>
 
 #include "catena/base/index.h"
 #include "catena/base/text.h"
+#include "catena/base/write_file.h"
 #include "catena/io/text_file.h"
 #include "catena/linear/discretize.h"
 #include "catena/linear/files/system_file.h"
@@ -162,10 +162,7 @@ void save_controller(const LinearControllerSettings& c, const std::string& path)
     save_system(c.system, path);
     return;
   }
-  std::ofstream out(path);
-  out << controller_to_yaml(c);
-  out.close();
-  if (!out) throw Error(path + ": cannot be written");
+  write_file(path, controller_to_yaml(c));
 }
 
 void connect_controllers(ActionSettings& actions) {

@@ -14,6 +14,8 @@ namespace {
 // Rows of a run whose user did not say how many.
 constexpr double kRows = 1000.0;
 constexpr double kCheckpoints = 10.0;
+// More rows are a mistake: a run of ten columns would have 80 GB.
+constexpr double kMostRows = 1e9;
 
 // 1, 2 or 5 times a power of ten, at most x.
 double round_down(double x) {
@@ -87,6 +89,9 @@ SimulationSettings completed(SimulationSettings settings) {
     if (interval.value_or(0.0) == 0.0) interval = usual;
   };
   complete(settings.output_interval, "output", round_down(settings.duration / kRows));
+  if (const double rows = settings.duration / *settings.output_interval; rows > kMostRows)
+    throw Error("the output interval is " + number(*settings.output_interval) +
+                " s: that would be " + short_number(rows) + " rows; give a longer one");
   complete(settings.checkpoint_interval, "checkpoint", settings.duration / kCheckpoints);
   // What acts by itself must be seen: error control does not look between the stages of a step.
   if (!std::isfinite(settings.integrator.maximum_step) && driven(settings.actions))

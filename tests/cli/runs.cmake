@@ -48,6 +48,7 @@ expect(1 OUT "" ERR "cannot be written" RUN report pendulum.h5 -o no_such_folder
 file(WRITE ${WORK}/text.h5 "time,q\n")
 expect(1 OUT "" ERR "not an HDF5 file" RUN report text.h5)
 expect(2 OUT "" ERR "RUN is required" RUN report)
+expect(2 OUT "" ERR "'r.pdf': the result is an HTML page" RUN report pendulum.h5 -o r.pdf)
 
 # ---- plot
 expect(0 OUT "pendulum.h5 -> x.svg" RUN plot pendulum.h5 q.elbow v.elbow -o x.svg)
@@ -61,6 +62,11 @@ expect(0 OUT "<svg.*>q.shoulder<.*>q.elbow<.*</svg>" RUN plot pendulum.h5 "q.*")
 expect(1 OUT "" ERR "no column 'q.elbwo'; did you mean 'q.elbow'" RUN plot pendulum.h5 q.elbwo)
 expect(1 OUT "" ERR "no column like 'z" RUN plot pendulum.h5 "z*")
 expect(2 OUT "" ERR "COLUMN is required" RUN plot pendulum.h5)
+expect(2 OUT "" ERR "'x.png': the result is an SVG picture; its name must end in .svg" RUN plot pendulum.h5 q.elbow -o x.png)
+expect(0 OUT "^<svg.*</svg>" RUN plot pendulum.h5 q.elbow -o -)
+if(EXISTS ${WORK}/- OR EXISTS ${WORK}/x.png)
+  fail("plot wrote a file that it should not write")
+endif()
 
 # ---- compare
 expect(0 OUT "7 of 7 columns are equal in 1001 rows.*agree within 0" RUN compare pendulum.h5 pendulum.h5)

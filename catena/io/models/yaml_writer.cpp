@@ -3,13 +3,13 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
 #include <numbers>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "catena/base/index.h"
 #include "catena/base/text.h"
+#include "catena/base/write_file.h"
 #include "catena/io/models/yaml.h"
 #include "catena/io/models/yaml_beam.h"
 #include "catena/model/flexible_body.h"
@@ -518,12 +518,7 @@ std::string write_beam(const BeamSettings& beam) { return beam_words(beam); }
 std::string write_yaml(const Description& description) { return Writer().run(description); }
 
 void save_yaml(const Description& description, const std::string& path) {
-  const std::string text = write_yaml(description);
-  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
-  if (!stream) throw Error(path + ": cannot be written");
-  stream << text;
-  stream.close();
-  if (!stream) throw Error(path + ": could not be written whole");
+  write_file(path, write_yaml(description));
 }
 
 }  // namespace catena

@@ -3,9 +3,9 @@
 #include "catena/linear/files/system_file.h"
 
 #include <filesystem>
-#include <fstream>
 
 #include "catena/base/error.h"
+#include "catena/base/write_file.h"
 #include "catena/io/runs/hdf5.h"
 #include "catena/io/text_file.h"
 
@@ -212,10 +212,7 @@ StateSpace load_system(const std::string& path) {
 void save_system(const StateSpace& system, const std::string& path) {
   system.validate();
   if (kind_of(path) == FileKind::hdf5) return write_hdf5(system, path);
-  std::ofstream file(path, std::ios::binary);
-  file << system_to_yaml(system);
-  file.close();
-  if (!file) throw Error(path + ": it cannot be written");
+  write_file(path, system_to_yaml(system));
 }
 
 }  // namespace catena

@@ -48,6 +48,11 @@ void check(const IntegratorSettings& settings) {
   if (settings.relative_tolerance >= 1.0)
     throw Error("the relative tolerance is " + number(settings.relative_tolerance) +
                 "; it must be less than 1");
+  // Below some units of rounding no step can be accurate enough, and steps shrink without end.
+  constexpr double kLeast = 100.0 * std::numeric_limits<double>::epsilon();
+  if (!has_fixed_step(settings.method) && settings.relative_tolerance < kLeast)
+    throw Error("the relative tolerance is " + number(settings.relative_tolerance) +
+                "; double precision reaches " + short_number(kLeast) + " at best");
 }
 
 StepCollapse::StepCollapse(double at, double of, int entry, const std::string& why)

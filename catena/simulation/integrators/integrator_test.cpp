@@ -278,6 +278,8 @@ TEST(Adaptive, TellsWhatIsStiff) {
 TEST(Settings, AreChecked) {
   EXPECT_THROW(check({.relative_tolerance = 0.0}), Error);
   EXPECT_THROW(check({.relative_tolerance = 2.0}), Error);
+  EXPECT_THROW(check({.relative_tolerance = 1e-30}), Error);
+  EXPECT_NO_THROW(check({.relative_tolerance = 1e-13}));
   EXPECT_THROW(check({.absolute_tolerance = -1.0}), Error);
   EXPECT_THROW(check({.step = 0.0}), Error);
   EXPECT_THROW(method_from("rk45"), NameError);
