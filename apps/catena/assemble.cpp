@@ -39,7 +39,7 @@ void assemble_command(const AssembleOptions& options) {
   State state{found.q, consistent_velocity(m, found.q, in.state.v, settings.fixed)};
   if (settings.keep_limits)
     for (const std::string& hinge : outside_limits(m, state.q))
-      fmt::print(stderr, "warning: outside its limits, as it was given: {}\n", hinge);
+      fmt::print(stderr, "warning: outside its joint limits, left as given: {}\n", hinge);
   const Chart chart = choose_chart(m, state.q);
 
   if (options.json) {

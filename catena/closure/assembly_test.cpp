@@ -147,7 +147,7 @@ TEST(Assembly, LimitsAreKeptFromAGuessOutside) {
   EXPECT_EQ(assemble(m, q_of(kPi / 3.0, -0.9, 1.0), {.fixed = {0, 0, 1}})[2], 1.0);
 }
 
-// No position is closed within the limits: never one outside, from whatever start.
+// No position is closed within the limits: never one outside, from any start.
 TEST(Assembly, LimitsThatForbidClosingAreAnError) {
   Description d = FourBar{}.builder().description();
   const Mechanism free = MechanismBuilder(d).finish();
@@ -177,7 +177,7 @@ TEST(Assembly, LimitsThatForbidClosingAreAnError) {
 }
 
 // A slider-crank, crank 0.1 and rod 0.3, cut at its slider, which might turn as well. Only how far
-// it is out is given: crank and rod follow by the law of cosines, and the turn is nobody's.
+// it is out is given: crank and rod follow by the law of cosines, and the turn is free.
 TEST(Assembly, OneGivenCoordinateOfACutHingeIsKept) {
   MechanismBuilder b("slider_crank");
   const BodySettings rod{.mass = 1.0, .inertia = SymMat3d::diagonal(0.1, 0.1, 0.1)};

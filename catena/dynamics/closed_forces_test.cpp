@@ -66,8 +66,8 @@ TEST(ClosedForces, PinsOfAFourBar) {
   }
 }
 
-// A plate that hangs on parallel rods: two share its weight, of three nobody knows who carries
-// what.
+// A plate that hangs on parallel rods: two share its weight; with three the shares are
+// undetermined.
 TEST(ClosedForces, ParallelRods) {
   constexpr double kWeight = 3.0 * 9.81;
   for (const int count : {2, 3}) {

@@ -104,8 +104,10 @@ void choose_chart_again(const Mechanism& mechanism, const Eigen::VectorXd& q,
 
 void throw_no_inertia(const Mechanism& mechanism, int n) {
   const Node& node = mechanism.nodes()[index(n)];
-  throw NumericalError("hinge '" + mechanism.hinges()[index(node.hinge_index)].name +
-                       "': its inertia is not positive in this position");
+  throw NumericalError(
+      "hinge '" + mechanism.hinges()[index(node.hinge_index)].name +
+      "': its articulated inertia is not positive in this position; give the bodies it "
+      "moves mass and inertia");
 }
 
 namespace {

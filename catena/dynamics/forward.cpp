@@ -38,12 +38,14 @@ namespace {
     const ArticulatedInertiad& p = w.node(n).articulated;
     value = " (" + number(node.hinge == NodeHinge::revolute ? p.angular.zz : p.linear.zz) + ")";
   }
-  throw NumericalError("hinge '" + name + "': its inertia" + value +
-                       " is not positive in this position; " +
-                       (mechanism.hinges()[index(node.hinge_index)].type == HingeType::gimbal
-                            ? "its axes may be aligned (gimbal lock): use a spherical hinge"
-                            : "the bodies it moves have no inertia about it") +
-                       beyond);
+  throw NumericalError(
+      "hinge '" + name + "': its articulated inertia" + value +
+      " is not positive in this position; " +
+      (mechanism.hinges()[index(node.hinge_index)].type == HingeType::gimbal
+           ? "its axes may be aligned (gimbal lock): use a spherical hinge"
+           : "the bodies it moves have no inertia about it: give them mass and inertia, "
+             "or lock the joint") +
+      beyond);
 }
 
 // A pivot of the mass matrix below this fraction of its diagonal element is rounding.

@@ -168,7 +168,7 @@ void check_hinge_inertias(const Mechanism& m, std::vector<Diagnostic>& found) {
                          "hinge '" + place.name + "': freedom '" +
                              at(m.velocity_names(), node.v_index + idle) +
                              "' moves no inertia; give body '" + at(m.bodies(), moved).name +
-                             "' mass and inertia, or lock the hinge"});
+                             "' mass and inertia, or lock the joint"});
       }
       remove_hinge_freedom(body.inertia, h, rotor);
     }

@@ -133,12 +133,14 @@ class Finisher {
     for (const int b : t_.unreachable) {
       const std::string& name = at(d_.bodies, b).name;
       const std::vector<std::string>& always = always_cut[name];
-      found.push_back({Severity::error, at(d_.bodies, b).source,
-                       "body '" + name + "' has no path to the world; " +
-                           (always.empty() ? "add a hinge that leads to it"
-                                           : "let one of the hinges on the way be cut only where "
-                                             "it must: always cut are " +
-                                                 listed(always))});
+      found.push_back(
+          {Severity::error, at(d_.bodies, b).source,
+           "body '" + name + "' has no path to the world; " +
+               (always.empty()
+                    ? "add a hinge (joint) that leads to it, or let it float (base: free)"
+                    : "allow one of the hinges on the way to stay uncut "
+                      "(cut: automatic); always cut are " +
+                          listed(always))});
     }
     std::unordered_set<std::string> cut;
     for (const int h : t_.cut_hinges) {
@@ -147,15 +149,16 @@ class Finisher {
       const std::string what = "hinge '" + hinge.name + "'";
       if (hinge.cut == Cut::never)
         found.push_back({Severity::error, hinge.source,
-                         what + " must not be cut, but no other hinge of its loop may be; let one "
-                                "of them be cut"});
+                         what + " must not be cut, but neither may the other hinges of its loop; "
+                                "allow one of them to be cut (cut: automatic)"});
     }
     for (const Coupling& coupling : d_.couplings)
       for (const Coupling::Term& term : coupling.terms)
         if (cut.contains(term.hinge))
           found.push_back({Severity::error, coupling.source,
                            "coupling '" + coupling.name + "': hinge '" + term.hinge +
-                               "' is cut; let another hinge of its loop be cut"});
+                               "' is cut and has no coordinate; cut another hinge of its loop "
+                               "(cut: never here), or set keeps_coordinates"});
   }
 
   // 'arm.x' may be a hinge of one freedom and a coordinate of the hinge 'arm'.

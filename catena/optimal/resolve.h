@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From the names of a motion problem to numbers: what its inspection and its transcription share.
+// Resolves the names of a motion problem; shared by its inspection and its transcription.
 #pragma once
 
 #include <string>

@@ -88,7 +88,7 @@ using Clock = std::chrono::steady_clock;
 
 // IPOPT, and where it does not come to an end augmented Lagrangians from the best that it saw.
 void by_ipopt(Attempt& a, const VectorXd& start) {
-  // Bounds on the variables alone, most often the duration's: steps of Gauss and Newton do better.
+  // Bounds on the variables alone, usually of the duration: Gauss-Newton steps converge faster.
   if (a.problem.constraints() == 0 && a.settings.solver != Solver::ipopt) {
     augmented_lagrangian(a, start);
     if (a.end == SolverEnd::converged || a.end == SolverEnd::stopped || a.end == SolverEnd::time)

@@ -9,12 +9,12 @@
 //                         splines do not hold by themselves: the most reliable here (it reaches
 //                         every optimum of [Sohl & Bobrow 2001])
 //   ipopt                 everything else: the interior-point method of [Wächter & Biegler 2006],
-//                         with exact gradients. Where it does not come to an end, augmented
-//                         Lagrangians do ([Nocedal & Wright 2006], chapter 17): Levenberg and
-//                         Marquardt's method on the cost and the squares of shifted conditions
+//                         with exact gradients. Where it does not converge, an augmented
+//                         Lagrangian method follows ([Nocedal & Wright 2006], chapter 17):
+//                         Levenberg-Marquardt on the cost and the squares of shifted conditions
 //
-// What comes back is a local optimum. Several starts, spread around the guess with a stated seed,
-// look for others. Nothing is random but that: the same problem gives the same bits.
+// The result is a local optimum. Several starts, spread around the guess with a given seed, search
+// for others. Nothing else is random: the same problem gives the same bits.
 #pragma once
 
 #include <cstdint>

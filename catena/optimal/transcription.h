@@ -4,9 +4,9 @@
 //   minimize J(x)   subject to   lower <= x <= upper,   c_lower <= c(x) <= c_upper,
 //
 // x being the free coefficients of the controls and, if it is free, the duration. J is a sum of
-// squares (a duration is half the square of a root), so that JᵀJ of the residuals (Gauss and
-// Newton) stands for its Hessian matrix ([Nocedal & Wright 2006], chapter 10). All derivatives are
-// exact for the computed numbers (trajectory/rollout.h).
+// squares (a duration is half the square of a root), so that JᵀJ of the residuals (Gauss-
+// Newton) approximates its Hessian matrix ([Nocedal & Wright 2006], chapter 10). All derivatives
+// are exact for the computed numbers (trajectory/rollout.h).
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ struct ProgramValues {
   Eigen::VectorXd parts;        // of the cost, as cost_names() says
   Eigen::VectorXd constraints;  // c
   Eigen::VectorXd gradient;     // of the cost
-  Eigen::MatrixXd hessian;      // Gauss and Newton
+  Eigen::MatrixXd hessian;      // Gauss-Newton
   Eigen::MatrixXd jacobian;     // of c
 };
 
@@ -59,7 +59,7 @@ class Transcription {
   const std::string& failure() const { return failure_; }
   // The motion itself, on a grid that is this many times as fine.
   void visit(const Eigen::VectorXd& x, const Rollout::Visitor& visitor, int finer = 1);
-  // Cost on a grid twice as fine: what the quadrature hides. NaN if it cannot be computed.
+  // Cost on a grid twice as fine, to estimate the quadrature error. NaN if it cannot be computed.
   double refined_cost(const Eigen::VectorXd& x);
 
  private:

@@ -11,7 +11,7 @@ struct Tally {
   Worst inverse_q, inverse_v, inverse_a, forward_q, forward_v, forward_effort, hybrid;
 };
 
-// What the issue asks for; the differences themselves are right to about 1e-14, and with passive
+// Required accuracy; the differences themselves are right to about 1e-14, and with passive
 // elements (double precision, steps of 1e-3) to about 1e-12.
 constexpr double kTolerance = 1e-9;
 

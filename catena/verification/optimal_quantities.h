@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Quantities of motions that cost least: of a problem file, which `of` names.
+// Quantities of optimal motions: of the problem file that `of` names.
 #pragma once
 
 #include "catena/verification/quantities.h"

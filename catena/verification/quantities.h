@@ -63,7 +63,7 @@ void pin_reference(const QuantityRequest& request, Workspace& workspace);
 Eigen::MatrixXd coordinates_of_freedoms(const QuantityRequest& request, const Eigen::VectorXd& q);
 
 // Of `count` bodies, the number of the group of each: groups are counted from 1 in the order of
-// their first bodies, whatever order they are given in.
+// their first bodies, in any order of input.
 Eigen::VectorXd number_groups(const std::vector<std::vector<int>>& groups, std::size_t count);
 
 }  // namespace catena

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Verification: published and independently computed numbers beside ours.
+// Verification: compares results with published and independently computed numbers.
 //
 // A case is a folder with a case.yaml that says what is computed, from which source the reference
 // comes and why its tolerance is right (docs/command-line.md). A reference never comes from Catena.
@@ -35,7 +35,7 @@ struct VerificationResult {
 struct VerificationSettings {
   bool all = false;         // the slow cases too
   std::string filter = {};  // run the cases whose name contains this
-  // Asked before each check and while it moves a mechanism; false: stop, with a NumericalError.
+  // Called before each check and during simulations; false: stop, with a NumericalError.
   std::function<bool()> goes_on = {};
 };
 

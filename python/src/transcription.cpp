@@ -104,7 +104,7 @@ void bind_transcription(py::module_& m) {
       .def_readonly("gradient", &ProgramValues::gradient,
                     "(variables,) of the cost; empty where no derivatives were wanted.")
       .def_readonly("hessian", &ProgramValues::hessian,
-                    "(variables, variables) of the cost, by Gauss and Newton.")
+                    "(variables, variables) of the cost, Gauss-Newton.")
       .def_readonly("jacobian", &ProgramValues::jacobian, "(constraints, variables) of c.");
 
   using P = PythonTranscription;

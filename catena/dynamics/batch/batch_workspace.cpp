@@ -416,8 +416,9 @@ std::string BatchWorkspace::Implementation::message(Eigen::Index state) const {
       return which + "the ends of a spring coincide, so its direction is undefined";
     case BatchStatus::singular_hinge:
       return which + hinge() +
-             "its inertia is not positive in this position; the bodies it moves have no inertia "
-             "about it, or its axes are aligned";
+             "its articulated inertia is not positive in this position; the bodies it moves have "
+             "no "
+             "inertia about it, or its axes are aligned (gimbal lock)";
     case BatchStatus::singular_chart:
       return which + "the chart of the " + LoopClosure(*mechanism, r.place).name() +
              " is singular in this position; set_chart() chooses other independent freedoms";

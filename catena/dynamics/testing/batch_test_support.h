@@ -93,7 +93,7 @@ inline bool same_bits(const BatchFound& a, const BatchFound& b) {
          same_bits(a.poses, b.poses) && same_bits(a.twists, b.twists);
 }
 
-// The promise: to 1e-12 of the largest entry, like the call for one state.
+// Tolerance: 1e-12 of the largest entry, against the call for one state.
 inline constexpr double kLikeOneState = 1e-12;
 
 // Holds state i of the batch against the calls for one state, in a workspace with the same chart.

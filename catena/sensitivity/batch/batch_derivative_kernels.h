@@ -43,8 +43,8 @@ struct ColumnGroup {
   int end_outward = 0;
 };
 
-// A body that hangs on nothing: gravity only makes it fall, and its velocity only carries it along,
-// so the derivatives by its position, its attitude and its linear velocity are known beforehand.
+// A free base: its position and linear velocity do not change the relative motion, and its attitude
+// only turns gravity, so the derivatives by these are known beforehand.
 struct FreeRoot {
   int node = 0;
   int first = 0;  // freedom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How tangent directions of positions change along a motion by themselves: ξ̇ = δv − [v, ξ].
+// Rate of tangent directions of positions along a motion: ξ̇ = δv − [v, ξ].
 #pragma once
 
 #include <Eigen/Core>

@@ -94,7 +94,8 @@ inline void matrices_from_columns(const SweepModel& model, const MatrixPattern& 
   }
 }
 
-// Sums of products for up to four registers of neighbours: one sum has to wait for itself.
+// Sums of products for up to four registers of neighbours: a single sum would be limited by
+// latency.
 template <int kRegisters>
 struct LaneSums {
   Lanes a{}, b{}, c{}, d{};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The gradient of xᵀ τ, τ the efforts that a tree needs at a point, by inertial parameters, gravity
-// and the geometry of its hinges: all of them in one sweep outward and one inward, whatever their
-// number. The transpose of the regressor, and of derivatives along probes (geometry_probe.h).
+// and the geometry of its hinges: all of them in one sweep outward and one inward, for any number
+// of parameters. The transpose of the regressor, and of derivatives along probes
+// (geometry_probe.h).
 //
 // Λ of a node is Σ x S over the freedoms inboard, its own included. What a body needs for its
 // motion, I A + V ×* I V, then costs x the amount
