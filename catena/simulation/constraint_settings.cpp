@@ -261,8 +261,10 @@ void read_ground(Values& values, const yaml::Node& node, const Mechanism& m,
     return;
   }
   try {
-    for (ContactSettings& contact : ground_contacts(m, ground))
+    std::vector<std::string> notes;
+    for (ContactSettings& contact : ground_contacts(m, ground, &notes))
       to.emplace_back().constraint = std::move(contact);
+    for (const std::string& note : notes) values.error(node.line, note);
   } catch (const Error& error) {
     values.error(node.line, error.what());
   }

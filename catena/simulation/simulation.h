@@ -13,6 +13,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,7 @@ class Simulation {
   bool begin_stretch(const std::string& why);
   // Back to events, if it has been calm for long enough.
   void end_stretch_if_calm();
+  std::optional<TimeStepping::Quality> stepping_quality() const;
   bool in_stretch() const { return stretch_ != nullptr && stepping_ == stretch_.get(); }
   // Throws NonsmoothError where events and short steps take too long.
   void watch_for_chatter();
@@ -97,9 +99,10 @@ class Simulation {
   Auditor auditor_;
   OutputColumns outputs_;
   std::unique_ptr<Integrator> integrator_;
-  std::unique_ptr<TimeStepping> stretch_;  // null: never needed
-  Integrator* now_;                        // that makes the steps now
-  TimeStepping* stepping_ = nullptr;       // the same, if it steps contacts
+  std::unique_ptr<TimeStepping> stretch_;                 // null: never needed
+  Integrator* now_;                                       // that makes the steps now
+  TimeStepping* stepping_ = nullptr;                      // the same, if it steps contacts
+  std::optional<TimeStepping::Quality> earlier_quality_;  // of a run that was resumed
   LastStep step_;
   double stretch_start_ = 0.0, stretch_end_ = -kInfinity;  // of the last one
   double stretch_time_ = 0.0;                              // least length of the next (s)

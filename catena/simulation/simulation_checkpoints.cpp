@@ -9,7 +9,9 @@ namespace catena {
 namespace {
 
 // The first number of a checkpoint.
-constexpr double kCheckpointFormat = 4.0;
+constexpr double kCheckpointFormat = 5.0;
+// The quality of time-stepping: whether there is one, and its numbers.
+constexpr std::size_t kSavedQuality = 5;
 // How many numbers stand before y.
 constexpr std::size_t kCheckpointHeader = 7;
 
@@ -71,6 +73,9 @@ bool Simulation::make_checkpoint() {
   append(stops_.save());
   append(auditor_.save());
   append(equations_.sampled().save());
+  const std::optional<TimeStepping::Quality> quality = stepping_quality();
+  const TimeStepping::Quality q = quality.value_or(TimeStepping::Quality{});
+  s.insert(s.end(), {quality ? 1.0 : 0.0, q.residual, q.penetration, q.creep, q.restored});
   const StepStatistics& n = now_->statistics();
   s.insert(s.end(), {static_cast<double>(n.steps), static_cast<double>(n.rejected),
                      static_cast<double>(n.evaluations), static_cast<double>(n.restarts),
@@ -82,10 +87,10 @@ bool Simulation::make_checkpoint() {
 void Simulation::load(const RunCheckpoint& from) {
   const std::vector<double>& s = from.state;
   const std::size_t n = index(mechanism_.freedoms());
-  const std::size_t needed = kCheckpointHeader + index(equations_.size()) +
-                             index(mechanism_.coordinates()) + n + 3 * n +
-                             index(equations_.signals().switches()) + switching_.saved() +
-                             stops_.saved() + Auditor::kSaved + equations_.sampled().saved() + 7;
+  const std::size_t needed =
+      kCheckpointHeader + index(equations_.size()) + index(mechanism_.coordinates()) + n + 3 * n +
+      index(equations_.signals().switches()) + switching_.saved() + stops_.saved() +
+      Auditor::kSaved + equations_.sampled().saved() + kSavedQuality + 7;
   if (s.size() != needed || s[0] != kCheckpointFormat ||
       s[1] != static_cast<double>(equations_.size()))
     throw_foreign_checkpoint();
@@ -121,6 +126,10 @@ void Simulation::load(const RunCheckpoint& from) {
   at += Auditor::kSaved;
   equations_.sampled().restore({s.data() + at, equations_.sampled().saved()});
   at += equations_.sampled().saved();
+  if (s[at] != 0.0)
+    earlier_quality_ = TimeStepping::Quality{
+        .residual = s[at + 1], .penetration = s[at + 2], .creep = s[at + 3], .restored = s[at + 4]};
+  at += kSavedQuality;
   StepStatistics steps;
   for (std::int64_t* value : {&steps.steps, &steps.rejected, &steps.evaluations, &steps.restarts})
     *value = static_cast<std::int64_t>(s[at++]);

@@ -142,14 +142,24 @@ std::string Simulation::describe(const StepCollapse& collapse) {
                      number(collapse.time), cause, text);
 }
 
+// Of the whole run, also before it was resumed; none: without time-stepping.
+std::optional<TimeStepping::Quality> Simulation::stepping_quality() const {
+  std::optional<TimeStepping::Quality> all = earlier_quality_;
+  const auto add = [&](const TimeStepping* stepping) {
+    if (stepping == nullptr) return;
+    if (!all) all.emplace();
+    all->add(stepping->quality());
+  };
+  add(stretch_.get());
+  if (stepping_ != stretch_.get()) add(stepping_);
+  return all;
+}
+
 SimulationResult Simulation::result() const {
   SimulationResult r;
   r.audit = auditor_.report(y_);
-  for (const TimeStepping* stepping : {stretch_.get(), stepping_}) {
-    if (stepping == nullptr) continue;
-    const TimeStepping::Quality& q = stepping->quality();
-    r.audit.contact = Audit::Contact{q.residual, q.penetration, q.creep};
-  }
+  if (const std::optional<TimeStepping::Quality> q = stepping_quality())
+    r.audit.contact = Audit::Contact{q->residual, q->penetration, q->creep, q->restored};
   r.steps = now_->statistics();
   r.events = events_;
   r.rows = rows_;

@@ -22,7 +22,8 @@ std::string to_json(const SimulationResult& r) {
   if (r.audit.contact)
     json["audit"]["contact"] = {{"residual", r.audit.contact->residual},
                                 {"penetration", r.audit.contact->penetration},
-                                {"creep", r.audit.contact->creep}};
+                                {"creep", r.audit.contact->creep},
+                                {"restored", r.audit.contact->restored}};
   json["work"] = Json::object();
   for (const ElementWork& work : r.audit.work) json["work"][work.element] = work.work;
   json["steps"] = {{"accepted", r.steps.steps},

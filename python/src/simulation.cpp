@@ -148,8 +148,10 @@ void bind_results(py::module_& m) {
                     "Of the laws of contact and friction, relative to the load.")
       .def_readonly("penetration", &C::penetration,
                     "m or rad, at the end of a step before it is corrected.")
-      .def_readonly("creep", &C::creep, "m/s, slip of contacts that stick.");
-  picklable(contact, &C::residual, &C::penetration, &C::creep);
+      .def_readonly("creep", &C::creep, "m/s, slip of contacts that stick.")
+      .def_readonly("restored", &C::restored,
+                    "J, the energy that steps missed and that was restored, in all.");
+  picklable(contact, &C::residual, &C::penetration, &C::creep, &C::restored);
   audit.def_readonly("energy_drift", &Audit::energy_drift, "Relative.")
       .def_readonly("energy_error", &Audit::energy_error, "J.")
       .def_readonly("energy_scale", &Audit::energy_scale, "J.")

@@ -85,6 +85,25 @@ TEST(Sdf, LinkInertiaAndVisuals) {
   EXPECT_EQ(a.visuals[0].pose.translation, (Vec3d{0, 0, 1}));
 }
 
+TEST(Sdf, Collisions) {
+  const Description d = good(model(
+      "<link name='a'><collision name='c'><pose>0 0 1 0 0 0</pose><geometry><cylinder>"
+      "<radius>0.1</radius><length>0.5</length></cylinder></geometry><surface><friction><ode>"
+      "<mu>0.4</mu></ode></friction><bounce><restitution_coefficient>0.2"
+      "</restitution_coefficient></bounce></surface></collision>"
+      "<collision name='d'><geometry><sphere><radius>2</radius></sphere></geometry></collision>"
+      "</link>\n"));
+  const std::vector<Collision>& c = d.bodies.at(0).collisions;
+  ASSERT_EQ(c.size(), 2u);
+  EXPECT_EQ(c[0].shape, Collision::Shape::cylinder);
+  EXPECT_EQ(c[0].pose.translation, (Vec3d{0, 0, 1}));
+  EXPECT_EQ(c[0].length, 0.5);
+  EXPECT_EQ(c[0].friction, 0.4);
+  EXPECT_EQ(c[0].restitution, 0.2);
+  EXPECT_EQ(c[1].radius, 2.0);
+  EXPECT_FALSE(c[1].friction.has_value());
+}
+
 TEST(Sdf, AutomaticInertia) {
   const Description d = good(model(
       "<link name='a'><inertial auto='true'><density>500</density></inertial>"

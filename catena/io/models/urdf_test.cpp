@@ -205,6 +205,23 @@ TEST(Urdf, Visuals) {
   EXPECT_EQ(reading.diagnostics[0].severity, Severity::warning);
 }
 
+TEST(Urdf, Collisions) {
+  const Description d =
+      good(robot("<link name='a'>" + kInertial +
+                 "<collision name='c'><origin xyz='0 0 1'/><geometry><box size='1 2 3'/></geometry>"
+                 "</collision><collision><geometry><cylinder radius='0.1' length='0.5'/></geometry>"
+                 "</collision></link>\n<gazebo reference='a'><mu1>0.6</mu1></gazebo>"));
+  const std::vector<Collision>& c = d.bodies.at(0).collisions;
+  ASSERT_EQ(c.size(), 2u);
+  EXPECT_EQ(c[0].shape, Collision::Shape::box);
+  EXPECT_EQ(c[0].name, "c");
+  EXPECT_EQ(c[0].size, (Vec3d{1, 2, 3}));
+  EXPECT_EQ(c[0].pose.translation, (Vec3d{0, 0, 1}));
+  EXPECT_EQ(c[0].friction, 0.6);
+  EXPECT_EQ(c[1].shape, Collision::Shape::cylinder);
+  EXPECT_EQ(c[1].length, 0.5);
+}
+
 TEST(Urdf, ForeignTagsAreLeftAlone) {
   good(robot(link("a") + "<gazebo reference='a'><material>Gazebo/Red</material></gazebo>\n"
                          "<transmission name='t'><actuator name='m'><mechanicalReduction>3"

@@ -129,6 +129,18 @@ class Random {
       if (below(2) == 0) v.name = name("shape");
       if (below(2) == 0) v.colour = {real(), real(), real(), real()};
     }
+    for (int k = below(3); k > 0; --k) {
+      Collision& c = b.collisions.emplace_back();
+      c.shape = static_cast<Collision::Shape>(below(5));
+      c.pose = pose();
+      if (below(2) == 0) c.size = vector();
+      c.radius = real();
+      c.length = real();
+      if (below(2) == 0) c.mesh = name("package://meshes/");
+      if (below(2) == 0) c.name = name("shape");
+      if (below(2) == 0) c.friction = real();
+      if (below(2) == 0) c.restitution = real();
+    }
     return b;
   }
   FreedomSettings freedom() {

@@ -74,6 +74,13 @@ TimeStepping::TimeStepping(Equations& equations, StopsAndFriction& stops,
 
 TimeStepping::~TimeStepping() = default;
 
+void TimeStepping::Quality::add(const Quality& other) {
+  residual = std::max(residual, other.residual);
+  penetration = std::max(penetration, other.penetration);
+  creep = std::max(creep, other.creep);
+  restored += other.restored;
+}
+
 void TimeStepping::take_over() { equations_.use_step_forces(&forces_); }
 
 void TimeStepping::hand_back() {
@@ -412,6 +419,7 @@ void TimeStepping::restore_energy(double before, double h) {
   const double missed = now.total() - before - h * equations_.work().total(dy_);
   if (!(now.kinetic > 0.0) || !(std::abs(missed) <= kMostRestored * now.kinetic)) return;
   state_.v *= std::sqrt(1.0 - missed / now.kinetic);
+  quality_.restored += std::abs(missed);
 }
 
 // The work of a servo's row: by its actuator, or ideal.

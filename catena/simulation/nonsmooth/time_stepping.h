@@ -56,6 +56,8 @@ class TimeStepping final : public Integrator {
     double residual = 0.0;     // of the laws, of the load
     double penetration = 0.0;  // m or rad, before it is closed
     double creep = 0.0;        // m/s, of contacts that stick
+    double restored = 0.0;     // J, the sum of what restore_energy() changed
+    void add(const Quality& other);
   };
   const Quality& quality() const { return quality_; }
   void set_quality(const Quality& quality) { quality_ = quality; }

@@ -36,6 +36,9 @@ struct Audit {
     double residual = 0.0;     // of the laws of contact and friction, relative to the load
     double penetration = 0.0;  // m or rad, at the end of a step before it is corrected
     double creep = 0.0;        // m/s, slip of contacts that stick
+    // J, the sum over the steps of the energy that the midpoint rule missed and that scaling the
+    // velocities restored: the drift above does not show it.
+    double restored = 0.0;
   };
   std::optional<Contact> contact;
   double initial_energy = 0.0;
