@@ -161,6 +161,8 @@ complete -c catena -n '__fish_seen_subcommand_from simulate' -l motion -r -d 'A 
 complete -c catena -n '__fish_seen_subcommand_from simulate' -l event -r -d 'Record the zero crossings of an expression: NAME=EXPRESSION'
 complete -c catena -n '__fish_seen_subcommand_from simulate' -l stop-when -r -d 'End the run at the first zero crossing of an expression: NAME=EXPRESSION'
 complete -c catena -n '__fish_seen_subcommand_from simulate' -l restitution -r -d 'Restitution at joint limits, 0 to 1 (default: 0)'
+complete -c catena -n '__fish_seen_subcommand_from simulate' -l ground -r -d 'A plane under all collision shapes of the model, at this height in m (default: 0, or under the lowest shape)'
+complete -c catena -n '__fish_seen_subcommand_from simulate' -l ground-friction -r -d 'Friction on the ground of shapes that have none in the model (default: 0.8)'
 complete -c catena -n '__fish_seen_subcommand_from simulate' -l no-stops -d 'Ignore joint limits'
 complete -c catena -n '__fish_seen_subcommand_from simulate' -l limit-efforts -d 'Clip inputs and controllers to the model'\''s effort limits'
 complete -c catena -n '__fish_seen_subcommand_from simulate' -l friction -x -a 'events smooth' -d 'Dry friction: with stick-slip events, or smooth (default: events)'

@@ -87,7 +87,8 @@ TEST(Sdf, LinkInertiaAndVisuals) {
 
 TEST(Sdf, Collisions) {
   const Description d = good(model(
-      "<link name='a'><collision name='c'><pose>0 0 1 0 0 0</pose><geometry><cylinder>"
+      "<link name='a'><inertial><mass>1</mass></inertial><collision name='c'>"
+      "<pose>0 0 1 0 0 0</pose><geometry><cylinder>"
       "<radius>0.1</radius><length>0.5</length></cylinder></geometry><surface><friction><ode>"
       "<mu>0.4</mu></ode></friction><bounce><restitution_coefficient>0.2"
       "</restitution_coefficient></bounce></surface></collision>"
