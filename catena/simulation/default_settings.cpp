@@ -15,7 +15,7 @@ namespace {
 constexpr double kRows = 1000.0;
 constexpr double kCheckpoints = 10.0;
 // More rows are a mistake: a run of ten columns would have 80 GB.
-constexpr double kMostRows = 1e9;
+constexpr double kMostOutputRows = 1e9;
 
 // 1, 2 or 5 times a power of ten, at most x.
 double round_down(double x) {
@@ -89,7 +89,7 @@ SimulationSettings completed(SimulationSettings settings) {
     if (interval.value_or(0.0) == 0.0) interval = usual;
   };
   complete(settings.output_interval, "output", round_down(settings.duration / kRows));
-  if (const double rows = settings.duration / *settings.output_interval; rows > kMostRows)
+  if (const double rows = settings.duration / *settings.output_interval; rows > kMostOutputRows)
     throw Error("the output interval is " + number(*settings.output_interval) +
                 " s: that would be " + short_number(rows) + " rows; give a longer one");
   complete(settings.checkpoint_interval, "checkpoint", settings.duration / kCheckpoints);
