@@ -189,7 +189,7 @@ def test_runs_and_warm_starts(tmp_path):
     catena.warm_start(tmp_path / "a.h5", problem)
     np.testing.assert_array_equal(problem.controls[0].guess, best.variables)
     assert catena.solve(problem).guess_cost == best.cost
-    with pytest.raises(catena.Error, match="a warm start of 3 numbers"):
+    with pytest.raises(catena.Error, match="the warm start has 3 numbers"):
         catena.solve(problem, variables=[1, 2, 3])
 
 

@@ -169,7 +169,7 @@ class YamlReader {
       std::vector<Diagnostic> problems;
       const std::optional<std::string> text = read_text_file(path, problems);
       if (!text) {
-        values_.error(node.line, "'" + name + "' " + problems.front().message);
+        values_.error(node.line, "'" + name + "': " + problems.front().message);
         return std::nullopt;
       }
       other = read_text(*text, path, settings, journey_);
