@@ -5,7 +5,6 @@
 
 #include "catena/base/text.h"
 #include "catena/model/mechanism.h"
-#include "catena/simulation/signals/expression.h"
 #include "catena/simulation/simulate.h"
 
 namespace catena {
@@ -23,24 +22,6 @@ double round_down(double x) {
   for (const double digit : {5.0, 2.0})
     if (digit * power <= x * (1.0 + 1e-12)) return digit * power;
   return power;
-}
-
-// Whether anything acts that is no constant.
-bool driven(const ActionSettings& actions) {
-  const auto varies = [](const SignalSettings& signal) {
-    if (signal.expression() == nullptr) return true;
-    try {
-      return !Expression(*signal.expression()).constant();
-    } catch (const Error&) {  // of the state
-      return true;
-    }
-  };
-  return std::any_of(actions.inputs.begin(), actions.inputs.end(),
-                     [&](const InputSettings& s) { return varies(s.signal); }) ||
-         std::any_of(actions.motions.begin(), actions.motions.end(),
-                     [&](const MotionSettings& s) { return varies(s.signal); }) ||
-         std::any_of(actions.controllers.begin(), actions.controllers.end(),
-                     [&](const ControllerSettings& s) { return varies(s.target); });
 }
 
 // Steps of an explicit method are at most about this long, in periods of the fastest mode over 2π
@@ -93,9 +74,6 @@ SimulationSettings completed(SimulationSettings settings) {
     throw Error("the output interval is " + number(*settings.output_interval) +
                 " s: that would be " + short_number(rows) + " rows; give a longer one");
   complete(settings.checkpoint_interval, "checkpoint", settings.duration / kCheckpoints);
-  // What acts by itself must be seen: error control does not look between the stages of a step.
-  if (!std::isfinite(settings.integrator.maximum_step) && driven(settings.actions))
-    settings.integrator.maximum_step = *settings.output_interval;
   // The differential-algebraic form and the momenta of the midpoint rule have all coordinates and
   // multipliers.
   const Method method = settings.integrator.method;

@@ -20,6 +20,8 @@ namespace {
 
 // A time of the output grid this close to another, in intervals, is the same.
 constexpr double kSameRow = 1e-6;
+// Signals are sampled at least this often in a run (signals/signal_resolution.h).
+constexpr double kLeastRows = 1000.0;
 // The mobility of loops is not analysed in mechanisms with more freedoms than this.
 constexpr int kMostFreedomsToAnalyse = 300;
 
@@ -82,7 +84,13 @@ Simulation::Simulation(const Mechanism& mechanism, const State& at,
       integrator_(integrator_for(equations_, stops_, settings_.actions, settings_.integrator)),
       now_(integrator_.get()),
       stepping_(dynamic_cast<TimeStepping*>(now_)),
-      step_(equations_, *now_) {}
+      step_(equations_, *now_) {
+  const IntegratorSettings& integrator = settings_.integrator;
+  if (!has_fixed_step(integrator.method) && !std::isfinite(integrator.maximum_step))
+    resolution_.emplace(equations_.signals(),
+                        std::min(*settings_.output_interval, settings_.duration / kLeastRows),
+                        integrator.relative_tolerance);
+}
 
 // ---- Prepare. ----
 
@@ -134,6 +142,7 @@ void Simulation::resume(const RunCheckpoint& from) {
 void Simulation::restart() {
   now_->restart(t_, y_);
   watch_.start(t_, y_);
+  if (resolution_) resolution_->restart();
 }
 
 // ---- Advance. ----
@@ -141,7 +150,9 @@ void Simulation::restart() {
 void Simulation::advance() {
   const double corner =
       std::min(equations_.signals().next_corner(), equations_.sampled().next_time());
-  const double limit = std::min({settings_.duration, next_stop(), corner});
+  double limit = std::min({settings_.duration, next_stop(), corner});
+  if (resolution_ && stepping_ == nullptr)
+    limit = resolution_->step_end(t_, now_->proposed_step(), limit, here_.state);
   // An event may have come to within rounding of the limit.
   if (limit - t_ > kSameInstant * std::max(1.0, std::abs(t_))) {
     make_step(limit);

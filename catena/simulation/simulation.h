@@ -21,6 +21,7 @@
 #include "catena/simulation/nonsmooth/events.h"
 #include "catena/simulation/nonsmooth/time_stepping.h"
 #include "catena/simulation/recording/output_columns.h"
+#include "catena/simulation/signals/signal_resolution.h"
 #include "catena/simulation/simulate.h"
 
 namespace catena {
@@ -104,6 +105,7 @@ class Simulation {
   TimeStepping* stepping_ = nullptr;                      // the same, if it steps contacts
   std::optional<TimeStepping::Quality> earlier_quality_;  // of a run that was resumed
   LastStep step_;
+  std::optional<SignalResolution> resolution_;  // none: steps are limited otherwise
   double stretch_start_ = 0.0, stretch_end_ = -kInfinity;  // of the last one
   double stretch_time_ = 0.0;                              // least length of the next (s)
   int stretches_ = 0;

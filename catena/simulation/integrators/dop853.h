@@ -15,6 +15,7 @@ class Dop853 final : public Integrator {
  public:
   Dop853(Ode& ode, const IntegratorSettings& settings);
   void interpolate_inside(double t, Eigen::VectorXd& y) override;
+  double proposed_step() const override { return next_step_; }
 
  private:
   void begin() override;

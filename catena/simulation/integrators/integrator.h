@@ -127,6 +127,9 @@ class Integrator {
   // One accepted step that does not go beyond `limit` and, if that is near, ends exactly there.
   void step(double limit);
 
+  // Length of the next step, if error control finds it right; infinity if that is not known.
+  virtual double proposed_step() const { return std::numeric_limits<double>::infinity(); }
+
   double time() const { return t_; }
   double previous_time() const { return t_previous_; }
   const Eigen::VectorXd& state() const { return y_; }

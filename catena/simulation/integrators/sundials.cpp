@@ -152,6 +152,9 @@ class Cvode final : public Sundials {
     if (matrix_ != nullptr) SUNMatDestroy(matrix_);
   }
 
+  double proposed_step() const override {
+    return start_wanted_ || starting_ ? std::numeric_limits<double>::infinity() : last_step();
+  }
   void interpolate_inside(double t, Eigen::VectorXd& y) override {
     if (t == t_ || t_ == t_previous_) {
       y = y_;
@@ -294,6 +297,7 @@ class Arkode final : public Sundials {
     ARKodeButcherTable_Free(table_);
   }
 
+  double proposed_step() const override { return last_step(); }
   void interpolate_inside(double t, Eigen::VectorXd& y) override {
     if (t == t_ || t_ == t_previous_) {
       y = y_;

@@ -38,6 +38,9 @@ class Signal {
   double next_corner() const { return corner_; }
   bool jumps() const { return jumps_; }
 
+  // False: it is a constant.
+  bool varies() const { return !constant_; }
+
   int switches() const { return expression_ ? expression_->switches() : 0; }
   void switch_arguments(double t, const State& state, std::span<double> arguments) const;
   std::span<std::uint8_t> switch_sides();

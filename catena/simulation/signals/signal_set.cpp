@@ -14,6 +14,13 @@ void SignalSet::add(Signal& signal, std::string name) {
   switches_ += signal.switches();
 }
 
+std::vector<const Signal*> SignalSet::varying() const {
+  std::vector<const Signal*> some;
+  for (const Named& own : signals_)
+    if (own.signal->varies()) some.push_back(own.signal);
+  return some;
+}
+
 void SignalSet::switch_arguments(double t, const State& state, std::span<double> arguments) const {
   std::size_t at = 0;
   for (const Named& own : signals_) {

@@ -17,6 +17,9 @@ class SignalSet {
   // The signal must outlive the set.
   void add(Signal& signal, std::string name);
 
+  // Those that are no constants.
+  std::vector<const Signal*> varying() const;
+
   // Jumps of all signals, one after the other.
   int switches() const { return switches_; }
   void switch_arguments(double t, const State& state, std::span<double> arguments) const;
