@@ -473,6 +473,7 @@ std::vector<double> ConstraintSet::save() const {
     s.push_back(static_cast<double>(thing.mode));
     for (int i = 0; i < 3; ++i) s.push_back(thing.direction[i]);
     s.push_back(thing.kind == Kind::contact ? thing.give : thing.position);
+    s.push_back(thing.weight);
     const Transformd pose = thing.kind == Kind::attachment
                                 ? dynamics_.child_frame(thing.constraint).pose
                                 : Transformd::identity();
@@ -493,6 +494,7 @@ void ConstraintSet::restore(std::span<const double> s) {
     Vec3d direction;
     for (int k = 0; k < 3; ++k) direction[k] = s[next++];
     (thing.kind == Kind::contact ? thing.give : thing.position) = s[next++];
+    const double weight = s[next++];
     Transformd pose;
     for (int r = 0; r < 3; ++r) {
       pose.translation[r] = s[next++];
@@ -500,6 +502,7 @@ void ConstraintSet::restore(std::span<const double> s) {
     }
     if (thing.kind == Kind::contact) {
       set_mode(i, mode, direction);
+      weigh_friction(i, weight);
       continue;
     }
     if (thing.kind == Kind::attachment) dynamics_.child_frame(thing.constraint).pose = pose;

@@ -124,6 +124,9 @@ class ConstraintSet {
   // The direction matters where it hardly slips: friction is −μ N times it. One shorter than 1 is
   // friction within the cone at a contact that others keep from slipping.
   void set_mode(int i, ContactMode mode, const Vec3d& slip_direction = {});
+  // Among redundant contacts that stick, friction has the least Σ weight |friction|²: a contact
+  // with a larger weight takes less of what others could hold as well. set_mode() makes it 1.
+  void weigh_friction(int i, double weight);
   // Closed: with rows of its own.
   bool closed(int contact) const {
     return mode(contact) == ContactMode::sliding || mode(contact) == ContactMode::sticking;
@@ -262,7 +265,7 @@ class ConstraintSet {
   [[noreturn]] void throw_conflict() const;
 
   // What a checkpoint must keep of the modes.
-  static constexpr std::size_t kSavedEach = 18;
+  static constexpr std::size_t kSavedEach = 19;
   std::vector<double> save() const;
   void restore(std::span<const double> saved);
 
@@ -280,6 +283,7 @@ class ConstraintSet {
     ContactMode mode = ContactMode::apart;
     Vec3d direction{};  // set_mode()
     double give = 0.0;  // acceleration by a unit normal force when its mode was chosen
+    double weight = 1.0;  // of its friction among redundant contacts that stick
     ServoSettings servo;
     ServoTarget target;
     NodeFrame plane;  // z is the normal
@@ -317,6 +321,7 @@ class ConstraintSet {
   static Eigen::VectorXd turning_impulse(const ContactProblem& problem,
                                          const Eigen::VectorXd& pull);
   void refuse_unsolved(const ContactSolution& solution, std::span<const int> contacts) const;
+  void share(const ContactProblem& problem, ContactSolution& solution) const;
   void balance(const Reduced& reduced, ContactSolution& solution) const;
   bool carry(const Reduced& reduced, int first, ContactSolution& solution,
              std::vector<std::uint8_t>& left_out) const;

@@ -7,7 +7,7 @@
 #include "catena/base/dense.h"
 #include "catena/base/index.h"
 #include "catena/base/text.h"
-#include "catena/constraints/constraint_set.h"
+#include "catena/constraints/contact_rows.h"
 #include "catena/dynamics/kinematics.h"
 
 namespace catena {
@@ -21,11 +21,6 @@ using Eigen::VectorXd;
 constexpr double kFlat = 1e-9;
 // A row whose squared sine against the other constraints is below this follows from them.
 constexpr double kFollows = 1e-9;
-// Forces and accelerations below this fraction of the sum of normal forces, or of the largest
-// acceleration, are rounding of the contact problem (kContactsSolved).
-constexpr double kNothing = 1e-9;
-// The friction of a contact that others keep from slipping is at least so little short of its cone.
-constexpr double kWithin = 1.0 - 1e-9;
 
 }  // namespace
 
@@ -35,12 +30,18 @@ void ConstraintSet::set_mode(int i, ContactMode mode, const Vec3d& slip_directio
   thing.direction = slip_direction;
   dynamics_.constraints().set_active(thing.constraint, mode == ContactMode::sliding);
   dynamics_.constraints().set_active(thing.stick, mode == ContactMode::sticking);
+  weigh_friction(i, 1.0);
+}
+
+void ConstraintSet::weigh_friction(int i, double weight) {
+  at(i).weight = weight;
+  for (int r = 1; r < 3; ++r) dynamics_.constraints().set_weight(at(i).stick, r, weight);
 }
 
 bool ConstraintSet::slips(int i) const {
   const Thing& thing = at(i);
   return thing.mode == ContactMode::sliding &&
-         (thing.contact.friction == 0.0 || norm(thing.direction) > kWithin);
+         (thing.contact.friction == 0.0 || norm(thing.direction) > kWithinCone);
 }
 
 ConstraintSet::Touch ConstraintSet::touch(const Thing& thing, const Workspace& w) const {
@@ -132,39 +133,6 @@ ConstraintSet::ContactForce ConstraintSet::contact_force(int i) const {
   }
   return force;
 }
-
-// As long as it lives, these contacts have all three rows, and no other contact has any.
-class ConstraintSet::AllRows {
- public:
-  AllRows(ConstraintSet& set, std::span<const int> contacts) : set_(set) {
-    for (const Thing& thing : set.things_)
-      if (thing.kind == Kind::contact) use(thing, false, false);
-    for (const int i : contacts) use(set.at(i), false, true);
-  }
-  ~AllRows() {
-    for (const Thing& thing : set_.things_)
-      if (thing.kind == Kind::contact)
-        use(thing, thing.mode == ContactMode::sliding, thing.mode == ContactMode::sticking);
-  }
-  AllRows(const AllRows&) = delete;
-  AllRows& operator=(const AllRows&) = delete;
-
- private:
-  void use(const Thing& thing, bool normal, bool all) {
-    set_.dynamics_.constraints().set_active(thing.constraint, normal);
-    set_.dynamics_.constraints().set_active(thing.stick, all);
-  }
-  ConstraintSet& set_;
-};
-
-// The multipliers of the others follow from the contacts': λ_B = −(own + by_contacts λ_C).
-struct ConstraintSet::Reduced {
-  ContactProblem problem;
-  std::vector<int> rows, others;
-  MatrixXd by_contacts;
-  VectorXd own;
-  double miss = 0.0;  // of the others' rows: they contradict each other
-};
 
 ConstraintSet::Reduced ConstraintSet::reduce(std::span<const int> contacts,
                                              const VectorXd& right) const {
@@ -263,8 +231,9 @@ ConstraintSet::Jump ConstraintSet::collide(const State& state, std::span<const i
     settle(state);  // names those that contradict each other
   }
   for (std::size_t k = 0; k < contacts.size(); ++k) reduced.problem.contacts[k].least = least[k];
-  const ContactSolution solution = solve(reduced.problem);
+  ContactSolution solution = solve(reduced.problem);
   refuse_unsolved(solution, contacts);
+  share(reduced.problem, solution);
   return strike(state, reduced, solution);
 }
 
@@ -408,179 +377,6 @@ ConstraintSet::Jump ConstraintSet::impulse(const State& state) {
     if (kind(i) == Kind::contact && closed(i)) contacts.push_back(i);
   if (contacts.empty()) return settle(state);
   return collide(state, contacts, std::vector<double>(contacts.size(), 0.0));
-}
-
-// A solution without one of the contacts that push (`first`, if that does), which then neither
-// pushes nor enters its plane: such contacts are redundant. False: there is none.
-bool ConstraintSet::carry(const Reduced& reduced, int first, ContactSolution& solution,
-                          std::vector<std::uint8_t>& left_out) const {
-  const int count = static_cast<int>(reduced.problem.contacts.size());
-  std::vector<int> order;
-  for (int k = 0; k < count; ++k)
-    if (k != first && left_out[index(k)] == 0 && solution.force[3 * k] > 0.0) order.push_back(k);
-  std::sort(order.begin(), order.end(),
-            [&](int a, int b) { return solution.force[3 * a] < solution.force[3 * b]; });
-  order.insert(order.begin(), first);
-  const double scale = kNothing * reduced.problem.b.lpNorm<Eigen::Infinity>();
-  for (const int without : order) {
-    ContactProblem fewer;
-    std::vector<int> rows, kept;
-    for (int k = 0; k < count; ++k) {
-      if (k == without || left_out[index(k)] != 0) continue;
-      fewer.contacts.push_back(reduced.problem.contacts[index(k)]);
-      rows.insert(rows.end(), {3 * k, 3 * k + 1, 3 * k + 2});
-    }
-    fewer.w = reduced.problem.w(rows, rows);
-    fewer.b = reduced.problem.b(rows);
-    ContactSolution found = catena::solve(fewer);
-    if (found.residual > kContactsSolved) continue;
-    ContactSolution whole;
-    whole.force = VectorXd::Zero(reduced.problem.b.size());
-    whole.force(rows) = found.force;
-    whole.motion = reduced.problem.w * whole.force + reduced.problem.b;
-    bool enters = whole.motion[3 * without] < -scale;
-    for (int k = 0; k < count; ++k)
-      enters = enters || (left_out[index(k)] != 0 && whole.motion[3 * k] < -scale);
-    if (enters) continue;
-    left_out[index(without)] = 1;
-    solution = whole;
-    return true;
-  }
-  return false;
-}
-
-// The sweeps load redundant contacts in their order, the first ones up to their cones. Among the
-// forces that do the same, those of least norm: of the normal forces, and then of friction, each
-// square over its cone (so that what many could hold is shared as their cones). Kept where they
-// obey the laws.
-void ConstraintSet::balance(const Reduced& reduced, ContactSolution& solution) const {
-  const double load = solution.force.reshaped(3, solution.force.size() / 3).row(0).sum();
-  const double nothing = kNothing * reduced.problem.b.lpNorm<Eigen::Infinity>();
-  std::vector<int> normals, tangents;
-  std::vector<double> cones;
-  bool linked = false;  // friction changes with normal forces
-  for (std::size_t k = 0; k < reduced.problem.contacts.size(); ++k) {
-    const int row = static_cast<int>(3 * k);
-    const ContactProblem::Contact& c = reduced.problem.contacts[k];
-    if (!(solution.force[row] > kNothing * load)) continue;
-    normals.push_back(row);
-    if (c.friction == 0.0) continue;
-    if (c.slips || solution.motion.segment<2>(row + 1).norm() > nothing) {
-      linked = true;
-      continue;
-    }
-    tangents.insert(tangents.end(), {row + 1, row + 2});
-    cones.insert(cones.end(), 2, c.friction);
-  }
-  CompleteOrthogonal solver(kGeneralRank);
-  VectorXd force = solution.force;
-  if (!linked && normals.size() > 1) {
-    const MatrixXd effects = reduced.problem.w(Eigen::all, normals);
-    solver.compute(effects);
-    const VectorXd wanted = effects * VectorXd(force(normals));
-    const VectorXd shared = solver.solve(wanted);
-    if (shared.minCoeff() > kNothing * load) force(normals) = shared;
-  }
-  if (!tangents.empty()) {
-    for (std::size_t k = 0; k < tangents.size(); ++k) cones[k] *= force[tangents[k] / 3 * 3];
-    const Eigen::Map<const VectorXd> cone(cones.data(), static_cast<Index>(cones.size()));
-    MatrixXd effects = reduced.problem.w(Eigen::all, tangents);
-    const VectorXd wanted = effects * VectorXd(force(tangents));
-    const VectorXd root = cone.cwiseSqrt();
-    effects *= root.asDiagonal();
-    solver.compute(effects);
-    const VectorXd friction = root.cwiseProduct(solver.solve(wanted));
-    for (Index k = 0; k < friction.size(); k += 2)
-      if (friction.segment<2>(k).norm() > kWithin * cone[k]) return;
-    force(tangents) = friction;
-  }
-  solution.force = force;
-}
-
-void ConstraintSet::choose_modes(const State& state, const VectorXd& effort,
-                                 std::span<const ExternalWrench> external,
-                                 std::span<const int> touching) {
-  look(state);
-  std::vector<Vec3d> slips;
-  slips.reserve(touching.size());
-  for (const int i : touching) slips.push_back(slip(i));
-  for (int i = 0; i < count(); ++i)
-    if (kind(i) == Kind::contact) set_mode(i, ContactMode::apart);
-  if (touching.empty()) return;
-  Reduced reduced;
-  {
-    const AllRows rows(*this, touching);
-    dynamics_.forward(state, effort, workspace_, external);
-    reduced = reduce(touching, dynamics_.right_side());
-  }
-  for (std::size_t k = 0; k < touching.size(); ++k) {
-    ContactProblem::Contact& contact = reduced.problem.contacts[k];
-    at(touching[k]).give = reduced.problem.w(static_cast<Index>(3 * k), static_cast<Index>(3 * k));
-    const double speed = norm(slips[k]);
-    const double change = reduced.problem.b.segment<3>(static_cast<Index>(3 * k)).norm();
-    contact.slips = speed > std::max(kSlowSlip, kSlowTime * change);
-    if (contact.slips) contact.direction = {slips[k].x / speed, slips[k].y / speed};
-  }
-  ContactSolution solution = solve(reduced.problem);
-  refuse_unsolved(solution, touching);
-  balance(reduced, solution);
-  const double nothing = kNothing * reduced.problem.b.lpNorm<Eigen::Infinity>();
-  std::vector<std::uint8_t> left_out(touching.size(), 0), within(touching.size(), 0);
-  const int rounds = 3 * static_cast<int>(touching.size()) + 1;
-  for (int round = 0; round < rounds; ++round) {
-    double load = 0.0;
-    for (std::size_t k = 0; k < touching.size(); ++k)
-      load += solution.force[static_cast<Index>(3 * k)];
-    for (std::size_t k = 0; k < touching.size(); ++k) {
-      const auto row = static_cast<Index>(3 * k);
-      const int i = touching[k];
-      const double mu = at(i).contact.friction;
-      const Eigen::Vector2d moves = solution.motion.segment<2>(row + 1);
-      const Eigen::Vector2d friction = solution.force.segment<2>(row + 1);
-      const double cone = mu * solution.force[row];
-      if (left_out[k] != 0 || !(solution.force[row] > kNothing * load)) {
-        set_mode(i, solution.motion[row] > nothing ? ContactMode::apart : ContactMode::carried);
-      } else if (reduced.problem.contacts[k].slips || mu == 0.0) {
-        const double speed = norm(slips[k]);
-        set_mode(i, ContactMode::sliding,
-                 speed > kSlowSlip ? (1.0 / speed) * slips[k] : Vec3d::zero());
-      } else if (moves.norm() > nothing && friction.norm() > (1.0 - 1e-6) * cone) {
-        const Eigen::Vector2d along = moves / moves.norm();
-        set_mode(i, ContactMode::sliding, {along.x(), along.y(), 0.0});
-      } else if (within[k] != 0) {
-        Eigen::Vector2d share = -friction / cone;
-        if (share.norm() > kWithin) share *= kWithin * kWithin / share.norm();
-        set_mode(i, ContactMode::sliding, {share.x(), share.y(), 0.0});
-      } else {
-        set_mode(i, ContactMode::sticking);
-      }
-    }
-    // Where contacts are redundant, forces of least norm may break laws that others keep.
-    dynamics_.forward(state, effort, workspace_, external);
-    int pulls = -1, leaves = -1;
-    double most_pull = kNothing * load, most_over = kNothing * load;
-    for (std::size_t k = 0; k < touching.size(); ++k) {
-      if (!closed(touching[k])) continue;
-      const ContactForce force = contact_force(touching[k]);
-      if (-force.normal > most_pull) {
-        most_pull = -force.normal;
-        pulls = static_cast<int>(k);
-      }
-      const double over = norm(force.friction) - at(touching[k]).contact.friction * force.normal;
-      if (mode(touching[k]) == ContactMode::sticking && over > most_over) {
-        most_over = over;
-        leaves = static_cast<int>(k);
-      }
-    }
-    if (pulls < 0 && leaves < 0) return;
-    if (pulls >= 0) {
-      std::fill(within.begin(), within.end(), 0);
-      if (!carry(reduced, pulls, solution, left_out)) left_out[index(pulls)] = 1;
-      balance(reduced, solution);
-    } else {
-      within[index(leaves)] = 1;
-    }
-  }
 }
 
 }  // namespace catena

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "catena/base/index.h"
 #include "catena/closure/mobility.h"
 #include "catena/dynamics/flexible_mass.h"
@@ -22,6 +24,9 @@ namespace {
 constexpr double kSameRow = 1e-6;
 // Signals are sampled at least this often in a run (signals/signal_resolution.h).
 constexpr double kLeastRows = 1000.0;
+// Of events of one kind and name, see is_told().
+constexpr int kAllTold = 50;
+constexpr double kToldEvery = 0.1;  // s
 // The mobility of loops is not analysed in mechanisms with more freedoms than this.
 constexpr int kMostFreedomsToAnalyse = 300;
 
@@ -118,6 +123,7 @@ void Simulation::start(const State& initial) {
     equations_.at(0.0, y_, here_);
     equations_.run_ticks(here_, y_);
     auditor_.start(here_);
+    if (stepping_ != nullptr) stepping_->look_ahead(0.0, y_);
     write_row(here_, y_);
     next_output_ = 1;
     next_checkpoint_ = 1;
@@ -175,9 +181,7 @@ void Simulation::advance() {
   }
   const Coordinates::Accepted accepted = accept();
   must_restart |= accepted.changed && !accepted.recounted;
-  // In a stretch by steps none is made: a run could not begin there by events.
-  if (t_ >= checkpoint_time() && t_ < settings_.duration && !in_stretch())
-    must_restart |= make_checkpoint();
+  if (t_ >= checkpoint_time() && t_ < settings_.duration) must_restart |= make_checkpoint();
   if (must_restart) {
     restart();
   } else if (accepted.changed) {
@@ -319,10 +323,41 @@ void Simulation::write_row(const Instant& instant, const Eigen::VectorXd& y) {
   last_row_ = instant.time;
 }
 
+// The first kAllTold events of a kind and name since the last checkpoint, then one in kToldEvery s:
+// chatter fills no log. Events of the user are all told.
+bool Simulation::is_told(RunEvent& event) {
+  if (event.kind == "user" || event.kind == "switch" || event.kind == "constraint") return true;
+  Told& told = told_[{event.kind, event.name}];
+  if (++told.count > kAllTold && event.time - told.last < kToldEvery) {
+    ++told.skipped;
+    return false;
+  }
+  if (told.skipped > 0)
+    event.detail +=
+        fmt::format("{}{} more of these since {:.6g} s", event.detail.empty() ? "" : "; ",
+                    told.skipped, told.last);
+  told.last = event.time;
+  told.skipped = 0;
+  return true;
+}
+
+void Simulation::tell_skipped() {
+  for (const auto& [key, told] : told_) {
+    if (told.skipped == 0) continue;
+    recorder_.add_event({t_, key.first, key.second,
+                         fmt::format("{} more of these since {:.6g} s", told.skipped, told.last)});
+    ++events_;
+  }
+  told_.clear();
+}
+
 void Simulation::write_log() {
-  for (const RunEvent& event : log_) recorder_.add_event(event);
-  events_ += static_cast<std::int64_t>(log_.size());
-  if (!log_.empty()) last_event_ = log_.back();
+  for (RunEvent& event : log_) {
+    last_event_ = event;
+    if (!is_told(event)) continue;
+    recorder_.add_event(event);
+    ++events_;
+  }
   log_.clear();
 }
 

@@ -12,9 +12,11 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catena/simulation/last_step.h"
@@ -57,6 +59,8 @@ class Simulation {
   // ---- Where events cannot go on (simulation_stretch.cpp). ----
   // Goes on by time-stepping for a while. False: it cannot.
   bool begin_stretch(const std::string& why);
+  void make_stretch();
+  void use_stretch();
   // Back to events, if it has been calm for long enough.
   void end_stretch_if_calm();
   std::optional<TimeStepping::Quality> stepping_quality() const;
@@ -73,6 +77,9 @@ class Simulation {
   void write_rows();
   void write_row(const Instant& instant, const Eigen::VectorXd& y);
   void write_log();
+  bool is_told(RunEvent& event);
+  // Tells how many events were left out, and starts to count again.
+  void tell_skipped();
   void note_rigid_loops(const State& state);
 
   // ---- Checkpoints (simulation_checkpoints.cpp). ----
@@ -126,6 +133,12 @@ class Simulation {
   Auditor::Measured measured_;  // at the last row
   std::vector<RunEvent> log_;
   RunEvent last_event_;
+  struct Told {
+    int count = 0;
+    std::int64_t skipped = 0;  // since the last that was told
+    double last = 0.0;         // time of that
+  };
+  std::map<std::pair<std::string, std::string>, Told> told_;  // by kind and name
   int recent_events_ = 0;  // since recent_start_
   double recent_start_ = 0.0;
   std::deque<double> latest_;  // times of the last events

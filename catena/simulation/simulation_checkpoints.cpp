@@ -9,9 +9,11 @@ namespace catena {
 namespace {
 
 // The first number of a checkpoint.
-constexpr double kCheckpointFormat = 5.0;
+constexpr double kCheckpointFormat = 6.0;
 // The quality of time-stepping: whether there is one, and its numbers.
 constexpr std::size_t kSavedQuality = 5;
+// Stretches by time-stepping: whether it is in one, and what decides when they begin and end.
+constexpr std::size_t kSavedStretch = 6;
 // How many numbers stand before y.
 constexpr std::size_t kCheckpointHeader = 7;
 
@@ -43,7 +45,7 @@ bool Simulation::make_checkpoint() {
   ++next_checkpoint_;
   recent_events_ = 0;
   recent_start_ = t_;
-  stretch_end_ = -kInfinity;
+  tell_skipped();
   window_start_ = t_;
   window_steps_ = window_events_ = 0;
   const State& state = here_.state;
@@ -76,6 +78,8 @@ bool Simulation::make_checkpoint() {
   const std::optional<TimeStepping::Quality> quality = stepping_quality();
   const TimeStepping::Quality q = quality.value_or(TimeStepping::Quality{});
   s.insert(s.end(), {quality ? 1.0 : 0.0, q.residual, q.penetration, q.creep, q.restored});
+  s.insert(s.end(), {in_stretch() ? 1.0 : 0.0, stretch_start_, stretch_end_, stretch_time_,
+                     static_cast<double>(stretches_), stretch_ ? stretch_->calm_since() : 0.0});
   const StepStatistics& n = now_->statistics();
   s.insert(s.end(), {static_cast<double>(n.steps), static_cast<double>(n.rejected),
                      static_cast<double>(n.evaluations), static_cast<double>(n.restarts),
@@ -90,7 +94,7 @@ void Simulation::load(const RunCheckpoint& from) {
   const std::size_t needed =
       kCheckpointHeader + index(equations_.size()) + index(mechanism_.coordinates()) + n + 3 * n +
       index(equations_.signals().switches()) + switching_.saved() + stops_.saved() +
-      Auditor::kSaved + equations_.sampled().saved() + kSavedQuality + 7;
+      Auditor::kSaved + equations_.sampled().saved() + kSavedQuality + kSavedStretch + 7;
   if (s.size() != needed || s[0] != kCheckpointFormat ||
       s[1] != static_cast<double>(equations_.size()))
     throw_foreign_checkpoint();
@@ -130,6 +134,15 @@ void Simulation::load(const RunCheckpoint& from) {
     earlier_quality_ = TimeStepping::Quality{
         .residual = s[at + 1], .penetration = s[at + 2], .creep = s[at + 3], .restored = s[at + 4]};
   at += kSavedQuality;
+  const bool in_stretch = s[at++] != 0.0;
+  for (double* value : {&stretch_start_, &stretch_end_, &stretch_time_}) *value = s[at++];
+  stretches_ = static_cast<int>(s[at++]);
+  if (in_stretch) {
+    make_stretch();
+    stretch_->set_calm_since(s[at]);
+    use_stretch();
+  }
+  ++at;
   StepStatistics steps;
   for (std::int64_t* value : {&steps.steps, &steps.rejected, &steps.evaluations, &steps.restarts})
     *value = static_cast<std::int64_t>(s[at++]);

@@ -49,6 +49,7 @@ SimulationResult Simulation::run() {
     equations_.at(t_, y_, here_);
     if (last_row_ < t_) write_row(here_, y_);
     auditor_.observe(here_, y_);
+    tell_skipped();
   } catch (const StepCollapse& collapse) {
     fail(describe(collapse));
   } catch (const NumericalError& e) {

@@ -32,6 +32,10 @@ constexpr double kEventBefore = 1e-2;
 // So many stretches are told; the others are as many more of the same.
 constexpr int kStretchesTold = 20;
 
+double stretch_step(const IntegratorSettings& settings) {
+  return has_fixed_step(settings.method) ? std::min(settings.step, kStretchStep) : kStretchStep;
+}
+
 }  // namespace
 
 bool Simulation::is_nonsmooth(const StepCollapse& collapse) {
@@ -63,33 +67,34 @@ void Simulation::watch_for_chatter() {
   window_steps_ = window_events_ = 0;
 }
 
+void Simulation::make_stretch() {
+  IntegratorSettings settings = settings_.integrator;
+  settings.method = Method::time_stepping;
+  settings.step = stretch_step(settings_.integrator);
+  stretch_ = std::make_unique<TimeStepping>(equations_, stops_, settings_.actions, settings);
+}
+
+void Simulation::use_stretch() {
+  now_ = stepping_ = stretch_.get();
+  step_.use(*now_);
+  stretch_->take_over();
+}
+
 bool Simulation::begin_stretch(const std::string& why) {
   if (stepping_ != nullptr ||
       !(switching_.has_contacts() || !stops_.stops().empty() || stops_.has_friction()))
     return false;
   write_log();
-  const double step = has_fixed_step(settings_.integrator.method)
-                          ? std::min(settings_.integrator.step, kStretchStep)
-                          : kStretchStep;
-  if (!stretch_) {
-    IntegratorSettings settings = settings_.integrator;
-    settings.method = Method::time_stepping;
-    settings.step = step;
-    stretch_ = std::make_unique<TimeStepping>(equations_, stops_, settings_.actions, settings);
-    stretch_time_ = kStretchTime;
-  } else {
-    const bool soon = t_ - stretch_end_ < kSoon * stretch_time_;
-    stretch_time_ = soon ? std::min(2.0 * stretch_time_, kMostStretchTime) : kStretchTime;
-  }
+  const bool soon = t_ - stretch_end_ < kSoon * stretch_time_;
+  stretch_time_ = soon ? std::min(2.0 * stretch_time_, kMostStretchTime) : kStretchTime;
+  if (!stretch_) make_stretch();
   if (++stretches_ <= kStretchesTold)
     log_.push_back({t_, "stepping", mechanism_.name(),
-                    fmt::format("{}; goes on by time-stepping with steps of {:.6g} s{}", why, step,
+                    fmt::format("{}; goes on by time-stepping with steps of {:.6g} s{}", why, stretch_step(settings_.integrator),
                                 stretches_ == kStretchesTold ? " (others are not told)" : "")});
   stretch_->set_statistics(now_->statistics());
-  now_ = stepping_ = stretch_.get();
-  step_.use(*now_);
+  use_stretch();
   stretch_start_ = t_;
-  stretch_->take_over();
   equations_.at(t_, y_, here_);
   write_log();
   restart();
@@ -115,9 +120,7 @@ void Simulation::end_stretch_if_calm() {
   } catch (const NumericalError&) {
     // Events have no answer here either.
     y_ = y;
-    now_ = stepping_ = stretch_.get();
-    step_.use(*now_);
-    stretch_->take_over();
+    use_stretch();
     stretch_start_ = t_;
     stretch_time_ = std::min(2.0 * stretch_time_, kMostStretchTime);
     equations_.at(t_, y_, here_);

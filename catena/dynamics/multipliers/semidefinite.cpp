@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "catena/base/dense.h"
 #include "catena/base/index.h"
 
 namespace catena {
@@ -125,6 +126,14 @@ void SemidefiniteSolver::take_least_norm(Eigen::VectorXd& x) const {
     const double part = null_.col(k).dot(x);
     x -= part * null_.col(k);
   }
+}
+
+void SemidefiniteSolver::take_least_norm(Eigen::VectorXd& x, const Eigen::VectorXd& weights) const {
+  const int free = size() - rank_;
+  if (free == 0) return;
+  const Eigen::MatrixXd weighted = weights.asDiagonal() * null_.leftCols(free);
+  const Eigen::VectorXd part = weighted.transpose() * x;
+  x -= null_.leftCols(free) * Cholesky(null_.leftCols(free).transpose() * weighted).solve(part);
 }
 
 double SemidefiniteSolver::mismatch(const Eigen::VectorXd& b, int k) const {

@@ -49,8 +49,10 @@ class SemidefiniteSolver {
 
   // x := the solution with x_D = 0, in place.
   void solve(Eigen::VectorXd& x);
-  // Takes the part in the null space off: of a solution makes the one of least norm.
+  // Takes the part in the null space off: of a solution makes the one of least norm, or of least
+  // Σ weight x², if there are weights.
   void take_least_norm(Eigen::VectorXd& x) const;
+  void take_least_norm(Eigen::VectorXd& x, const Eigen::VectorXd& weights) const;
   // b_D − K b_I of dependent row number k.
   double mismatch(const Eigen::VectorXd& b, int k) const;
   // The entry of K for dependent row number k and independent row number i.

@@ -172,6 +172,13 @@ void TreeConstraints::leave_out(int constraint, int row, bool out) {
   stale_ = true;
 }
 
+void TreeConstraints::set_weight(int constraint, int row, double weight) {
+  double& now = at(constraint).weight[index(row)];
+  if (now == weight) return;
+  now = weight;
+  stale_ = stale_ || at(constraint).active;
+}
+
 std::vector<char> TreeConstraints::kept() const {
   std::vector<char> kept(index(rows_), 1);
   for (int r = 0; r < rows_; ++r)
@@ -209,6 +216,10 @@ void TreeConstraints::restructure() {
       longest_ = std::max(longest_, static_cast<int>(columns->nodes.size()));
     }
   }
+  weight_.resize(rows_);
+  for (const Constraint& c : all_)
+    for (int r = 0; c.active && r < c.rows; ++r) weight_[c.first_row + r] = c.weight[index(r)];
+  weighted_ = rows_ > 0 && (weight_.array() != 1.0).any();
   std::sort(active_nodes_.begin(), active_nodes_.end());
   active_nodes_.erase(std::unique(active_nodes_.begin(), active_nodes_.end()), active_nodes_.end());
   moved_.clear();
@@ -411,6 +422,25 @@ void TreeConstraints::factor(Workspace& w) {
     for (int i = 0; i < rows_; ++i)
       scaled_(i, j) *= left_out(i) || left_out(j) ? 0.0 : row_scale_[i] * push_scale_[j];
   general_.compute(scaled_);
+  find_shares();
+}
+
+// Redundant rows that push elsewhere than they measure, as contacts that slide: how they share
+// their load changes the motion, and the shortest λ would depend on directions of slip. λ within
+// D⁻¹ times the range of A = J M⁻¹ Zᵀ is the limit of (A + ε D) λ = x, a small compliance of every
+// row (D: its weight). With Q an orthonormal basis of the range of the scaled matrix R A P,
+// λ = D⁻¹ R⁻¹ Q z and (Qᵀ R A D⁻¹ R⁻¹ Q) z = Qᵀ R x. (In an ideal set this is the least norm.)
+void TreeConstraints::find_shares() {
+  shares_ = false;
+  const int rank = general_.rank();
+  const auto out = static_cast<int>(std::count(left_out_.begin(), left_out_.end(), 1));
+  if (rank == 0 || rank == rows_ - out) return;
+  range_ = PivotedQr(scaled_).q_columns(rank);
+  const Eigen::VectorXd unscale =
+      (row_scale_.array() * push_scale_.array() * weight_.array()).inverse();
+  const Eigen::MatrixXd moved = unscale.asDiagonal() * range_;
+  within_range_.compute(range_.transpose() * (scaled_ * moved));
+  shares_ = within_range_.rank() == rank;
 }
 
 double TreeConstraints::reciprocal_condition() const {
@@ -513,12 +543,22 @@ void TreeConstraints::solve(Eigen::VectorXd& x) {
     return;
   }
   work_ = row_scale_.cwiseProduct(x);
+  if (shares_) {
+    const Eigen::VectorXd part = range_.transpose() * work_;
+    x = range_ * within_range_.solve(part);
+    x.array() /= row_scale_.array() * weight_.array();
+    return;
+  }
   x = general_.solve(work_);
   x.array() *= push_scale_.array();
 }
 
 void TreeConstraints::take_least_norm(Eigen::VectorXd& x) const {
-  if (ideal_) solver_.take_least_norm(x);
+  if (!ideal_) return;
+  if (weighted_)
+    solver_.take_least_norm(x, weight_);
+  else
+    solver_.take_least_norm(x);
 }
 
 void TreeConstraints::respond(Workspace& w, const Eigen::VectorXd& multipliers) {

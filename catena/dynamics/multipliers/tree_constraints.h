@@ -101,6 +101,9 @@ class TreeConstraints {
     return at(constraint).bias[static_cast<std::size_t>(row)];
   }
 
+  // What a row counts in the norm by which redundant rows share their load; 1 unless it is set.
+  void set_weight(int constraint, int row, double weight);
+
   // The velocity that a row shall have: J v = target.
   double& target(int constraint, int row) {
     return at(constraint).target[static_cast<std::size_t>(row)];
@@ -152,9 +155,10 @@ class TreeConstraints {
   void push(const Eigen::VectorXd& multipliers, Eigen::VectorXd& wrenches, Eigen::VectorXd& efforts,
             bool as_measured = false) const;
 
-  // x := λ of (J M⁻¹ Zᵀ) λ = x, with the kept rows of an ideal set alone.
+  // x := λ of (J M⁻¹ Zᵀ) λ = x, with the kept rows of an ideal set alone. Redundant rows of others
+  // share their load as if all of them had the same small compliance.
   void solve(Eigen::VectorXd& x);
-  // λ that does the same with the least norm (in an ideal set; of others solve() gives that).
+  // λ that does the same with the least norm, or Σ weight λ² (in an ideal set).
   void take_least_norm(Eigen::VectorXd& x) const;
   // change() = M⁻¹ Zᵀ λ, and node_change() what that does to the nodes' twists.
   void respond(Workspace& workspace, const Eigen::VectorXd& multipliers);
@@ -175,6 +179,11 @@ class TreeConstraints {
     int lanes = 4;
     ConstraintColumns table();
   };
+  static constexpr std::array<double, kMostRows> filled(double value) {
+    std::array<double, kMostRows> all{};
+    all.fill(value);
+    return all;
+  }
   struct Constraint {
     int node_a = -1, node_b = -1;
     int rows = 0;
@@ -185,6 +194,7 @@ class TreeConstraints {
     std::array<double, kMostRows> bias{};
     std::array<double, kMostRows> target{};
     std::array<bool, kMostRows> left_out{};
+    std::array<double, kMostRows> weight = filled(1.0);
     Columns columns;
     bool own_push = false;
     std::vector<int> push_freedoms;
@@ -203,6 +213,7 @@ class TreeConstraints {
   void carry(const Constraint& c, const Rows& rows, std::span<const int> freedoms, Columns& columns,
              Workspace& workspace);
   void restructure();
+  void find_shares();
   template <class TwistOf>
   void measure(TwistOf twist_of, const Eigen::VectorXd& freedoms, bool with_bias,
                Eigen::VectorXd& out) const;
@@ -219,10 +230,17 @@ class TreeConstraints {
   std::vector<int> moved_;         // nodes that some active constraint can move, parent first
   std::vector<Pair> pairs_;
   std::vector<char> left_out_;  // by row
+  Eigen::VectorXd weight_;      // by row
+  bool weighted_ = false;       // not all are 1
   int longest_ = 0;
   Eigen::MatrixXd matrix_;
   SemidefiniteSolver solver_;
   CompleteOrthogonal general_{kGeneralRank};
+  // Of redundant rows: whether λ is found within the range of the matrix, its basis, and what is
+  // left to solve there.
+  bool shares_ = false;
+  Eigen::MatrixXd range_;
+  CompleteOrthogonal within_range_{kGeneralRank};
   Eigen::MatrixXd scaled_;
   Eigen::VectorXd size_;  // by row, sizes()
   Eigen::VectorXd row_scale_, push_scale_;

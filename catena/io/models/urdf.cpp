@@ -272,12 +272,14 @@ class UrdfReader {
     return true;
   }
 
-  // <gazebo reference="LINK"><mu1>0.6</mu1></gazebo>: where URDF files have friction.
+  // <gazebo reference="LINK"><mu1>0.6</mu1></gazebo>: where URDF files have friction. Older ones
+  // write <mu1 value="0.6"/>.
   void read_gazebo(const Element& gazebo) {
     const char* link = gazebo.attribute("reference");
     const Element mu = gazebo.child("mu1");
     if (!link || !mu) return;
-    const double friction = text_number(mu, 0.0, report_);
+    const double friction =
+        mu.attribute("value") ? number_of(mu, "value", 0.0, report_) : text_number(mu, 0.0, report_);
     for (Body& body : d_.bodies)
       if (body.name == link)
         for (Collision& collision : body.collisions) collision.friction = friction;

@@ -222,6 +222,14 @@ TEST(Urdf, Collisions) {
   EXPECT_EQ(c[1].length, 0.5);
 }
 
+TEST(Urdf, FrictionAsAnAttribute) {
+  const Description d =
+      good(robot("<link name='a'>" + kInertial +
+                 "<collision><geometry><sphere radius='0.1'/></geometry></collision></link>\n"
+                 "<gazebo reference='a'><mu1 value='0.7'/></gazebo>"));
+  EXPECT_EQ(d.bodies.at(0).collisions.at(0).friction, 0.7);
+}
+
 TEST(Urdf, ForeignTagsAreLeftAlone) {
   good(robot(link("a") + "<gazebo reference='a'><material>Gazebo/Red</material></gazebo>\n"
                          "<transmission name='t'><actuator name='m'><mechanicalReduction>3"

@@ -17,7 +17,7 @@ namespace {
 
 // Rounds of the midpoint rule, and the change of velocities (of the largest, at least 1) that ends
 // them: a further round would change less by a factor h times the rates of the forces.
-constexpr int kMostRounds = 6;
+constexpr int kMostRounds = 10;
 constexpr double kRoundsEnd = 1e-6;
 // An element is stiff if its implicit part changes the velocity of its freedom by more than this
 // part within a step.
@@ -25,6 +25,8 @@ constexpr double kStiff = 0.02;
 // The energy that the midpoint rule misses in a step is restored up to this part of the kinetic
 // one.
 constexpr double kMostRestored = 1e-2;
+// Of an implicit element (its compliance is finite).
+constexpr double kLeastSlope = 1e-30;
 // Slip of a contact is creep if its friction is this much within its cone.
 constexpr double kWithinCone = 0.999;
 
@@ -44,17 +46,17 @@ TimeStepping::TimeStepping(Equations& equations, StopsAndFriction& stops,
       set_(constrained_->set()),
       meter_(mechanism_) {
   const std::size_t n = index(mechanism_.freedoms());
-  damping_.assign(n, 0.0);
-  stiffness_.assign(n, 0.0);
-  for (std::size_t i = 0; i < n; ++i) {
-    damping_[i] = mechanism_.freedom_settings()[i].damping;
-    stiffness_[i] = std::max(mechanism_.freedom_settings()[i].stiffness, 0.0);
-  }
+  joint_.resize(n);
+  controlled_.resize(n);
+  for (std::size_t i = 0; i < n; ++i)
+    joint_[i] = {mechanism_.freedom_settings()[i].damping,
+                 std::max(mechanism_.freedom_settings()[i].stiffness, 0.0)};
   for (const ControllerSettings& pid : actions.controllers) {
-    const std::size_t i = index(freedom_index(mechanism_, pid.freedom));
-    damping_[i] += std::max(pid.kd, 0.0);
-    stiffness_[i] += std::max(pid.kp, 0.0);
+    Resistance& own = controlled_[index(freedom_index(mechanism_, pid.freedom))];
+    own.damping += std::max(pid.kd, 0.0);
+    own.stiffness += std::max(pid.kp, 0.0);
   }
+  slope_ = Eigen::VectorXd::Zero(mechanism_.freedoms());
   stiff_.assign(n, 0);
   row_wanted_.assign(n, 0);
   friction_force_.assign(n, 0.0);
@@ -114,8 +116,9 @@ void TimeStepping::choose_stiff() {
     stiff_[index(f)] = 0;
     const int lock = constrained_->lock_of_freedom(f);
     if (lock < 0 || equations_.prescribed(f)) continue;
-    if (damping_[index(f)] + stiffness_[index(f)] > 0.0) candidates.push_back(f);
-    if (damping_[index(f)] + stiffness_[index(f)] > 0.0) set_.activate_row(lock);
+    if (!(joint_[index(f)].implicit(1.0) + controlled_[index(f)].implicit(1.0) > 0.0)) continue;
+    candidates.push_back(f);
+    set_.activate_row(lock);
   }
   if (candidates.empty()) return;
   const double h = settings_.step;
@@ -123,7 +126,7 @@ void TimeStepping::choose_stiff() {
   const Eigen::MatrixXd& w = set_.dynamics().constraints().matrix();
   for (const int f : candidates) {
     const int row = set_.first_row(constrained_->lock_of_freedom(f));
-    const double c = 0.5 * h * (damping_[index(f)] + 0.5 * h * stiffness_[index(f)]);
+    const double c = joint_[index(f)].implicit(h) + controlled_[index(f)].implicit(h);
     if (c * w(row, row) > kStiff) stiff_[index(f)] = 1;
   }
 }
@@ -258,9 +261,7 @@ void TimeStepping::assemble(double h, const Eigen::VectorXd& acceleration,
             state_.v[item.which] + h * acceleration[item.which] - target_[item.which];
         break;
       case Item::Kind::stiff:
-        block.compliance =
-            1.0 /
-            (0.5 * h * (damping_[index(item.which)] + 0.5 * h * stiffness_[index(item.which)]));
+        block.compliance = 1.0 / std::max(slope_[item.which], kLeastSlope);
         problem_.b[item.first] =
             state_.v[item.which] + h * acceleration[item.which] - guess[item.which];
         break;
@@ -295,6 +296,22 @@ void TimeStepping::solve_items() {
   put_rows();
 }
 
+// How the efforts of stiff freedoms change with v₁: as the gains say in the first round, as seen
+// since the last one in the others.
+void TimeStepping::find_slopes(double h, const Eigen::VectorXd& guess) {
+  const bool first = v1_before_.size() == 0;
+  for (int f = 0; f < mechanism_.freedoms(); ++f) {
+    if (stiff_[index(f)] == 0) continue;
+    const double most = controlled_[index(f)].implicit(h);
+    double seen = most;
+    if (const double by = first ? 0.0 : guess[f] - v1_before_[f]; by != 0.0)
+      seen = std::clamp(-h * (found_.effort[f] - effort_before_[f]) / by, 0.0, most);
+    slope_[f] = joint_[index(f)].implicit(h) + seen;
+  }
+  effort_before_ = found_.effort;
+  v1_before_ = guess;
+}
+
 void TimeStepping::move(double h) {
   MultiplierDynamics& dynamics = set_.dynamics();
   use_rows();
@@ -309,6 +326,7 @@ void TimeStepping::move(double h) {
   middle_.time = t_ + 0.5 * h;
   y_middle_ = y_;
   const double speed = std::max(1.0, v1.lpNorm<Eigen::Infinity>());
+  v1_before_.resize(0);
   for (int round = 0; round < kMostRounds; ++round) {
     ++statistics_.evaluations;
     middle_.state.v = 0.5 * (state_.v + v1);
@@ -321,6 +339,7 @@ void TimeStepping::move(double h) {
     end_.v = state_.v + h * free;
     list_items(false);
     if (!items_.empty()) {
+      find_slopes(h, v1);
       assemble(h, free, v1);
       solve_items();
       dynamics.constraints().respond(set_.workspace(), row_impulse_);
@@ -339,9 +358,8 @@ void TimeStepping::move(double h) {
   end_.q = integrate(mechanism_, state_.q, 0.5 * h * (state_.v + v1));
 }
 
-// Books the part of a step that move() has made.
-void TimeStepping::accept(double h) {
-  const double energy = meter_.measure(state_).total();
+// The forces of the part of a step that move() has made.
+void TimeStepping::take_forces(double h) {
   found_.instant.time = middle_.time;
   found_.instant.state.q = middle_.state.q;
   found_.instant.state.v = 0.5 * (state_.v + end_.v);
@@ -383,15 +401,7 @@ void TimeStepping::accept(double h) {
       }
     }
   }
-  quality_.residual = std::max(quality_.residual, solution_.residual);
-  if (solution_.residual > kResidualNoted) note_residual("step");
-  dy_.setZero(y_.size());
-  equations_.integral_rates(found_, dy_);
-  y_ += h * dy_;
-  before_last_ = acceleration_;
-  acceleration_ = (end_.v - state_.v) / h;
-  smooth_ = h > (1.0 - kSnapToLimit) * settings_.step ? smooth_ + 1 : 0;
-  forces_.acceleration = acceleration_;
+  forces_.acceleration = (end_.v - state_.v) / h;
   forces_.friction = found_.friction;
   forces_.reaction = found_.reaction;
   forces_.constraint_power = found_.constraint_power;
@@ -399,6 +409,20 @@ void TimeStepping::accept(double h) {
     const Eigen::Vector3d& force = contact_force_[k];
     forces_.contacts[index(contacts_[k])].force = {force[0], {force[1], force[2], 0.0}};
   }
+}
+
+// Books the part of a step that move() has made.
+void TimeStepping::accept(double h) {
+  const double energy = meter_.measure(state_).total();
+  take_forces(h);
+  quality_.residual = std::max(quality_.residual, solution_.residual);
+  if (solution_.residual > kResidualNoted) note_residual("step");
+  dy_.setZero(y_.size());
+  equations_.integral_rates(found_, dy_);
+  y_ += h * dy_;
+  before_last_ = acceleration_;
+  acceleration_ = forces_.acceleration;
+  smooth_ = h > (1.0 - kSnapToLimit) * settings_.step ? smooth_ + 1 : 0;
   state_ = end_;
   for (const AppliedForces::Motion& motion : equations_.forces().motions()) {
     const AppliedForces::Motion::Value value = motion.at(t_ + h);
@@ -464,6 +488,36 @@ void TimeStepping::note_penetration() {
                        set_.describe_contact(i), -gap, kMostCorrected)});
 }
 
+void TimeStepping::start_from_here() {
+  equations_.at(t_, y_, middle_);
+  state_ = middle_.state;
+  acceleration_.setZero();
+  smooth_ = 0;
+  for (std::vector<double>* force : {&friction_force_, &lower_force_, &upper_force_})
+    std::fill(force->begin(), force->end(), 0.0);
+  for (Eigen::Vector3d& force : contact_force_) force.setZero();
+  choose_stiff();
+  find_touching();
+  note_penetration();
+  strike();
+  fresh_ = false;
+}
+
+void TimeStepping::look_ahead(double t, const Eigen::VectorXd& y) {
+  const Quality quality = quality_;
+  const std::int64_t noted = noted_;
+  t_ = t;
+  y_ = y;
+  fresh_ = true;
+  start_from_here();
+  move(settings_.step);
+  take_forces(settings_.step);
+  quality_ = quality;
+  noted_ = noted;
+  log_.clear();
+  fresh_ = true;
+}
+
 void TimeStepping::advance(double limit) {
   t_previous_ = t_;
   y_previous_ = y_;
@@ -473,21 +527,7 @@ void TimeStepping::advance(double limit) {
     whole = next <= limit + kSnapToLimit * settings_.step;
     next = limit;
   }
-  if (fresh_) {
-    Instant here;
-    equations_.at(t_, y_, here);
-    state_ = here.state;
-    acceleration_.setZero();
-    smooth_ = 0;
-    for (std::vector<double>* force : {&friction_force_, &lower_force_, &upper_force_})
-      std::fill(force->begin(), force->end(), 0.0);
-    for (Eigen::Vector3d& force : contact_force_) force.setZero();
-    choose_stiff();
-    find_touching();
-    note_penetration();
-    strike();
-    fresh_ = false;
-  }
+  if (fresh_) start_from_here();
   divisions_ = 0;
   while (next - t_ > kSameInstant * std::max(1.0, std::abs(next))) {
     double part = next - t_;

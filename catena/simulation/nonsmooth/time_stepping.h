@@ -16,6 +16,8 @@
 //
 // Joint dampers and springs and PD controllers that are stiff for the step are implicit: their
 // force changes by −c (v₁ − guess), c = h (damping + h stiffness/2)/2, a row with compliance 1/c.
+// The part of controllers in c is that seen between two rounds, so that it is zero where their
+// efforts are limited.
 //
 // A contact or stop takes part while it touches. One that would be passed within the step divides
 // it at that instant; there all that touch collide (Newton's restitution, Coulomb's friction; no
@@ -51,6 +53,9 @@ class TimeStepping final : public Integrator {
   void hand_back();
   // What has happened since the last call.
   std::vector<RunEvent> take_log();
+  // Finds the forces and accelerations that a first step from here will have, for the row at the
+  // start of a run. Changes nothing else.
+  void look_ahead(double t, const Eigen::VectorXd& y);
   // The largest of the run (audit.h).
   struct Quality {
     double residual = 0.0;     // of the laws, of the load
@@ -63,6 +68,7 @@ class TimeStepping final : public Integrator {
   void set_quality(const Quality& quality) { quality_ = quality; }
   // Since when nothing has touched, left or been divided (s).
   double calm_since() const { return calm_since_; }
+  void set_calm_since(double t) { calm_since_ = t; }
 
  private:
   struct Item {
@@ -78,6 +84,7 @@ class TimeStepping final : public Integrator {
   void interpolate_inside(double t, Eigen::VectorXd& y) override;
 
   // ---- What takes part. ----
+  void start_from_here();
   void choose_stiff();
   void find_touching();
   void use_rows();
@@ -86,6 +93,8 @@ class TimeStepping final : public Integrator {
   void list_items(bool impact);
   // ---- One part of a step (time_stepping.cpp). ----
   void move(double h);
+  void find_slopes(double h, const Eigen::VectorXd& guess);
+  void take_forces(double h);
   void assemble(double h, const Eigen::VectorXd& acceleration, const Eigen::VectorXd& guess);
   void solve_items();
   void put_rows();
@@ -114,7 +123,11 @@ class TimeStepping final : public Integrator {
   std::unique_ptr<ConstrainedAccelerations> own_;  // where the equations have no constraints
   ConstrainedAccelerations* constrained_;
   ConstraintSet& set_;
-  std::vector<double> damping_, stiffness_;  // by freedom, joint and controllers
+  struct Resistance {
+    double damping = 0.0, stiffness = 0.0;
+    double implicit(double h) const { return 0.5 * h * (damping + 0.5 * h * stiffness); }
+  };
+  std::vector<Resistance> joint_, controlled_;  // by freedom
   std::vector<std::uint8_t> stiff_, row_wanted_;
   std::vector<int> contacts_;
 
@@ -139,6 +152,8 @@ class TimeStepping final : public Integrator {
   ConeSolution solution_;
   std::vector<int> row_of_, sense_of_;  // by unknown
   Eigen::VectorXd guess_, u0_, u1_, row_impulse_, target_;
+  Eigen::VectorXd slope_;                      // c of stiff freedoms
+  Eigen::VectorXd effort_before_, v1_before_;  // of the last round
   Instant middle_;
   Evaluation found_;
   Eigen::VectorXd y_middle_, dy_;
