@@ -178,6 +178,10 @@ std::string human(const SimulationResult& r, const std::string& out, bool exact)
         "energy restored   {:.2e} J in all, which the steps missed and the drift does not show\n",
         r.audit.contact->residual, r.audit.contact->penetration, r.audit.contact->creep,
         r.audit.contact->restored);
+  for (const FlexibleDomain& d : r.audit.flexible)
+    text += fmt::format(
+        "{:<17} deflected by {:.2g} of its length, turning at {:.2g} of its first frequency\n",
+        d.body, d.deflection, d.rate);
   for (const ElementWork& work : r.audit.work) {
     // Shapes have many contacts, most of which never touch.
     if (work.work == 0.0 && work.element.starts_with("contact ")) continue;
@@ -206,6 +210,9 @@ Json machine(const SimulationResult& r, const std::string& out) {
                                 {"penetration", r.audit.contact->penetration},
                                 {"creep", r.audit.contact->creep},
                                 {"restored", r.audit.contact->restored}};
+  for (const FlexibleDomain& d : r.audit.flexible)
+    json["audit"]["flexible"][d.body] = {
+        {"deflection", d.deflection}, {"rate", d.rate}, {"pivot", d.pivot}};
   json["steps"] = r.steps.steps;
   json["events"] = r.events;
   json["simulated_time"] = r.simulated_time;

@@ -7,6 +7,7 @@
 
 #include "catena/base/index.h"
 #include "catena/closure/pair.h"
+#include "catena/model/flexible_table.h"
 #include "catena/model/hinge_kinematics.h"
 
 namespace catena {
@@ -123,7 +124,7 @@ class TableMaker {
     for (const int n : nodes_) {
       const Node& node = at(m_.nodes(), n);
       const int parent = member_of(node.parent);
-      t_.members.push_back({n, parent, a.freedoms, true});
+      t_.members.push_back({n, parent, a.freedoms, true, a.freedoms, node.freedoms});
       if (parent >= 0) {
         at(t_.members, first_member_ + parent).tip = false;
         flat = false;
@@ -132,6 +133,14 @@ class TableMaker {
       for (int k = 0; k < node.freedoms; ++k) t_.freedom_of_column.push_back(node.v_index + k);
       a.freedoms += node.freedoms;
       if (parent >= 0) note_length(load_vec3<double>(node.translation));
+      if (node.flexible >= 0) add_flexible(a, node);
+    }
+    a.twists = a.freedoms;
+    for (int i = a.first_member; i < a.first_member + a.member_count; ++i) {
+      AggregateMember& m = at(t_.members, i);
+      if (at(m_.nodes(), m.node).hinge != NodeHinge::attachment) continue;
+      m.first_twist = a.twists;
+      a.twists += m.twists;
     }
     if (!nodes_.empty()) {
       const Node& first = at(m_.nodes(), nodes_.front());
@@ -144,7 +153,7 @@ class TableMaker {
     for (const int r : loop.rods) add_rod(r);
     for (const int c : loop.couplings) add_coupling(c);
     a.closure_count = static_cast<int>(t_.closures.size()) - a.first_closure;
-    a.simple = a.freedoms == a.member_count;
+    a.simple = a.freedoms == a.member_count && !a.flexible;
     a.constant = true;
     for (int i = a.first_closure; i < a.first_closure + a.closure_count; ++i) {
       const Closure& c = at(t_.closures, i);
@@ -153,6 +162,22 @@ class TableMaker {
     }
     if (longest_ > 0.0) a.length = longest_;
     t_.aggregates.push_back(a);
+  }
+
+  // Of modes and attachments, which are the member added last. Modes are always members before
+  // their attachments (topology.cpp).
+  void add_flexible(Aggregate& a, const Node& node) {
+    AggregateMember& own = t_.members.back();
+    own.tip = false;
+    a.flexible = true;
+    if (node.hinge == NodeHinge::modes) {
+      own.twists = 0;
+      return;
+    }
+    const AttachmentTable& table = *at(m_.attachment_tables(), node.flexible);
+    own.column = at(t_.members, first_member_ + own.parent).column;
+    own.twists = table.modes;
+    note_length(load_vec3<double>(table.position));
   }
 
   void note_length(const Vec3d& p) { longest_ = std::max(longest_, norm(p)); }
@@ -190,8 +215,8 @@ class TableMaker {
     std::sort(steps.begin(), steps.end());
     for (const auto& [member, sign] : steps) {
       const AggregateMember& m = at(t_.members, first_member_ + member);
-      for (int k = 0; k < at(m_.nodes(), m.node).freedoms; ++k)
-        t_.paths.push_back({m.column + k, sign});
+      for (int k = 0; k < m.twists; ++k)
+        t_.paths.push_back({m.column + k, sign, m.first_twist + k});
     }
     c.path_count = static_cast<int>(t_.paths.size()) - c.first_path;
   }

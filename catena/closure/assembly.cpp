@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <numeric>
 
 #include "catena/base/index.h"
@@ -50,6 +51,15 @@ std::vector<int> free_columns(const LoopClosure& loop, const std::vector<std::ui
   for (int k = 0; k < loop.freedoms(); ++k)
     if (fixed.empty() || at(fixed, loop.freedom(k)) == 0) free.push_back(k);
   return free;
+}
+
+// Without the modes of flexible bodies: hinges close a loop first, so that nothing is deflected which
+// need not be.
+std::vector<int> hinge_columns(const LoopClosure& loop, const std::vector<int>& columns) {
+  std::vector<int> hinges;
+  std::copy_if(columns.begin(), columns.end(), std::back_inserter(hinges),
+               [&](int k) { return !loop.is_mode(k); });
+  return hinges;
 }
 
 std::vector<int> freedoms_of(const LoopClosure& loop, const std::vector<int>& columns) {
@@ -294,7 +304,12 @@ Assembly find_assembly(const Mechanism& mechanism, const Eigen::VectorXd& guess,
   result.closed = true;
   for (int i = 0; i < static_cast<int>(mechanism.loops().size()); ++i) {
     const LoopClosure loop(mechanism, i);
-    const std::vector<int> free = free_columns(loop, settings.fixed);
+    std::vector<int> free = free_columns(loop, settings.fixed);
+    if (loop.aggregate().flexible) {
+      const std::vector<int> hinges = hinge_columns(loop, free);
+      if (close_from_around(loop, result.q, hinges, settings.keep_limits, mechanism).gap <= kClosed)
+        free = hinges;
+    }
     LoopAssembly report;
     report.given_gap = loop.residual(result.q).norm();
     // The solver keeps a freedom inside its limits once it is there.
@@ -332,9 +347,17 @@ Eigen::VectorXd consistent_velocity(const Mechanism& mechanism, const Eigen::Vec
     const LoopClosure loop(mechanism, i);
     Eigen::MatrixXd rows = loop.velocity_rows(q);
     const Eigen::VectorXd unit = loop.unit_steps(q);
-    const std::vector<int> free = free_columns(loop, fixed);
+    std::vector<int> free = free_columns(loop, fixed);
     Eigen::VectorXd own(loop.freedoms());
     for (int k = 0; k < loop.freedoms(); ++k) own[k] = v[loop.freedom(k)];
+    if (loop.aggregate().flexible) {
+      const std::vector<int> hinges = hinge_columns(loop, free);
+      const Eigen::MatrixXd a = (rows * unit.asDiagonal())(Eigen::all, hinges);
+      const Eigen::VectorXd open = rows * own;
+      if (!hinges.empty() &&
+          (open + a * least_norm(a, -open, kRankThreshold)).norm() <= kRounding * (1.0 + open.norm()))
+        free = hinges;
+    }
     const auto project = [&](double threshold) {
       if (free.empty()) return;
       const Eigen::MatrixXd a = (rows * unit.asDiagonal())(Eigen::all, free);

@@ -10,7 +10,9 @@
 #include "catena/base/text.h"
 #include "catena/closure/pair.h"
 #include "catena/closure/rows.h"
+#include "catena/model/attachment_motion.h"
 #include "catena/model/configuration.h"
+#include "catena/model/flexible_body.h"
 
 namespace catena {
 namespace {
@@ -30,6 +32,9 @@ double nearest_turn(double x, double y) {
   constexpr double kTurn = 2.0 * std::numbers::pi;
   return x + kTurn * std::round((y - x) / kTurn);
 }
+
+// The domain of the model of a flexible body: deflections up to a tenth of its length.
+constexpr double kMostDeflection = 0.1;
 
 double inverse_norm(const std::vector<double>& x) {
   double squares = 0.0;
@@ -82,21 +87,46 @@ int LoopClosure::freedom(int column) const {
   return at(t_.freedom_of_column, a_.first_order + column);
 }
 
+bool LoopClosure::is_mode(int column) const {
+  for (int i = a_.first_member; a_.flexible && i < a_.first_member + a_.member_count; ++i) {
+    const AggregateMember& m = at(t_.members, i);
+    const Node& node = at(m_.nodes(), m.node);
+    if (node.hinge == NodeHinge::modes && m.column <= column && column < m.column + node.freedoms)
+      return true;
+  }
+  return false;
+}
+
 LoopClosure::Motions LoopClosure::motions(const Eigen::VectorXd& q) const {
   Motions result;
   result.members.resize(to_size(a_.member_count));
-  result.columns.resize(to_size(a_.freedoms));
+  result.columns.resize(to_size(a_.twists), Twistd::zero());
   const double still[kMaxFreedoms] = {};
   for (int i = 0; i < a_.member_count; ++i) {
     const AggregateMember& member = at(t_.members, a_.first_member + i);
     const Node& node = at(m_.nodes(), member.node);
+    const MemberMotion<double>* parent =
+        member.parent < 0 ? nullptr : &at(result.members, member.parent);
+    if (node.flexible >= 0) {
+      Transformd moved = load_placement<double>(node);
+      Twistd* own = result.columns.data() + member.first_twist;
+      if (node.hinge == NodeHinge::attachment) {
+        std::vector<double> shape(to_size(6 * member.twists));
+        moved = moved * attachment_motion<double>(*at(m_.attachment_tables(), node.flexible),
+                                                  q.data() + node.q_index, nullptr, shape.data(),
+                                                  nullptr, own)
+                            .pose;
+      }
+      move_member(a_, moved, parent, Twistd::zero(), Twistd::zero(), member.twists, own,
+                  at(result.members, i));
+      continue;
+    }
     HingeMotion<double> hinge;
     evaluate_hinge(node, m_.screws().data(), at(m_.customs(), member.node), q.data() + node.q_index,
                    still, hinge);
     Twistd* columns = result.columns.data() + member.column;
     for (int k = 0; k < node.freedoms; ++k) columns[k] = hinge.map[k];
-    move_member(a_, load_placement<double>(node) * hinge.displacement,
-                member.parent < 0 ? nullptr : &at(result.members, member.parent), Twistd::zero(),
+    move_member(a_, load_placement<double>(node) * hinge.displacement, parent, Twistd::zero(),
                 Twistd::zero(), node.freedoms, columns, at(result.members, i));
   }
   return result;
@@ -146,7 +176,7 @@ void LoopClosure::fill_rows(const Eigen::VectorXd& q, Eigen::MatrixXd& rows,
       for (int k = c.first_path; k < c.first_path + c.path_count; ++k) {
         const PathColumn& path = at(t_.paths, k);
         rows(first + i, path.column) +=
-            scale * path.sign * dot(covector, at(m.columns, path.column));
+            scale * path.sign * dot(covector, at(m.columns, path.twist));
       }
     }
   });
@@ -235,6 +265,14 @@ Eigen::VectorXd LoopClosure::unit_steps(const Eigen::VectorXd& q) const {
   const Motions m = motions(q);
   for (int k = 0; k < a_.freedoms; ++k)
     if (squared_norm(at(m.columns, k).angular) == 0.0) steps[k] = a_.length;
+  for (int i = a_.first_member; a_.flexible && i < a_.first_member + a_.member_count; ++i) {
+    const AggregateMember& member = at(t_.members, i);
+    const Node& node = at(m_.nodes(), member.node);
+    if (node.hinge != NodeHinge::modes) continue;
+    const double size = at(m_.flexible_bodies(), node.flexible).constants->size;
+    steps.segment(member.column, node.freedoms)
+        .setConstant(kMostDeflection * (size > 0.0 ? size : a_.length));
+  }
   return steps;
 }
 

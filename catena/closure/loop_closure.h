@@ -39,6 +39,8 @@ class LoopClosure {
   bool constant() const { return a_.constant; }
   // The v index of a column.
   int freedom(int column) const;
+  // Whether a column is a mode of a flexible body.
+  bool is_mode(int column) const;
 
   Eigen::VectorXd residual(const Eigen::VectorXd& q) const;
   ClosureEquations equations(const Eigen::VectorXd& q) const;
@@ -56,7 +58,8 @@ class LoopClosure {
   // q with the members moved by `step`, one number a column.
   Eigen::VectorXd moved(const Eigen::VectorXd& q, const Eigen::VectorXd& step) const;
 
-  // 1 for a freedom that turns, length() for one that only shifts: comparable steps.
+  // 1 for a freedom that turns, length() for one that only shifts, a tenth of its length for a mode
+  // of a flexible body: comparable steps.
   Eigen::VectorXd unit_steps(const Eigen::VectorXd& q) const;
 
   // "loop of 'crank', 'coupler' and 'rocker'".

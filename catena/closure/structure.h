@@ -64,6 +64,7 @@ struct Closure {
 struct PathColumn {
   int column = 0;
   double sign = 1.0;
+  int twist = 0;  // its twist there; at an attachment of a flexible body not that of the column
 };
 
 struct CouplingTerm {
@@ -77,6 +78,10 @@ struct AggregateMember {
   int parent = -1;  // among the members; −1: the base
   int column = 0;   // of its first freedom
   bool tip = true;  // no other member hangs on it
+  // The twists that it has relative to its parent: first among the aggregate's, and how many. A
+  // hinge has one for each of its columns. The modes of a flexible body have none, and each of its
+  // attachments has one for every column of the modes (`column` is the first of those).
+  int first_twist = 0, twists = 0;
 };
 
 // A row of the closure equations that the chart uses; `place` is its position among the pivots.
@@ -93,6 +98,7 @@ struct Aggregate {
   int first_member = 0, member_count = 0;
   int first_closure = 0, closure_count = 0;
   int freedoms = 0;     // of all members: columns of the closure equations
+  int twists = 0;       // of all members: those of the columns, then those at attachments
   int rows = 0;         // of all closures
   double length = 1.0;  // a length of the loop: rows that measure lengths are divided by it
   // The chart (chart.h): `order` lists the columns, dependent ones first in the order of the
@@ -104,6 +110,7 @@ struct Aggregate {
   bool constant = false;
   // Every member has one freedom, so that columns are members; for kernels of fixed size.
   bool simple = false;
+  bool flexible = false;  // modes of flexible bodies are among the members
   int first_map = 0;     // rank by independents numbers, row by row
   int independents = 0;  // freedoms − rank
 };

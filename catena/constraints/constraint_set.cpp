@@ -338,7 +338,12 @@ void ConstraintSet::add_servo_efforts(Eigen::VectorXd& effort) const {
                c.measured(thing.constraint).on_b[r];
     for (int n = thing.node; n >= 0;) {
       const Node& node = mechanism_->nodes()[index(n)];
-      if (workspace_.is_general(n)) {
+      if (node.hinge == NodeHinge::attachment) {
+        for (int k = 0; k < mechanism_->nodes()[index(node.parent)].freedoms; ++k)
+          effort[node.v_index + k] += dot(force, workspace_.attachment(n).map[k]);
+      } else if (node.flexible >= 0) {
+        // Modes have no motion of their own.
+      } else if (workspace_.is_general(n)) {
         for (int k = 0; k < node.freedoms; ++k)
           effort[node.v_index + k] += dot(force, workspace_.general(n).map[k]);
       } else {

@@ -22,6 +22,8 @@ constexpr double kRoundedParts = 100.0;
 decltype(auto) entry(auto&& container, int i) { return container[index(i)]; }
 
 HingeMatrix map_of(const Workspace& w, int n) {
+  // Between the parts of a flexible body nothing moves that a rigid body could.
+  if (w.mechanism().nodes()[index(n)].flexible >= 0) return HingeMatrix(6, 0);
   const HingeBlock hinge(w, n);
   HingeMatrix h(6, hinge.freedoms());
   for (int k = 0; k < hinge.freedoms(); ++k) h.col(k) = to_eigen(hinge.column(k));
@@ -214,6 +216,19 @@ void InterbodyForces::start_bodies(const Workspace& w) {
   }
 }
 
+// What moves a flexible body beyond its rigid inertia at rest: after inverse dynamics.
+void InterbodyForces::add_deformation(const Eigen::VectorXd& acceleration, const Workspace& w) {
+  for (const FlexiblePlace& body : mechanism_->flexible_bodies()) {
+    const Node& node = entry(mechanism_->nodes(), body.node);
+    const FlexibleScratch<double>& f = w.modes(body.node);
+    Wrenchd force = f.bias + f.change * w.node(body.node).acceleration;
+    for (int k = 0; k < node.freedoms; ++k)
+      force += acceleration[node.v_index + k] * f.coupling[k];
+    const HingePlace& hinge = entry(mechanism_->hinges(), node.hinge_index);
+    add_to_body(hinge.child_body, force);
+  }
+}
+
 // Inward over the bodies.
 void InterbodyForces::sweep_bodies(const Workspace& w, std::vector<Wrenchd>& force) const {
   for (std::size_t i = order_.size(); i-- > 0;) {
@@ -232,7 +247,7 @@ void InterbodyForces::compute(const State& state, const Eigen::VectorXd& acceler
                               const Eigen::VectorXd* effort) {
   const Eigen::VectorXd& found = inverse_dynamics(*mechanism_, state, acceleration, w, external);
   if (mechanism_->loops().empty()) {
-    collect(state, acceleration, w, external);
+    gather(state, acceleration, w, external);
     return;
   }
   // Beyond the actuators' efforts, damping, friction and springs of the hinges act.
@@ -254,6 +269,7 @@ void InterbodyForces::compute(const State& state, const Eigen::VectorXd& acceler
   add_loads(external, w);
   add_springs(w);
   add_rotors(state, all, w);
+  add_deformation(all, w);
   add_closures(state, open, w);
   sweep_bodies(w, force_);
 }
@@ -262,12 +278,20 @@ void InterbodyForces::collect(const State& state, const Eigen::VectorXd& acceler
                               std::span<const ExternalWrench> external) {
   if (!mechanism_->loops().empty())
     throw NumericalError("the forces of a closed mechanism need the efforts: use compute()");
+  if (mechanism_->has_flexible_bodies())  // forward dynamics leaves sums in their matrices
+    inverse_dynamics(*mechanism_, state, acceleration, w, external);
+  gather(state, acceleration, w, external);
+}
+
+void InterbodyForces::gather(const State& state, const Eigen::VectorXd& acceleration, Workspace& w,
+                             std::span<const ExternalWrench> external) {
   workspace_ = &w;
   place_nodes(w);
   start_bodies(w);
   add_loads(external, w);
   add_springs(w);
   add_rotors(state, acceleration, w);
+  add_deformation(acceleration, w);
   sweep_bodies(w, force_);
 }
 

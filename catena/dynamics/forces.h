@@ -120,6 +120,9 @@ class InterbodyForces {
   void add_springs(const Workspace& workspace);
   void add_rotors(const State& state, const Eigen::VectorXd& acceleration,
                   const Workspace& workspace);
+  void add_deformation(const Eigen::VectorXd& acceleration, const Workspace& workspace);
+  void gather(const State& state, const Eigen::VectorXd& acceleration, Workspace& workspace,
+              std::span<const ExternalWrench> external);
   void add_to_body(int body, const Wrenchd& needed);
   void place_nodes(Workspace& workspace);
   void start_bodies(const Workspace& workspace);

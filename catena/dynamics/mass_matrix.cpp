@@ -65,15 +65,17 @@ const Eigen::MatrixXd& mass_matrix(const Mechanism& mechanism, const Eigen::Vect
   const int n = mechanism.freedoms();
   if (whole.rows() != n) whole.resize(n, n);
   if (mechanism.has_flexible_bodies()) {
-    if (closed) refuse_flexible(mechanism, "the mass matrix of a closed mechanism");
     flexible_mass_matrix(mechanism, q, w, whole);
-    return w.mass_matrix;
+    if (!closed) return w.mass_matrix;
   }
   const PreparedInput in = prepare_position(mechanism, q, w);
-  w.prepare_rows();
   Scratch<double> scratch = w.scratch();
-  kernel_table().mass_matrix(w.model(), in, &scratch, whole.data());
-  add_remote_rotors(w, whole);
+  if (!mechanism.has_flexible_bodies()) {
+    w.prepare_rows();
+    scratch = w.scratch();
+    kernel_table().mass_matrix(w.model(), in, &scratch, whole.data());
+    add_remote_rotors(w, whole);
+  }
   if (closed) {
     run_embedded(mechanism, w.has_quaternion ? w.position : q, {}, w,
                  [&] { return kernel_table().embed(w.model(), in, &scratch); });

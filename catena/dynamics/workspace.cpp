@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "catena/base/index.h"
-#include "catena/dynamics/flexible_mass.h"
 #include "catena/dynamics/kernels/axis_motion.h"
 #include "catena/dynamics/kernels/composite_table.h"
 #include "catena/dynamics/multipliers/multiplier_dynamics.h"
@@ -27,7 +26,7 @@ struct Workspace::AggregateStore {
     const auto m = to_size(a.member_count);
     const auto t = to_size(most_terms);
     members.resize(m);
-    twists.resize(m + n);
+    twists.resize(m + to_size(a.twists));
     wrenches.resize(m + 3 * n);
     inertias.resize(m);
     numbers.resize(4 * n + n * (n + 1) + 3 * n * n + std::max(n, t * (2 + t)));
@@ -200,9 +199,6 @@ Workspace::Workspace(const Mechanism& mechanism) : mechanism_(&mechanism) {
                     return f.damping != 0.0 || f.stiffness != 0.0 || f.friction.active();
                   });
   tables_ = catena::aggregate_tables(mechanism);
-  for (const AggregateMember& member : tables_.members)
-    if (mechanism.nodes()[index(member.node)].flexible >= 0)
-      refuse_flexible(mechanism, "a closed loop with a flexible member");
   flexible_ = {mechanism.flexible_tables(), mechanism.attachment_tables()};
   place_rotors();
   choose_kinds();

@@ -447,14 +447,17 @@ class Finisher {
     }
   }
 
+  // The ruthless model has W(0) and X(0): rates that no position follows.
   void check_flexible_loops(std::vector<Diagnostic>& found) const {
     for (const FlexiblePlace& body : m_.flexible_)
       for (const LoopPlace& loop : m_.loops_)
-        if (std::find(loop.nodes.begin(), loop.nodes.end(), body.node) != loop.nodes.end())
+        if (body.constants->model == FlexibleModel::ruthless &&
+            std::find(loop.nodes.begin(), loop.nodes.end(), body.node) != loop.nodes.end())
           found.push_back({Severity::error, at(d_.bodies, body.body).source,
                            "flexible body '" + body.name +
-                               "' is part of a closed loop, which is not supported yet; close the "
-                               "loop by a stiff spring, or make the body rigid"});
+                               "' is part of a closed loop, and its ruthless model moves what hangs "
+                               "on it without displacing it, so that the loop could not stay closed; "
+                               "use 'model: consistent'"});
   }
 
   void report_loops() {

@@ -248,6 +248,7 @@ class Analysis {
           {group_of(at(d_.rods, r).body_a), group_of(at(d_.rods, r).body_b), -1, r});
     join_blocks(graph);
     const std::vector<int> coupling_member = join_coupled(graph);
+    join_modes(graph);
     store_loops(graph, coupling_member);
   }
 
@@ -301,6 +302,17 @@ class Analysis {
         }
     }
     return coupling_member;
+  }
+
+  // A loop that hangs on the modes of a flexible body moves by them: it takes them in.
+  void join_modes(LoopGraph& graph) const {
+    for (const int g : t_.order) {
+      if (!at(graph.in_loop, g)) continue;
+      if (at(d_.hinges, at(t_.inboard, g).hinge).type != HingeType::attachment) continue;
+      const int modes = at(t_.parent_group, g);
+      at(graph.in_loop, modes) = 1;
+      graph.together.join(g, modes);
+    }
   }
 
   static int outer_of(const LoopGraph& graph, int a, int b) {

@@ -4,7 +4,9 @@
 #include "catena/base/dense.h"
 #include "catena/base/index.h"
 #include "catena/dynamics/embedding.h"
+#include "catena/dynamics/flexible_mass.h"
 #include "catena/dynamics/inverse.h"
+#include "catena/sensitivity/flexible_derivatives.h"
 
 namespace catena {
 namespace {
@@ -38,6 +40,25 @@ std::vector<int> places(const Workspace& d, int freedoms) {
   return result;
 }
 
+// The derivatives of the spanning tree's efforts at w.acceleration in w.inverse, the efforts in
+// w.effort, and its mass matrix: of a mechanism with flexible bodies, by dual numbers.
+void flexible_tree_matrices(const Mechanism& mechanism, const State& state, const SweepInput& in,
+                            SensitivityWorkspace& w, std::span<const ExternalWrench> external,
+                            Eigen::MatrixXd& mass) {
+  Workspace& d = w.dynamics();
+  const Eigen::Index n = mechanism.freedoms();
+  SweepInput given = in;
+  given.acceleration = w.acceleration.data();
+  Scratch<double> scratch = d.scratch();
+  w.effort.resize(n);
+  kernel_table().inverse(d.tree_model(), given, &scratch, w.effort.data());
+  if (d.has_passive_elements()) w.effort -= Eigen::Map<const Eigen::VectorXd>(in.effort, n);
+  const Eigen::VectorXd& q = d.has_quaternion ? d.position : state.q;
+  w.flexible_duals().inverse(q, state.v, w.acceleration, external, w.inverse);
+  mass.resize(n, n);
+  flexible_mass_matrix(mechanism, state.q, d, mass);
+}
+
 // The reduced matrices at accelerations `all` of the spanning tree: Xᵀ r, its derivatives and Xᵀ M
 // X. `applied`: efforts that are given at all freedoms and are taken off r (null: none).
 void reduce_matrices(const Mechanism& mechanism, const State& state, const Eigen::VectorXd& all,
@@ -49,9 +70,15 @@ void reduce_matrices(const Mechanism& mechanism, const State& state, const Eigen
   compute_tangent(state, w);
   // The efforts of the spanning tree, in its own columns: r_k = S_k · F, plus rotors and passive.
   const PreparedInput in = prepare(mechanism, state, nullptr, external, d);
-  compute_columns(in, w.acceleration.data(), false, w);
-  compute_tree_matrices(state, external, w);
-  tree_effort(in, w, w.effort);
+  const bool flexible = mechanism.has_flexible_bodies();
+  Eigen::MatrixXd flexible_mass;
+  if (flexible) {
+    flexible_tree_matrices(mechanism, state, in, w, external, flexible_mass);
+  } else {
+    compute_columns(in, w.acceleration.data(), false, w);
+    compute_tree_matrices(state, external, w);
+    tree_effort(in, w, w.effort);
+  }
   if (applied != nullptr) w.effort -= *applied;
 
   const std::vector<int> place = places(d, mechanism.freedoms());
@@ -83,14 +110,18 @@ void reduce_matrices(const Mechanism& mechanism, const State& state, const Eigen
       }
   }
   using Padded = Eigen::Map<const Eigen::MatrixXd, 0, Eigen::OuterStride<>>;
-  const Padded by_q(w.by_q(), n, n, Eigen::OuterStride<>(w.stride()));
-  const Padded by_v(w.by_v(), n, n, Eigen::OuterStride<>(w.stride()));
-  const Padded mass(w.mass(), n, n, Eigen::OuterStride<>(w.stride()));
+  const auto padded = [&](const double* own, const Eigen::MatrixXd& dense) {
+    return flexible ? Padded(dense.data(), n, n, Eigen::OuterStride<>(n))
+                    : Padded(own, n, n, Eigen::OuterStride<>(w.stride()));
+  };
   InverseDerivatives& out = w.inverse;
+  const Padded by_q = padded(w.by_q(), out.dq);
+  const Padded by_v = padded(w.by_v(), out.dv);
+  const Padded mass = padded(w.mass(), flexible_mass);
   const Eigen::MatrixXd all_dq = by_q * t.map + by_v * t.velocity_dq + mass * t.bias_dq;
   const Eigen::MatrixXd all_dv = by_v * t.map + mass * t.bias_dv;
   const Eigen::MatrixXd left = t.map.transpose() * mass;
-  out.dq = turned + t.map.transpose() * all_dq;
+  out.dq = turned + t.map.transpose() * all_dq;  // not before all_dq and all_dv are known
   out.dv = t.map.transpose() * all_dv;
   out.da = left * t.map;
 }

@@ -46,6 +46,8 @@ const ForwardDerivatives& forward_dynamics_derivatives(const Mechanism& mechanis
                                                        std::span<const ExternalWrench> external) {
   ForwardDerivatives& out = w.forward;
   out.acceleration = forward_dynamics(mechanism, state, effort, w.dynamics(), external);
+  if (!mechanism.loops().empty())
+    return closed_forward_derivatives(mechanism, state, effort, w, external);
   if (mechanism.has_flexible_bodies()) {
     flexible_inverse_derivatives(mechanism, state, out.acceleration, w, external);
     const Cholesky factor(w.inverse.da);
@@ -55,8 +57,6 @@ const ForwardDerivatives& forward_dynamics_derivatives(const Mechanism& mechanis
     out.dv = -factor.solve(w.inverse.dv);
     return out;
   }
-  if (!mechanism.loops().empty())
-    return closed_forward_derivatives(mechanism, state, effort, w, external);
   const bool recursive = w.dynamics().remote_drives().empty();
   SweepInput in;
   if (recursive) {

@@ -5,7 +5,6 @@
 
 #include "catena/base/index.h"
 #include "catena/dynamics/embedding.h"
-#include "catena/dynamics/flexible_mass.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/mass_matrix.h"
 #include "catena/sensitivity/closed_derivatives.h"
@@ -55,8 +54,6 @@ const InverseDerivatives& flexible_inverse_derivatives(const Mechanism& mechanis
                                                        const Eigen::VectorXd& acceleration,
                                                        SensitivityWorkspace& w,
                                                        std::span<const ExternalWrench> external) {
-  if (!mechanism.loops().empty())
-    refuse_flexible(mechanism, "a derivative of the dynamics of a closed mechanism");
   inverse_dynamics(mechanism, state, acceleration, w.dynamics(), external);  // checks the input
   const Eigen::VectorXd& q = w.dynamics().has_quaternion ? w.dynamics().position : state.q;
   w.flexible_duals().inverse(q, state.v, acceleration, external, w.inverse);
@@ -70,10 +67,10 @@ const InverseDerivatives& inverse_dynamics_derivatives(const Mechanism& mechanis
                                                        SensitivityWorkspace& w,
                                                        std::span<const ExternalWrench> external) {
   check_vector(mechanism.velocity_names(), acceleration, "acceleration");
-  if (mechanism.has_flexible_bodies())
-    return flexible_inverse_derivatives(mechanism, state, acceleration, w, external);
   if (!mechanism.loops().empty())
     return closed_inverse_derivatives(mechanism, state, acceleration, w, external);
+  if (mechanism.has_flexible_bodies())
+    return flexible_inverse_derivatives(mechanism, state, acceleration, w, external);
   const PreparedInput in = prepare(mechanism, state, nullptr, external, w.dynamics());
   compute_columns(in, acceleration.data(), false, w);
   compute_tree_matrices(state, external, w);

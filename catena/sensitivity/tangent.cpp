@@ -5,6 +5,7 @@
 
 #include "catena/base/index.h"
 #include "catena/dynamics/kernels/aggregate_closure.h"
+#include "catena/dynamics/kernels/flexible_store.h"
 #include "catena/model/configuration.h"
 
 namespace catena {
@@ -54,6 +55,7 @@ struct ClosureDuals::Store {
   std::vector<Twist<Number>> columns;
   std::vector<Number> bias, rows, map, work;
   std::vector<int> place;
+  FlexibleStore<Number> flexible;
 
   Scratch<Number> scratch() {
     Scratch<Number> s;
@@ -61,6 +63,8 @@ struct ClosureDuals::Store {
     s.general = general.data();
     s.sine = sine.data();
     s.cosine = cosine.data();
+    s.flexible = flexible.bodies();
+    s.attachments = flexible.attachments();
     return s;
   }
   AggregateScratch<Number> aggregate() {
@@ -81,11 +85,12 @@ ClosureDuals::~ClosureDuals() = default;
 ClosureDuals::ClosureDuals(const Workspace& w) : store_(std::make_unique<Store>()) {
   const Mechanism& m = w.mechanism();
   const AggregateTables& t = w.aggregate_tables();
-  std::size_t generals = 0, members = 0, freedoms = 0, terms = 0;
+  std::size_t generals = 0, members = 0, freedoms = 0, twists = 0, terms = 0;
   for (int i = 0; i < static_cast<int>(m.nodes().size()); ++i) generals += w.is_general(i) ? 1 : 0;
   for (const Aggregate& a : t.aggregates) {
     members = std::max(members, to_size(a.member_count));
     freedoms = std::max(freedoms, to_size(a.freedoms));
+    twists = std::max(twists, to_size(a.twists));
   }
   for (const Closure& c : t.closures) terms = std::max(terms, to_size(c.term_count));
   Store& s = *store_;
@@ -96,7 +101,8 @@ ClosureDuals::ClosureDuals(const Workspace& w) : store_(std::make_unique<Store>(
   s.cosine.resize(s.q.size());
   s.v.resize(to_size(m.freedoms()));
   s.members.resize(members);
-  s.columns.resize(freedoms);
+  s.columns.resize(twists);
+  s.flexible = {m.flexible_tables(), m.attachment_tables()};
   s.bias.resize(freedoms);
   s.place.resize(freedoms);
   s.rows.resize(freedoms * (freedoms + 1));
@@ -114,14 +120,19 @@ void ClosureDuals::set_position(const Workspace& w, int loop_index, const double
   for (int i = 0; i < a.member_count; ++i) {
     const AggregateMember& member = model.members[a.first_member + i];
     const Node& node = model.nodes[member.node];
+    const auto set = [&](int c, double rate) {
+      Number& x = store_->q[index(node.q_index + c)];
+      if (slot == 0) x = constant(q[node.q_index + c]);
+      x.derivative[slot] = rate;
+    };
+    if (node.flexible >= 0) {
+      for (int f = 0; f < node.freedoms; ++f) set(f, speed(member.column + f));
+      continue;
+    }
     double speeds[kMaxFreedoms] = {}, rate[kMaxCoordinates];
     for (int f = 0; f < node.freedoms; ++f) speeds[f] = speed(member.column + f);
     node_position_rate(node, q + node.q_index, speeds, rate);
-    for (int c = 0; c < node.coordinates; ++c) {
-      Number& x = store_->q[index(node.q_index + c)];
-      if (slot == 0) x = constant(q[node.q_index + c]);
-      x.derivative[slot] = rate[c];
-    }
+    for (int c = 0; c < node.coordinates; ++c) set(c, rate[c]);
   }
 }
 

@@ -58,8 +58,8 @@ std::unique_ptr<Integrator> integrator_for(Equations& equations, StopsAndFrictio
                 "' cannot keep a motion on constraints that are switched, or on loops by "
                 "multipliers; use dop853, arkode, bdf or ida, or rk4, euler, ab2, ab3, ab4, am4 "
                 "with a step");
-  if (settings.method == Method::midpoint || settings.method == Method::ida)
-    refuse_flexible(equations.mechanism(), "method 'midpoint' or 'ida'");
+  if (settings.method == Method::midpoint)
+    refuse_flexible(equations.mechanism(), "method 'midpoint'");
   // Only what is on constraints needs to be moved back.
   if (equations.constraints() != nullptr && settings.method == Method::bdf)
     return make_cvode(equations, settings, true);
@@ -85,6 +85,7 @@ Simulation::Simulation(const Mechanism& mechanism, const State& at,
       switching_(equations_, settings_.actions),
       watch_(equations_, stops_, switching_, settings_.actions),
       auditor_(equations_),
+      flexible_(mechanism),
       outputs_(equations_, settings_.outputs, settings_.extra_outputs),
       integrator_(integrator_for(equations_, stops_, settings_.actions, settings_.integrator)),
       now_(integrator_.get()),
@@ -125,6 +126,7 @@ void Simulation::start(const State& initial) {
     auditor_.start(here_);
     if (stepping_ != nullptr) stepping_->look_ahead(0.0, y_);
     write_row(here_, y_);
+    watch_flexible();
     next_output_ = 1;
     next_checkpoint_ = 1;
     restart();
@@ -213,12 +215,18 @@ void Simulation::go_to_end_of_step() {
   y_ = step_.y_end();
   here_ = step_.last();
   write_rows();
+  watch_flexible();
   if (stepping_ != nullptr) {
     for (RunEvent& event : stepping_->take_log()) log_.push_back(std::move(event));
     write_log();
   }
   switching_.check(here_);
   stops_.check(here_);
+}
+
+void Simulation::watch_flexible() {
+  flexible_.look(t_, here_.state, log_);
+  if (!log_.empty()) write_log();
 }
 
 void Simulation::go_to_event(double t) {

@@ -22,6 +22,7 @@
 #include "catena/simulation/last_step.h"
 #include "catena/simulation/nonsmooth/events.h"
 #include "catena/simulation/nonsmooth/time_stepping.h"
+#include "catena/simulation/recording/flexible_watch.h"
 #include "catena/simulation/recording/output_columns.h"
 #include "catena/simulation/signals/signal_resolution.h"
 #include "catena/simulation/simulate.h"
@@ -43,6 +44,7 @@ class Simulation {
   void advance();
   // Advances one step; retries with a shorter one if its end state cannot be closed.
   void make_step(double limit);
+  void watch_flexible();
   void go_to_event(double t);
   void go_to_end_of_step();
   void apply(const EventWatch::Hits& hits);
@@ -105,6 +107,7 @@ class Simulation {
   Switching switching_;
   EventWatch watch_;
   Auditor auditor_;
+  FlexibleWatch flexible_;
   OutputColumns outputs_;
   std::unique_ptr<Integrator> integrator_;
   std::unique_ptr<TimeStepping> stretch_;                 // null: never needed

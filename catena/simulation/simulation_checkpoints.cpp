@@ -74,6 +74,7 @@ bool Simulation::make_checkpoint() {
   append(switching_.save());
   append(stops_.save());
   append(auditor_.save());
+  append(flexible_.save());
   append(equations_.sampled().save());
   const std::optional<TimeStepping::Quality> quality = stepping_quality();
   const TimeStepping::Quality q = quality.value_or(TimeStepping::Quality{});
@@ -94,7 +95,8 @@ void Simulation::load(const RunCheckpoint& from) {
   const std::size_t needed =
       kCheckpointHeader + index(equations_.size()) + index(mechanism_.coordinates()) + n + 3 * n +
       index(equations_.signals().switches()) + switching_.saved() + stops_.saved() +
-      Auditor::kSaved + equations_.sampled().saved() + kSavedQuality + kSavedStretch + 7;
+      Auditor::kSaved + flexible_.saved() + equations_.sampled().saved() + kSavedQuality +
+      kSavedStretch + 7;
   if (s.size() != needed || s[0] != kCheckpointFormat ||
       s[1] != static_cast<double>(equations_.size()))
     throw_foreign_checkpoint();
@@ -128,6 +130,8 @@ void Simulation::load(const RunCheckpoint& from) {
   at += stops_.saved();
   auditor_.restore({s.data() + at, Auditor::kSaved});
   at += Auditor::kSaved;
+  flexible_.restore({s.data() + at, flexible_.saved()});
+  at += flexible_.saved();
   equations_.sampled().restore({s.data() + at, equations_.sampled().saved()});
   at += equations_.sampled().saved();
   if (s[at] != 0.0)

@@ -159,6 +159,7 @@ std::optional<TimeStepping::Quality> Simulation::stepping_quality() const {
 SimulationResult Simulation::result() const {
   SimulationResult r;
   r.audit = auditor_.report(y_);
+  r.audit.flexible = flexible_.report();
   if (const std::optional<TimeStepping::Quality> q = stepping_quality())
     r.audit.contact = Audit::Contact{q->residual, q->penetration, q->creep, q->restored};
   r.steps = now_->statistics();

@@ -24,6 +24,9 @@ std::string to_json(const SimulationResult& r) {
                                 {"penetration", r.audit.contact->penetration},
                                 {"creep", r.audit.contact->creep},
                                 {"restored", r.audit.contact->restored}};
+  for (const FlexibleDomain& d : r.audit.flexible)
+    json["audit"]["flexible"][d.body] = {
+        {"deflection", d.deflection}, {"rate", d.rate}, {"pivot", d.pivot}};
   json["work"] = Json::object();
   for (const ElementWork& work : r.audit.work) json["work"][work.element] = work.work;
   json["steps"] = {{"accepted", r.steps.steps},

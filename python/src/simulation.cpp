@@ -152,6 +152,16 @@ void bind_results(py::module_& m) {
       .def_readonly("restored", &C::restored,
                     "J, the energy that steps missed and that was restored, in all.");
   picklable(contact, &C::residual, &C::penetration, &C::creep, &C::restored);
+  using D = FlexibleDomain;
+  py::class_<D> domain(m, "FlexibleDomain",
+                       "How far a flexible body was from the limits of its model, the worst of the "
+                       "run.");
+  domain.def_readonly("body", &D::body, "Its name.")
+      .def_readonly("deflection", &D::deflection, "Over its length.")
+      .def_readonly("rate", &D::rate,
+                    "Angular velocity of its frame over its first natural frequency.")
+      .def_readonly("pivot", &D::pivot, "The smallest of its inertia, over that at rest.");
+  picklable(domain, &D::body, &D::deflection, &D::rate, &D::pivot);
   audit.def_readonly("energy_drift", &Audit::energy_drift, "Relative.")
       .def_readonly("energy_error", &Audit::energy_error, "J.")
       .def_readonly("energy_scale", &Audit::energy_scale, "J.")
@@ -162,6 +172,7 @@ void bind_results(py::module_& m) {
       .def_readonly("closure_residual", &Audit::closure_residual,
                     "The largest of all loops, radians or fractions of a loop's size.")
       .def_readonly("contact", &Audit::contact, "ContactAudit; None: no time-stepping.")
+      .def_readonly("flexible", &Audit::flexible, "list of FlexibleDomain, by flexible body.")
       .def_readonly("initial_energy", &Audit::initial_energy, "J.")
       .def_readonly("final_energy", &Audit::final_energy, "J.")
       .def_readonly("work", &Audit::work, "list of ElementWork.")
@@ -170,7 +181,7 @@ void bind_results(py::module_& m) {
                ", closure_residual=" + number(a.closure_residual) + ")";
       });
   picklable(audit, &A::energy_drift, &A::energy_error, &A::energy_scale, &A::linear_momentum_drift,
-            &A::angular_momentum_drift, &A::closure_residual, &A::contact, &A::initial_energy,
+            &A::angular_momentum_drift, &A::closure_residual, &A::contact, &A::flexible, &A::initial_energy,
             &A::final_energy, &A::work);
   using S = StepStatistics;
   py::class_<S> steps(m, "StepStatistics", "How many steps an integrator took.");

@@ -87,8 +87,15 @@ struct AggregateElimination {
   const int* freedom = s.model.freedom_of_column + a.first_order;
 
   const AggregateMember& member(int i) const { return s.model.members[a.first_member + i]; }
-  int freedoms_of(const AggregateMember& m) const {
-    return kSize > 0 ? 1 : static_cast<int>(s.node(m.node).freedoms);
+  int twists_of(const AggregateMember& m) const { return kSize > 0 ? 1 : m.twists; }
+  int first_twist_of(const AggregateMember& m) const {
+    return kSize > 0 ? m.column : m.first_twist;
+  }
+  bool is_modes(const AggregateMember& m) const {
+    return kSize == 0 && a.flexible && s.node(m.node).hinge == NodeHinge::modes;
+  }
+  bool is_attachment(const AggregateMember& m) const {
+    return kSize == 0 && a.flexible && s.node(m.node).hinge == NodeHinge::attachment;
   }
 
   // Motion-driven freedoms are independent; their acceleration joins the bias.
@@ -123,12 +130,41 @@ struct AggregateElimination {
         g.force[i] = Ad_star_inverse(pose, force);
         continue;
       }
-      const int freedoms = freedoms_of(m);
       Twist<Scalar> acceleration = Ad(pose, w.bias);
       if (m.parent >= 0) acceleration += g.acceleration[m.parent];
-      for (int k = m.column; k < m.column + freedoms; ++k) acceleration += g.bias[k] * g.columns[k];
+      const Twist<Scalar>* columns = g.columns + first_twist_of(m);
+      for (int k = 0; k < twists_of(m); ++k) acceleration += g.bias[m.column + k] * columns[k];
       g.acceleration[i] = acceleration;
+      if (is_modes(m)) {
+        find_modal_forces(i, pose);
+        continue;
+      }
       g.force[i] = Ad_star_inverse(pose, w.force) + g.composite[i] * acceleration;
+    }
+  }
+
+  // The same of the modes of a flexible body, whose own part of M, U and Sᵀ F starts here: M̄ and b
+  // of flexible_node.h, with what hangs on its other attachments.
+  void find_modal_forces(int i, const Transform<Scalar>& pose) const {
+    const AggregateMember& m = member(i);
+    const Node& node = s.node(m.node);
+    const NodeScratch<Scalar>& w = s.at(m.node);
+    const FlexibleScratch<Scalar>& f = s.scratch.flexible[node.flexible];
+    const int modes = node.freedoms;
+    g.composite[i] =
+        shift_to_parent(pose, w.articulated + ArticulatedInertia<Scalar>::from(f.change));
+    g.force[i] = Ad_star_inverse(pose, w.force + f.bias) + g.composite[i] * g.acceleration[i];
+    for (int k = 0; k < modes; ++k) {
+      const int column = m.column + k;
+      g.momentum[column] = Ad_star_inverse(pose, f.coupling[k]);
+      g.force[i] += g.bias[column] * g.momentum[column];
+      Scalar needed = f.force[k] + dot(g.momentum[column], g.acceleration[i]);
+      for (int l = 0; l < modes; ++l) {
+        const Scalar mass = f.mass[l <= k ? k * modes + l : l * modes + k];
+        g.mass[column * size + m.column + l] = mass;
+        needed = needed + mass * g.bias[m.column + l];
+      }
+      g.needed[column] = needed;
     }
   }
 
@@ -147,24 +183,54 @@ struct AggregateElimination {
     }
   }
 
+  // M of a column with those of the members between it and the base, from its momentum U.
+  void add_inner_masses(int k, int innermost, const Wrench<Scalar>& momentum) const {
+    for (int j = innermost; j >= 0; j = member(j).parent) {
+      const AggregateMember& inner = member(j);
+      const int count = twists_of(inner), twist = first_twist_of(inner);
+      for (int t = 0; t < count; ++t) {
+        const int l = inner.column + t;
+        g.mass[k * size + l] = g.mass[l * size + k] = dot(momentum, g.columns[twist + t]);
+      }
+    }
+  }
+
+  // What a member's own columns feel. Those of modes feel their attachments first.
+  void compose_member(int i) const {
+    const AggregateMember& m = member(i);
+    if (is_modes(m)) {
+      for (int k = m.column; k < m.column + s.node(m.node).freedoms; ++k)
+        add_inner_masses(k, m.parent, g.momentum[k]);
+      return;
+    }
+    const int count = is_lone(s.model, m) ? 0 : twists_of(m);
+    const Twist<Scalar>* columns = g.columns + first_twist_of(m);
+    const bool shared = is_attachment(m);
+    for (int t = 0; t < count; ++t) {
+      const int k = m.column + t;
+      const Wrench<Scalar> momentum = g.composite[i] * columns[t];
+      if (shared) {
+        g.needed[k] = g.needed[k] + dot(g.force[i], columns[t]);
+        g.momentum[k] += momentum;
+        for (int l = 0; l < count; ++l) {
+          Scalar& mass = g.mass[k * size + m.column + l];
+          mass = mass + dot(momentum, columns[l]);
+        }
+        continue;
+      }
+      g.needed[k] = dot(g.force[i], columns[t]);
+      g.momentum[k] = momentum;
+      for (int l = m.column; l <= k; ++l)
+        g.mass[k * size + l] = g.mass[l * size + k] = dot(momentum, columns[l - m.column]);
+      add_inner_masses(k, m.parent, momentum);
+    }
+  }
+
   // Inward: composite inertias R and forces F; M, U and Sᵀ F of the spanning tree.
   void compose(AggregateSum<Scalar>& sum) const {
     for (int i = members; i-- > 0;) {
       const AggregateMember& m = member(i);
-      const int freedoms = is_lone(s.model, m) ? 0 : freedoms_of(m);
-      for (int k = m.column; k < m.column + freedoms; ++k) {
-        g.needed[k] = dot(g.force[i], g.columns[k]);
-        const Wrench<Scalar> momentum = g.composite[i] * g.columns[k];
-        g.momentum[k] = momentum;
-        for (int l = m.column; l <= k; ++l)
-          g.mass[k * size + l] = g.mass[l * size + k] = dot(momentum, g.columns[l]);
-        for (int j = m.parent; j >= 0; j = member(j).parent) {
-          const AggregateMember& inner = member(j);
-          const int inner_freedoms = freedoms_of(inner);
-          for (int l = inner.column; l < inner.column + inner_freedoms; ++l)
-            g.mass[k * size + l] = g.mass[l * size + k] = dot(momentum, g.columns[l]);
-        }
-      }
+      compose_member(i);
       if (m.parent < 0) {
         sum.force += g.force[i];
         sum.inertia += g.composite[i];
@@ -191,8 +257,9 @@ struct AggregateElimination {
         g.needed[k] = g.needed[k] + dot(coupling, g.acceleration[m.parent].angular);
       for (int j = m.parent; j >= 0; j = member(j).parent) {
         const AggregateMember& inner = member(j);
-        for (int l = inner.column; l < inner.column + s.node(inner.node).freedoms; ++l) {
-          const Scalar entry = dot(coupling, g.columns[l].angular);
+        for (int t = 0; t < twists_of(inner); ++t) {
+          const int l = inner.column + t;
+          const Scalar entry = dot(coupling, g.columns[first_twist_of(inner) + t].angular);
           g.mass[k * size + l] = g.mass[k * size + l] + entry;
           g.mass[l * size + k] = g.mass[l * size + k] + entry;
         }

@@ -54,6 +54,26 @@ inline bool is_placed_early(const SweepModel& model, const Aggregate& a) {
          (model.order_flags[model.members[a.first_member].node] & kPlacedEarly) != 0;
 }
 
+// Modes of a flexible body move with its frame, an attachment also by the columns W of the modes.
+template <class S>
+[[gnu::noinline]] void move_flexible_member(const S& s, const Aggregate& a,
+                                            const AggregateMember& member,
+                                            const AggregateScratch<typename S::Scalar>& g,
+                                            MemberMotion<typename S::Scalar>& m) {
+  using Scalar = typename S::Scalar;
+  const Node& node = s.node(member.node);
+  const NodeScratch<Scalar>& w = s.at(member.node);
+  const MemberMotion<Scalar>* parent = member.parent < 0 ? nullptr : g.members + member.parent;
+  Twist<Scalar>* columns = g.columns + member.first_twist;
+  if (node.hinge == NodeHinge::modes) {
+    for (int k = 0; k < node.freedoms; ++k) columns[k] = Twist<Scalar>::zero();
+  } else {
+    const Twist<Scalar>* map = s.scratch.attachments[node.flexible].map;
+    for (int k = 0; k < member.twists; ++k) columns[k] = map[k];
+  }
+  move_member(a, w.to_parent, parent, w.twist, w.bias, member.twists, columns, m);
+}
+
 // Places the hinges of the members. S of their freedoms, their poses and (unless only those are
 // wanted: v null) twists and biases.
 template <class S>
@@ -68,6 +88,10 @@ template <class S>
     with_hinge(s.hinge_kind(member.node), [&](auto hinge) { hinge.place(s, member.node); });
     const MemberMotion<Scalar>* parent = member.parent < 0 ? nullptr : g.members + member.parent;
     MemberMotion<Scalar>& m = g.members[i];
+    if (a.flexible && node.flexible >= 0) {
+      move_flexible_member(s, a, member, g, m);
+      continue;
+    }
     Twist<Scalar>* columns = g.columns + member.column;
     if (s.model.general_index[member.node] >= 0) {
       const GeneralScratch<Scalar>& hinge = s.general(member.node);
@@ -222,8 +246,8 @@ inline void fill_geometric(const S& s, const Closure& c, int number,
   if (row.entries != nullptr)
     for (int k = c.first_path; k < c.first_path + c.path_count; ++k) {
       const PathColumn& path = s.model.paths[k];
-      row.entries[g.place_of_column[path.column]] =
-          Scalar(path.sign) * dot(covector, g.columns[path.column]);
+      Scalar& entry = row.entries[g.place_of_column[path.column]];
+      entry = entry + Scalar(path.sign) * dot(covector, g.columns[path.twist]);
     }
   const Vec3<Scalar> apart = sides.child.pose.translation - sides.parent.pose.translation;
   if (c.kind == ClosureKind::rod)

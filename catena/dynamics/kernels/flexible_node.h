@@ -132,20 +132,6 @@ struct ModesNode {
     }
   }
 
- private:
-  // Kinematics: M̄(η) and the momentum of the modes, for those who sum over bodies.
-  template <class S>
-  static void show(const S& s, int n) {
-    using Scalar = typename S::Scalar;
-    const Node& node = s.node(n);
-    const FlexibleTable& t = *s.model.flexible[node.flexible];
-    FlexibleScratch<Scalar>& f = s.scratch.flexible[node.flexible];
-    deform_body(t, t.ruthless ? nullptr : s.in.q + node.q_index, f);
-    f.momentum = Wrench<Scalar>::zero();
-    if (s.in.v == nullptr) return;
-    for (int k = 0; k < t.modes; ++k) f.momentum += s.in.v[node.v_index + k] * f.coupling[k];
-  }
-
   // M̄(η) and b: what the inward sweep starts from.
   template <class S>
   static void deform(const S& s, int n) {
@@ -191,6 +177,20 @@ struct ModesNode {
     f.bias.moment += inertia_rate * turn + cross(moment_rate, v.linear);
     f.bias.force -= cross(moment_rate, turn);
     f.bias -= ad_star(v, p);
+  }
+
+ private:
+  // Kinematics: M̄(η) and the momentum of the modes, for those who sum over bodies.
+  template <class S>
+  static void show(const S& s, int n) {
+    using Scalar = typename S::Scalar;
+    const Node& node = s.node(n);
+    const FlexibleTable& t = *s.model.flexible[node.flexible];
+    FlexibleScratch<Scalar>& f = s.scratch.flexible[node.flexible];
+    deform_body(t, t.ruthless ? nullptr : s.in.q + node.q_index, f);
+    f.momentum = Wrench<Scalar>::zero();
+    if (s.in.v == nullptr) return;
+    for (int k = 0; k < t.modes; ++k) f.momentum += s.in.v[node.v_index + k] * f.coupling[k];
   }
 
   // Tells force-driven from motion-driven modes; the latter's accelerations join the forces.

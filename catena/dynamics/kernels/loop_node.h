@@ -7,6 +7,8 @@
 // which close by geometry. Members that are only coupled are placed in the sweep.
 #pragma once
 
+#include <type_traits>
+
 #include "catena/dynamics/kernels/aggregate.h"
 #include "catena/dynamics/kernels/hinge_kinds.h"
 
@@ -20,6 +22,7 @@ struct MemberNode {
     with_hinge(s.hinge_kind(n), [&](auto hinge) {
       if (!placed) hinge.place(s, n);
       hinge.turn(s, n);
+      if constexpr (std::is_same_v<decltype(hinge), ModesNode>) hinge.deform(s, n);
     });
   }
 

@@ -46,6 +46,39 @@ inline void pass_columns(const Transform<double>& x, const double (&f)[6][kLanes
   }
 }
 
+// An attachment of a flexible body gives its modes the efforts Wᵀ F, which wait in `efforts`.
+template <int kLanes>
+inline void push_modes(int modes, const Twist<double>* map, const double (&f)[6][kLanes],
+                       bool start, double* efforts) {
+  for (int k = 0; k < modes; ++k) {
+    double* to = efforts + static_cast<std::ptrdiff_t>(k) * kLanes;
+    for (int l = 0; l < kLanes; ++l) {
+      double sum = start ? 0.0 : to[l];
+      for (int i = 0; i < 6; ++i) sum += map[k][i] * f[i][l];
+      to[l] = sum;
+    }
+  }
+}
+
+// The modes of a flexible body: y = L⁻¹ ε, of which their frame feels F − Yᵀ y (flexible_node.h).
+// `found` has Wᵀ F of the attachments if one was `pushed`.
+template <int kLanes>
+inline void carry_modes(int modes, const FlexibleScratch<double>& body, bool pushed,
+                        const double* effort, double* found, double (&f)[6][kLanes]) {
+  for (int k = 0; k < modes; ++k) {
+    double* own = found + static_cast<std::ptrdiff_t>(k) * kLanes;
+    const double* row = body.factor + static_cast<std::ptrdiff_t>(k) * modes;
+    for (int l = 0; l < kLanes; ++l)
+      own[l] = (pushed ? own[l] : 0.0) + (effort == nullptr ? 0.0 : effort[k * kLanes + l]);
+    for (int j = 0; j < k; ++j)
+      for (int l = 0; l < kLanes; ++l) own[l] -= row[j] * found[j * kLanes + l];
+    const double inverse = 1.0 / row[k];
+    for (int l = 0; l < kLanes; ++l) own[l] *= inverse;
+    for (int i = 0; i < 6; ++i)
+      for (int l = 0; l < kLanes; ++l) f[i][l] -= body.reduced[k][i] * own[l];
+  }
+}
+
 // ε = e + Hᵀ F,  F_parent += Ad*⁻¹ (F − U D⁻¹ ε), for the columns F (applied wrenches) and e
 // (efforts) of a constraint.
 template <int kLanes>
@@ -66,6 +99,17 @@ void carry_columns(const SweepModel& model, const Scratch<double>& s, const Cons
     const int parent = t.parent[e];
     double* to = parent < 0 ? nullptr : t.force + static_cast<std::ptrdiff_t>(parent) * 6 * kLanes;
     const bool start = (t.flags[e] & kStartsParent) != 0;
+    if (node.flexible >= 0) {
+      if (node.hinge == NodeHinge::modes)
+        carry_modes<kLanes>(node.freedoms, s.flexible[node.flexible],
+                            (t.flags[e] & kFirstAtModes) != 0, effort, found, f);
+      else
+        push_modes<kLanes>(model.nodes[node.parent].freedoms, s.attachments[node.flexible].map, f,
+                           (t.flags[e] & kFirstAtModes) != 0,
+                           t.found + static_cast<std::ptrdiff_t>(t.slot[parent]) * kLanes);
+      if (to != nullptr) pass_columns<kLanes>(w.to_parent, f, start, to);
+      continue;
+    }
     if (model.general_index[n] < 0) {
       const bool turns = node.hinge == NodeHinge::revolute;
       const int r = turns ? 2 : 5;
@@ -132,6 +176,22 @@ void meet_columns(const double* a, const double* b, int count, const int* slots_
     for (int j = 0; j < kLanesB; ++j) block[i * kLanesB + j] += sum[i][j];
 }
 
+// η̈ = L⁻ᵀ (y − Y a) of the modes of a flexible body, and a += W η̈ of an attachment.
+inline void respond_flexible(const SweepModel& model, const Scratch<double>& s, int n,
+                             const double* innovation, double* change, Twist<double>& a) {
+  const Node& node = model.nodes[n];
+  double* own = change + node.v_index;
+  if (node.hinge == NodeHinge::modes) {
+    const FlexibleScratch<double>& body = s.flexible[node.flexible];
+    for (int k = 0; k < node.freedoms; ++k)
+      own[k] = innovation[node.v_index + k] - dot(body.reduced[k], a);
+    solve_upper(Rows<double>{body.factor, node.freedoms}, node.freedoms, own);
+    return;
+  }
+  const Twist<double>* map = s.attachments[node.flexible].map;
+  for (int k = 0; k < model.nodes[node.parent].freedoms; ++k) a += own[k] * map[k];
+}
+
 // v̇ = C⁻ᵀ (y − C⁻¹ gainᵀ a⁺),  a = a⁺ + H v̇,  a⁺ = Ad⁻¹ a_parent; nothing else acts.
 inline void respond_outward(const SweepModel& model, const Scratch<double>& s, int count,
                             const int* nodes, const double* innovation, double* change,
@@ -152,7 +212,9 @@ inline void respond_outward(const SweepModel& model, const Scratch<double>& s, i
                                : Twist<double>{{p[0], p[1], p[2]}, {p[3], p[4], p[5]}};
     }
     Twist<double> a = Ad_inverse(w.to_parent, parent);
-    if (model.general_index[n] < 0) {
+    if (node.flexible >= 0) {
+      respond_flexible(model, s, n, innovation, change, a);
+    } else if (model.general_index[n] < 0) {
       const double inverse = w.inverse_hinge_inertia;
       const Wrench<double> gain = inverse * Ad_star_inverse(w.to_parent, w.gain);
       const double own = sqrt(inverse) * innovation[node.v_index] - dot(gain, parent);

@@ -26,6 +26,9 @@ struct ConstraintColumns {
 };
 inline constexpr std::uint8_t kStartsParent = 1;  // the first to reach its parent's entry
 inline constexpr std::uint8_t kNothingYet = 2;    // no force acts here, nor beyond
+// Of an attachment of a flexible body: the first to reach its modes. Of the modes: one of their
+// attachments has.
+inline constexpr std::uint8_t kFirstAtModes = 4;
 
 struct ConstraintKernels {
   // Fills `found`. After a sweep that eliminated every freedom.

@@ -245,7 +245,10 @@ void MultiplierDynamics::transposed(const Eigen::VectorXd& multipliers, Workspac
     for (int i = 0; i < 6; ++i) nodes[n].force[i] = w.external[6 * n + i];
   for (int n = count; n-- > 0;) {
     const Node& node = mechanism_->nodes()[index(n)];
-    for (int k = 0; k < node.freedoms; ++k) {
+    if (node.hinge == NodeHinge::attachment)
+      for (int k = 0; k < mechanism_->nodes()[index(node.parent)].freedoms; ++k)
+        effort[node.v_index + k] += dot(nodes[n].force, w.attachment(n).map[k]);
+    for (int k = 0; k < node.freedoms && node.flexible < 0; ++k) {
       const Wrenchd& f = nodes[n].force;
       effort[node.v_index + k] += w.is_general(n)                     ? dot(f, w.general(n).map[k])
                                   : node.hinge == NodeHinge::revolute ? f.moment.z

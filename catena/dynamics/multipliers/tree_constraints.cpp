@@ -7,8 +7,8 @@
 
 #include "catena/base/cpu.h"
 #include "catena/base/index.h"
-#include "catena/dynamics/flexible_mass.h"
 #include "catena/dynamics/operators/influence.h"
+#include "catena/model/flexible_body.h"
 
 namespace catena {
 namespace {
@@ -33,7 +33,11 @@ const ConstraintKernels& constraint_kernels() {
 
 TreeConstraints::TreeConstraints(const Mechanism& mechanism)
     : mechanism_(&mechanism), parents_(node_parents(mechanism)) {
-  refuse_flexible(mechanism, "a constraint or a closed loop by multipliers");
+  for (const FlexiblePlace& body : mechanism.flexible_bodies())
+    if (body.constants->model == FlexibleModel::ruthless)
+      throw NumericalError("flexible body '" + body.name +
+                           "' has the ruthless model, which moves what hangs on it without "
+                           "displacing it: constraints and contacts need 'model: consistent'");
   node_of_freedom_.resize(index(mechanism.freedoms()));
   for (std::size_t n = 0; n < mechanism.nodes().size(); ++n) {
     const Node& node = mechanism.nodes()[n];
@@ -82,6 +86,11 @@ TreeConstraints::Columns TreeConstraints::make_columns(int node_a, int node_b,
   c.flags.assign(c.nodes.size(), 0);
   for (std::size_t e = 0; e < c.nodes.size(); ++e) {
     if (!started[e]) c.flags[e] |= kNothingYet;
+    if (mechanism_->nodes()[index(c.nodes[e])].hinge == NodeHinge::attachment) {
+      std::uint8_t& modes = c.flags[index(c.parent[e])];
+      if ((modes & kFirstAtModes) == 0) c.flags[e] |= kFirstAtModes;
+      modes |= kFirstAtModes;
+    }
     if (c.parent[e] < 0 || started[index(c.parent[e])]) continue;
     c.flags[e] |= kStartsParent;
     started[index(c.parent[e])] = 1;
@@ -340,6 +349,17 @@ void TreeConstraints::sizes(int constraint, const Workspace& w, std::span<double
         shifting += (turns * arm + shifts) * inverse;
       };
       const Node& kind = mechanism_->nodes()[index(n)];
+      if (kind.flexible >= 0) {
+        if (kind.hinge == NodeHinge::modes) continue;  // they move their attachments
+        const int modes = mechanism_->nodes()[index(kind.parent)].freedoms;
+        const double* factor = w.modes(kind.parent).factor;
+        const Twistd* map = w.attachment(n).map;
+        for (int k = 0; k < modes; ++k) {
+          const double pivot = factor[k * (modes + 1)];
+          add(squared_norm(map[k].angular), squared_norm(map[k].linear), 1.0 / (pivot * pivot));
+        }
+        continue;
+      }
       if (!w.is_general(n)) {
         const bool turns = kind.hinge == NodeHinge::revolute;
         add(turns ? 1.0 : 0.0, turns ? 0.0 : 1.0, node.inverse_hinge_inertia);

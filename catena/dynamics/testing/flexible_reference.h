@@ -136,6 +136,25 @@ class FlexibleReference {
     std::vector<Transform<S>> poses;
     std::vector<Twist<S>> twists;  // in body axes
   };
+  // Poses and twists with their derivatives: by time along the motion with these accelerations, and
+  // by the rate of freedom i.
+  using Rate = Dual<double, 1>;
+  Result<Rate> along(const State& state, const VectorXd& acceleration) const {
+    const VectorXd rates = chart_acceleration(state, acceleration);
+    std::vector<Rate> x(to_size(m_.freedoms())), xd(x.size());
+    for (int j = 0; j < m_.freedoms(); ++j) {
+      x[index(j)].derivative[0] = state.v[j];
+      xd[index(j)] = Rate(state.v[j]);
+      xd[index(j)].derivative[0] = rates[j];
+    }
+    return run(state, x, xd);
+  }
+  Result<Rate> by_rate(const State& state, int i) const {
+    const std::vector<Rate> x(to_size(m_.freedoms()), Rate(0.0));
+    std::vector<Rate> xd(x);
+    xd[index(i)].derivative[0] = 1.0;
+    return run(state, x, xd);
+  }
   Result<double> at_state(const State& state) const {
     const std::vector<double> x(to_size(m_.freedoms()), 0.0);
     return run(state, x, std::vector<double>(state.v.begin(), state.v.end()));
@@ -272,6 +291,7 @@ class FlexibleReference {
       for (std::size_t i = 0; i < d_.hinges.size(); ++i) {
         const Hinge& h = d_.hinges[i];
         const HingePlace& p = m_.hinges()[i];
+        if (p.role == HingePlace::Role::cut) continue;  // closes a loop
         const auto is_known = [&](int b) { return b < 0 || known[index(b)]; };
         if (is_known(p.parent_body) == is_known(p.child_body)) continue;
         Transform<Time> step;

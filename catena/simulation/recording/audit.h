@@ -24,6 +24,15 @@ struct ElementWork {
   double work = 0.0;  // J
 };
 
+// How far a flexible body was from the limits of its model (flexible_watch.h), the worst of the
+// run.
+struct FlexibleDomain {
+  std::string body;
+  double deflection = 0.0;  // over its length
+  double rate = 0.0;        // angular velocity of its frame over its first natural frequency
+  double pivot = 1.0;       // smallest of its inertia, over that at rest
+};
+
 struct Audit {
   double energy_drift = 0.0;                     // relative
   double energy_error = 0.0;                     // J
@@ -41,6 +50,7 @@ struct Audit {
     double restored = 0.0;
   };
   std::optional<Contact> contact;
+  std::vector<FlexibleDomain> flexible;  // by flexible body
   double initial_energy = 0.0;
   double final_energy = 0.0;
   std::vector<ElementWork> work;
