@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which numbers of a description can be used: those whose products stay finite, and rotations that
-// are rotations.
+// Checks of the numbers of a description: their products stay finite, and rotations are rotations.
 #pragma once
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What loads that are not fixed in a body add to the derivatives of inverse dynamics: damping,
-// friction and stiffness of hinges, springs between points, and external wrenches along ground
-// axes.
+// Derivatives of loads that are not fixed in a body, as terms of the derivatives of inverse
+// dynamics: damping, friction and stiffness of hinges, springs between points, and external
+// wrenches along ground axes.
 //
 // The columns (columns.h) take every wrench on a node as fixed in it: moving the body by S_l moves
 // the wrench w by S_l ×* w. A load that does something else adds −S_k · x_l to ∂τ_k/∂q_l for the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How accelerations are found from what acts: hybrid dynamics of the tree and its embedded loops,
-// or the multipliers of a set of constraints (constrained_accelerations.h).
+// Accelerations from the applied forces: by hybrid dynamics of the tree and its embedded loops, or
+// by the Lagrange multipliers of a set of constraints (constrained_accelerations.h).
 //
 // Freedoms that stick, rest at a stop or have a prescribed motion are motion-driven: their
 // acceleration is given, and what holds or drives them is found.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What acts on a mechanism in a simulation, as the user says it: efforts at joints, PID
-// controllers, prescribed motions, wrenches on bodies, joint limits (stops) and friction, contacts
-// and grips that are switched, and functions whose zero crossings are events.
+// Settings of what acts on a mechanism in a simulation: efforts at joints, PID controllers,
+// prescribed motions, wrenches on bodies, joint limits (stops) and friction, contacts and grips
+// that are switched, and functions whose zero crossings are events.
 //
 //   ActionSettings actions{
 //       .inputs = {{.freedom = "elbow", .signal = "2*sin(t)"}},   // N m

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What acts on a mechanism besides its own passive elements: efforts of components (inputs,
-// controllers, and those that users add), prescribed motions, and wrenches on bodies.
+// Sums the applied forces of a simulation: efforts of components (inputs, controllers, and those
+// that users add), prescribed motions, and wrenches on bodies. Passive elements of the mechanism
+// (springs, damping) are part of its dynamics and not found here.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the equations of motion find at an instant: a value that events, outputs, the audit and the
-// choice of modes are handed.
+// Result of the equations of motion at an instant: efforts, accelerations and forces. A value that
+// is passed to events, outputs, the audit and the choice of modes.
 #pragma once
 
 #include <vector>

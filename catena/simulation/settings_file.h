@@ -28,7 +28,7 @@ void read_settings_text(const std::string& text, const std::string& file_name,
 // Adds the constant efforts and wrenches that come with a state.
 void add_actions(const StateInput& input, const Mechanism& mechanism, ActionSettings& actions);
 
-// All settings. What is code (functions) is left out.
+// All settings as JSON. Functions given by code are left out.
 std::string settings_json(const SimulationSettings& settings, const Mechanism& mechanism);
 
 }  // namespace catena

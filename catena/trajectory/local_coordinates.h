@@ -11,7 +11,7 @@
 // that belong to independent freedoms are coordinates, and the loops are closed for the others by
 // Newton's method. So also where of a spherical hinge in a loop only some freedoms are
 // independent, which simulation/coordinates/closed_coordinates.h has no independent coordinates
-// for. The reference goes with the motion, and the independent freedoms may be others from step to
+// for. The reference moves with the motion, and the independent freedoms may change from step to
 // step.
 //
 // Small changes. Let ξ be one of the state as tangent directions of all freedoms, ξ = X δ with δ at

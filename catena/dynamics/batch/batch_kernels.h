@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the sweeps over packs of states share with batch.cpp: plain tables in, rows of plain numbers
-// in and out, and one table of functions for each instruction set the build carries (kernel_table.h
-// has the same for one state).
+// Interface between batch.cpp and the kernels that sweep packs of states: plain tables in, rows of
+// plain numbers in and out, and one table of functions for each instruction set of the build
+// (kernel_table.h has the same for one state).
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the arrays of a scratch (scratch.h) lie in one block of memory, for any scalar.
+// Memory layout: the arrays of a scratch (scratch.h) in one block, for any scalar.
 #pragma once
 
 #include <cstddef>

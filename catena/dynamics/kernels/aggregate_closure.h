@@ -360,7 +360,7 @@ inline void replay_elimination(const Aggregate& a, const AggregateScratch<Scalar
   }
 }
 
-// X of an aggregate in which it does not change; γ is zero.
+// X of an aggregate whose X is constant (gears); γ is zero.
 template <class Scalar>
 inline void set_constant_map(const SweepModel& model, const Aggregate& a,
                              const AggregateScratch<Scalar>& g) {

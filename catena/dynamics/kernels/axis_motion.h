@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a hinge about or along the local z axis puts its node: X_parent_node = X_parent_hinge Rz(q)
-// or X_parent_hinge Tz(q), from sines and cosines that are computed beforehand for all coordinates.
+// Pose of a node behind a revolute or prismatic joint about or along the local z axis:
+// X_parent_node = X_parent_hinge Rz(q) or X_parent_hinge Tz(q), from sines and cosines that are
+// computed beforehand for all coordinates.
 #pragma once
 
 #include <type_traits>

@@ -26,8 +26,8 @@ inline bool all_positive(const Scalar& x) {
   return !any(!(x > Scalar(0.0)));
 }
 
-// A pivot below this fraction of the diagonal element that it is left of is rounding: every digit
-// is lost (gimbal lock).
+// A pivot below this fraction of its original diagonal element is rounding: every digit is lost
+// (gimbal lock).
 inline constexpr double kLostPivot = 1e-14;
 
 // False if a pivot is not positive, or lost.

@@ -19,7 +19,8 @@
 //   1. write its struct in a file of its own beside these;
 //   2. name it in NodeKind (kernel_table.h) and give it a line in with_kind() below (in
 //      with_hinge() if it is a hinge);
-//   3. let node_kinds() of workspace.cpp choose it, and Scratch (scratch.h) hold its numbers.
+//   3. let node_kinds() of workspace.cpp choose it (hinge_kinds() if it is a hinge), and Scratch
+//      (scratch.h) hold its numbers.
 // Existing kinds need no change: a node reads and writes only its parent's twist, acceleration,
 // force and articulated inertia. (An attachment of a flexible body also uses its parent's modes:
 // flexible_node.h.)

@@ -166,7 +166,7 @@ void MultiplierDynamics::choose_rows_again(const Eigen::VectorXd& q, Workspace& 
     if (w.has_chart()) settings.previous = &w.chart();
     w.set_chart(choose_chart(*mechanism_, q, settings));
   } catch (const NumericalError&) {
-    if (!w.has_chart()) choice_ = Choice::singular;  // refuse_singular() tells whoever must know
+    if (!w.has_chart()) choice_ = Choice::singular;  // refuse_singular() reports it
     return;
   }
   choice_ = Choice::made;

@@ -63,8 +63,9 @@ class MultiplierDynamics {
   NodeFrame& parent_frame(int constraint) { return place(constraint).parent; }
   NodeFrame& child_frame(int constraint) { return place(constraint).child; }
   const NodeFrame& child_frame(int constraint) const { return place(constraint).child; }
-  // Whoever adds constraints to constraints() fills in their rows (poses, twists and accelerations
-  // of the tree without constraints are in the workspace), and their residuals at a position.
+  // Callbacks for constraints that were added to constraints(): the first sets their rows (poses,
+  // twists and accelerations of the unconstrained tree are in the workspace), the second their
+  // residuals at a position.
   using Owner = std::function<void(const State& state, const Workspace& workspace)>;
   using PositionOwner = std::function<void(const State& state, const Workspace& workspace,
                                            Eigen::VectorXd& residual)>;

@@ -13,9 +13,9 @@
 // multipliers of least norm.
 //
 // A row measures the twists of two nodes by covectors in the nodes' frames (the ground is a node at
-// rest, −1, with the ground's frame), or freedoms directly. Whoever owns a constraint fills in its
-// covectors and bias at every position. Constraints are switched on and off at any time; that
-// allocates, evaluating does not.
+// rest, −1, with the ground's frame), or freedoms directly. The owner of a constraint sets its
+// covectors and bias at every position. Constraints can be switched on and off at any time.
+// Switching allocates; evaluating does not.
 //
 // Order of calls at a position: forward sweep of the tree on the workspace; place(); rows filled
 // in; factor(); then solve() and respond() as often as needed.
@@ -65,8 +65,8 @@ class TreeConstraints {
   bool active(int constraint) const { return at(constraint).active; }
   void set_active(int constraint, bool active);
 
-  // Rows that others imply, by the decision of whoever knows (closure/chart.h): they count for
-  // nothing but the forces of least norm.
+  // Marks a row as redundant, as decided elsewhere (closure/chart.h): it takes part in the forces
+  // of least norm and in nothing else.
   void leave_out(int constraint, int row, bool out);
   // By active row; after place().
   bool left_out(int row) const { return left_out_[static_cast<std::size_t>(row)] != 0; }

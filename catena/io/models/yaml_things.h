@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From maps of a YAML tree to the things of a description. Each function sets what the map names
-// and leaves the rest, so that the same function makes a thing and changes one.
+// Reads bodies, hinges and the other entries of a description from maps of a YAML tree. Each
+// function sets what the map names and leaves the rest, so that the same function makes an entry
+// and changes one.
 #pragma once
 
 #include "catena/io/models/yaml_values.h"

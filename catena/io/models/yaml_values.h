@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From nodes of a YAML tree to numbers, vectors and poses, with a message for everything that is
-// not what it should be. A message starts with the thing and the key: "hinge 'knee': limits ...".
+// Reads numbers, vectors and poses from nodes of a YAML tree and reports every value of a wrong
+// kind. A message starts with the thing and the key: "hinge 'knee': limits ...".
 #pragma once
 
 #include <array>

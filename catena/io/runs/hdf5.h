@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the run files need of HDF5's C interface: handles that close themselves, errors as
-// catena::Error, texts and datasets. Serial HDF5 is not made for threads: one at a time.
+// Thin layer over HDF5's C interface for run files: handles that close themselves, errors as
+// catena::Error, texts and datasets. Serial HDF5 is not thread-safe: one thread at a time.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How two runs differ: which columns one of them lacks, how far the others are apart and when, and
-// whether model and settings are the same.
+// Compares two runs: columns that one of them lacks, the largest difference of every other column
+// and its time, and whether model and settings are the same.
 #pragma once
 
 #include <string>

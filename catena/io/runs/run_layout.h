@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the writer and the reader of run files share: names, records and the lock of a writer.
+// Layout of run files, shared by writer and reader: names, records and the lock of a writer.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the kernels of batches of derivatives share with batch_derivatives.cpp: plain tables in,
-// packs of numbers out, one table of functions for each instruction set.
+// Interface between batch_derivatives.cpp and its kernels: plain tables in, packs of numbers out,
+// one table of functions for each instruction set.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the coordinates of a mechanism know of one instant of its motion, and of a step between two
-// instants. Both are values: they are filled in place (so that nothing is allocated again and
-// again) and handed to whatever needs them. No answer depends on what was asked before.
+// One instant of a motion (time, state, loop maps, distance from a singular position), and a step
+// between two instants. Both are values that the coordinates fill in place, without allocation.
+// Nothing in them depends on earlier calls.
 #pragma once
 
 #include <vector>

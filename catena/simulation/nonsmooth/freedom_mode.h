@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a freedom does that is not smooth. Modes are constant while an integrator steps; they change
-// at events (stops_and_friction.h).
+// Mode of a freedom with a joint limit or dry friction: free, sliding, stuck, or at a stop. Modes
+// are constant while an integrator steps; they change at events (stops_and_friction.h).
 #pragma once
 
 namespace catena {

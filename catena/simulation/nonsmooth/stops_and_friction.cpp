@@ -168,7 +168,7 @@ Eigen::MatrixXd StopsAndFriction::responses(const State& state, std::span<const 
 }
 
 const Evaluation& StopsAndFriction::evaluate_free(double t, const Eigen::VectorXd& y) {
-  if (equations_.constraints() == nullptr) return found_;  // nobody looks at it
+  if (equations_.constraints() == nullptr) return found_;  // not used then
   const std::vector<FreedomMode> modes = equations_.modes();
   set_free({});
   equations_.evaluate(t, y, found_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A motion as a run has recorded it: states and efforts at rows, and what lies between them.
+// A motion read back from a run: states and efforts at its rows, interpolated in between.
 //
 // Between two rows positions follow the cubic on the manifold that has the positions and velocities
 // of both (for rotations by quaternion a cubic of the tangent vector from the first row, whose rate

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the rows, events and checkpoints of a simulation go: a run file, a CSV file, or memory.
+// Recorders write the rows, events and checkpoints of a simulation: to a run file, a CSV file, or
+// memory.
 //
 //   MemoryRecorder record;
 //   simulate(robot, state, settings, record);
