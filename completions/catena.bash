@@ -58,7 +58,7 @@ _catena() {
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --strict --at --independent --shapes --sets --json -o --output' ;;
+      options='-h --help --base --gravity --strict --at --independent --shapes --sets --json -o --output --report' ;;
     equilibrium)
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
@@ -112,7 +112,7 @@ _catena() {
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --strict --port' ;;
+      options='-h --help --base --gravity --strict --independent --port' ;;
     plot)
       options='-h --help -o --output --title' ;;
     compare)

@@ -8,6 +8,8 @@
 #include "apps/catena/closed_state.h"
 #include "apps/catena/linear_output.h"
 #include "apps/catena/model_options.h"
+#include "apps/catena/report/report_data.h"
+#include "apps/catena/report/report_modes.h"
 #include "catena/base/index.h"
 #include "catena/flexible/mode_report.h"
 #include "catena/simulation/state_file.h"
@@ -23,6 +25,7 @@ struct ModesOptions {
   bool sets = false;
   bool json = false;
   std::string out;
+  std::string page;
 };
 
 // Frequencies, conditioning and time scales of every flexible body, for each set of modes.
@@ -67,6 +70,7 @@ void print_mode_sets(const Mechanism& m, bool as_json) {
 }
 
 void modes_command(const ModesOptions& options) {
+  if (!options.page.empty()) check_ending(options.page, ".html", "an HTML page");
   const Mechanism m =
       options.model.load({.freedoms = options.independent, .state_file = options.at});
   print_warnings(m);
@@ -84,6 +88,13 @@ void modes_command(const ModesOptions& options) {
   std::vector<std::string> names;
   names.reserve(model.freedoms.size());
   for (const int i : model.freedoms) names.push_back(m.velocity_names()[index(i)]);
+  if (!options.page.empty()) {
+    Json document = modes_document(m, options.model.file(), model, analysis);
+    write_text(report_page(document), options.page);
+    for (const Json& note : document["notes"].items())
+      fmt::print(stderr, "{}: note: {}\n", options.model.file(), note.text());
+    if (!options.json) say_written(options.model.file(), options.page);
+  }
   Json json = modes_json(analysis, names);
   json["residual"] = model.residual;
   json["equilibrium"] = model.residual <= kRest && model.speed <= kRest;
@@ -143,9 +154,14 @@ void add_modes(CommandLine& line) {
       "for each set of modes");
   command.flag("--json", options->json, "Print JSON");
   command.option("-o,--output", options->out, "Write JSON to this file").placeholder("FILE");
+  command
+      .option("--report", options->page,
+              "Write a page that shows the mechanism swinging in each mode (HTML)")
+      .placeholder("FILE");
   command.footer(
       "Examples:\n"
       "  catena modes models/double_pendulum.yaml --shapes\n"
+      "  catena modes models/double_pendulum.yaml --report modes.html\n"
       "  catena equilibrium models/four_bar.yaml -o rest.yaml && "
       "catena modes models/four_bar.yaml --at rest.yaml");
   command.action([options] { modes_command(*options); });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // catena plot: columns of a run as a picture.
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include <fmt/core.h>
@@ -8,7 +9,8 @@
 
 #include "apps/catena/commands.h"
 #include "apps/catena/output.h"
-#include "catena/base/index.h"
+#include "apps/catena/report/report_data.h"
+#include "apps/catena/report/report_series.h"
 #include "catena/io/runs/run_file.h"
 #include "catena/io/runs/svg_plot.h"
 
@@ -22,29 +24,65 @@ struct PlotOptions {
   std::string title;
 };
 
-// The columns that a name or a pattern such as q.* means.
-std::vector<RunColumn> matching(const RunFile& run, const std::string& wanted) {
-  const auto& columns = run.header().columns;
-  if (wanted.find_first_of("*?[") == std::string::npos)
-    return {columns[index(run.column_index(wanted))]};
-  std::vector<RunColumn> found;
-  for (const RunColumn& column : columns)
-    if (column.name != "time" && ::fnmatch(wanted.c_str(), column.name.c_str(), 0) == 0)
-      found.push_back(column);
-  if (found.empty()) throw NameError("'" + run.path() + "' has no column like '" + wanted + "'");
-  return found;
-}
+// Recorded columns, and the deflections of flexible bodies, which follow from them.
+class Columns {
+ public:
+  explicit Columns(const RunFile& run) : run_(run), all_(run.header().columns) {
+    if (const RunMechanism model = mechanism_of(run);
+        model.mechanism && model.mechanism->has_flexible_bodies())
+      add_deflections(*model.mechanism);
+  }
+
+  // Those that a name or a pattern such as q.* means.
+  std::vector<RunColumn> matching(const std::string& wanted) const {
+    std::vector<RunColumn> found;
+    for (const RunColumn& column : all_)
+      if (column.name == wanted ||
+          (column.name != "time" && ::fnmatch(wanted.c_str(), column.name.c_str(), 0) == 0))
+        found.push_back(column);
+    if (!found.empty()) return found;
+    if (wanted.find_first_of("*?[") == std::string::npos) run_.column_index(wanted);  // suggests
+    throw NameError("'" + run_.path() + "' has no column like '" + wanted + "'");
+  }
+
+  Eigen::VectorXd values(const std::string& name) const {
+    const auto derived = deflections_.find(name);
+    return derived != deflections_.end() ? derived->second : run_.column(name);
+  }
+
+ private:
+  void add_deflections(const Mechanism& mechanism) {
+    DeflectionColumns deflections(run_, mechanism);
+    const RunRows rows = run_.read(0, run_.rows());
+    for (const RunColumn& column : deflections.columns()) {
+      all_.push_back(column);
+      deflections_[column.name].resize(rows.rows());
+    }
+    std::vector<double> row;
+    for (Eigen::Index i = 0; i < rows.rows(); ++i) {
+      row.clear();
+      deflections.append(rows.row(i), row);
+      for (std::size_t k = 0; k < row.size(); ++k)
+        deflections_[deflections.columns()[k].name][i] = row[k];
+    }
+  }
+
+  const RunFile& run_;
+  std::vector<RunColumn> all_;
+  std::map<std::string, Eigen::VectorXd> deflections_;
+};
 
 void plot(const PlotOptions& options) {
   check_ending(options.out, ".svg", "an SVG picture");
   const RunFile run(options.run);
   SvgPlot picture{.title = options.title, .times = run.column("time")};
+  const Columns columns(run);
   for (const std::string& wanted : options.columns)
-    for (const RunColumn& column : matching(run, wanted)) {
+    for (const RunColumn& column : columns.matching(wanted)) {
       const bool known =
           std::any_of(picture.curves.begin(), picture.curves.end(),
                       [&](const SvgCurve& curve) { return curve.name == column.name; });
-      if (!known) picture.curves.push_back({column.name, column.unit, run.column(column.name)});
+      if (!known) picture.curves.push_back({column.name, column.unit, columns.values(column.name)});
     }
   if (run.rows() == 0) throw Error("'" + options.run + "' has no rows to plot");
   write_text(svg_plot(picture), options.out);
@@ -65,7 +103,9 @@ void add_plot(CommandLine& line) {
       "Examples:\n"
       "  catena plot run.h5 q.elbow -o elbow.svg\n"
       "  catena plot run.h5 'q.*' energy.total -o motion.svg --title \"Two links\"\n\n"
-      "Columns with the same unit share a frame.");
+      "Columns with the same unit share a frame. Runs of flexible bodies also have the "
+      "deflections\n"
+      "of their attachments: deflection.boom.tip.y.");
   command.action([options] { plot(*options); });
 }
 

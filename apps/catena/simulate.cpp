@@ -183,8 +183,8 @@ std::string human(const SimulationResult& r, const std::string& out, bool exact)
         "{:<17} deflected by {:.2g} of its length, turning at {:.2g} of its first frequency\n",
         d.body, d.deflection, d.rate);
   for (const ElementWork& work : r.audit.work) {
-    // Shapes have many contacts, most of which never touch.
-    if (work.work == 0.0 && work.element.starts_with("contact ")) continue;
+    // Springs that rest, contacts that never touch.
+    if (without_noise(work.work, r.audit.energy_scale) == 0.0) continue;
     text += fmt::format("work              {:.6g} J by {}\n", work.work, work.element);
   }
   if (std::isfinite(r.steps.stiff_since))
@@ -427,7 +427,8 @@ void add_run_options(Command& command, SimulateOptions& o) {
       .option(
           "--outputs", o.outputs,
           "What to record: q.* v.* a.* effort.* friction.* reaction.* energy.* "
-          "momentum.* work.* position.* velocity.* force.* moment.* (default: q v effort energy)")
+          "momentum.* work.* contact.* position.* velocity.* force.* moment.* (default: q v effort "
+          "energy contact)")
       .placeholder("NAME")
       .separated_by(',');
 }

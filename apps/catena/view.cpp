@@ -12,10 +12,13 @@
 #include <thread>
 
 #include <fmt/core.h>
-#include <pthread.h>
+#include <semaphore.h>
 
+#include "apps/catena/closed_state.h"
 #include "apps/catena/model_options.h"
+#include "apps/catena/report/movable_model.h"
 #include "apps/catena/report/report_data.h"
+#include "catena/base/error.h"
 
 // Last: it brings in the macro _res of <resolv.h>, which Eigen trips over.
 #include <httplib.h>
@@ -54,25 +57,64 @@ class ShownRun : public Shown {
 
 class ShownModel : public Shown {
  public:
-  ShownModel(Mechanism mechanism, std::string path)
-      : mechanism_(std::move(mechanism)), path_(std::move(path)) {}
-  Json document() override { return model_document(mechanism_, path_, true); }
+  ShownModel(Mechanism mechanism, std::string path, const std::vector<std::string>& independent)
+      : mechanism_(std::move(mechanism)), path_(std::move(path)) {
+    try {
+      movable_ = std::make_unique<MovableModel>(mechanism_, mask_of(mechanism_, independent));
+    } catch (const NumericalError& error) {
+      if (!independent.empty()) throw;
+      problem_ = error.what();
+    }
+  }
+  Json document() override {
+    Json document = model_document(mechanism_, path_, movable_.get());
+    if (!movable_) document["notes"].push_back("The mechanism cannot be moved here: " + problem_);
+    return document;
+  }
   Json state() override { return {{"status", "model"}}; }
   Json poses(const std::string& coordinates) override {
-    Eigen::VectorXd q = mechanism_.default_state().q;
+    if (!movable_) throw Error("the mechanism cannot be moved: " + problem_);
+    std::vector<double> values;
     const char* at = coordinates.data();
     const char* const end = at + coordinates.size();
-    for (const int index : slider_coordinates(mechanism_)) {
-      const auto [next, error] = std::from_chars(at, end, q[index]);
+    while (at != end) {
+      double value = 0.0;
+      const auto [next, error] = std::from_chars(at, end, value);
       if (error != std::errc{}) throw Error("a number for every coordinate is expected");
+      values.push_back(value);
       at = next != end ? next + 1 : end;
     }
-    return {{"poses", body_poses(mechanism_, q)}};
+    const std::string problem = movable_->move(values);
+    Json answer = pose_document(mechanism_, movable_->position());
+    answer["values"] = movable_->values();
+    answer["problem"] = problem;
+    return answer;
   }
 
  private:
   Mechanism mechanism_;
   std::string path_;
+  std::unique_ptr<MovableModel> movable_;  // null: the loops cannot be closed
+  std::string problem_;
+};
+
+// Ctrl-C ends the server and with it the program, in order. A handler and not a blocked signal:
+// libraries have threads of their own, which do not block it.
+class StopSignals {
+ public:
+  StopSignals() {
+    ::sem_init(&stopped_, 0, 0);
+    struct sigaction action {};
+    action.sa_handler = notify;
+    for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
+  }
+  static void notify(int) { ::sem_post(&stopped_); }  // async-signal-safe
+  void wait() {
+    while (::sem_wait(&stopped_) != 0) continue;  // interrupted by the handler itself
+  }
+
+ private:
+  static inline sem_t stopped_{};
 };
 
 bool is_run(const std::string& path) {
@@ -135,24 +177,19 @@ void add_routes(httplib::Server& server, Shown& shown, const int& port) {
   });
 }
 
-void view(const ModelOptions& model, int wanted_port) {
+void view(const ModelOptions& model, const std::vector<std::string>& independent, int wanted_port) {
   std::unique_ptr<Shown> shown;
   if (is_run(model.file())) {
     shown = std::make_unique<ShownRun>(model.file());
   } else {
-    Mechanism mechanism = model.load();
+    Mechanism mechanism = model.load({.freedoms = independent});
     print_warnings(mechanism);
-    shown = std::make_unique<ShownModel>(std::move(mechanism), model.file());
+    shown = std::make_unique<ShownModel>(std::move(mechanism), model.file(), independent);
   }
 
-  // Ctrl-C ends the server and with it the program, in order.
-  sigset_t stops;
-  sigemptyset(&stops);
-  sigaddset(&stops, SIGINT);
-  sigaddset(&stops, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &stops, nullptr);
-
+  StopSignals stops;
   httplib::Server server;
+  server.set_keep_alive_timeout(1);  // s, for which Ctrl-C may have to wait
   int port = wanted_port;
   add_routes(server, *shown, port);
   if (wanted_port == 0)
@@ -165,13 +202,11 @@ void view(const ModelOptions& model, int wanted_port) {
   fmt::print("{} is at http://{}:{}/   (Ctrl-C ends)\n", model.file(), kLoopback, port);
   std::fflush(stdout);
   std::thread waiting([&] {
-    int signal = 0;
-    sigwait(&stops, &signal);
+    stops.wait();
     server.stop();
   });
   server.listen_after_bind();
-  // If the server ended by itself. NOLINTNEXTLINE: the thread waits for this signal
-  pthread_kill(waiting.native_handle(), SIGTERM);
+  StopSignals::notify(0);  // if the server ended by itself
   waiting.join();
 }
 
@@ -180,16 +215,25 @@ void view(const ModelOptions& model, int wanted_port) {
 void add_view(CommandLine& line) {
   Command command = line.subcommand("view", "Show a run or a model in the browser of this machine");
   const auto options = std::make_shared<ModelOptions>();
+  const auto independent = std::make_shared<std::vector<std::string>>();
   const auto port = std::make_shared<int>(0);
   options->add(command);
+  command
+      .option("--independent", *independent,
+              "Joints or freedoms of closed loops that get sliders (default: chosen by "
+              "conditioning)")
+      .separated_by(',')
+      .placeholder("NAME,...");
   command.option("--port", *port, "Port to listen on (default: any free one)").in_range(0, 65535);
   command.footer(
       "Examples:\n"
       "  catena view run.h5\n"
-      "  catena view models/arm6.yaml --port 8080\n\n"
-      "FILE is a run or a model. A run in progress is followed. A model without closed loops has\n"
-      "sliders for its coordinates. Only browsers on this machine are answered.");
-  command.action([options, port] { view(*options, *port); });
+      "  catena view models/arm6.yaml --port 8080\n"
+      "  catena view models/four_bar.yaml --independent A\n\n"
+      "FILE is a run or a model. A run in progress is followed. A model has sliders for its\n"
+      "coordinates; one with closed loops for its independent ones, and the rest follows.\n"
+      "Only browsers on this machine are answered.");
+  command.action([options, independent, port] { view(*options, *independent, *port); });
 }
 
 }  // namespace catena::app

@@ -307,7 +307,8 @@ def simulate(
         "respond": f(t, state)}; respond may change the state.
     external: constant wrenches, as in forward_dynamics.
     output: a file for the run (HDF5, or a table if it ends in .csv); None: memory.
-    outputs: what to record, a * standing for anything (default q.*, v.*, effort.*, energy.*).
+    outputs: what to record, a * standing for anything (default q.*, v.*, effort.*, energy.*,
+        contact.*).
     extra_outputs: more columns by name: a function of (t, state), or (function, unit).
     output_interval, checkpoint_interval: s (default: about 1000 rows; a tenth of the duration).
     method: the integrator (default "dop853"); relative_tolerance (1e-8), absolute_tolerance

@@ -166,7 +166,7 @@ void bind_files(py::module_& m) {
   m.def(
       "_model_page",
       [](const Mechanism& mechanism, const std::string& path) {
-        return app::report_page(app::model_document(mechanism, path, false));
+        return app::report_page(app::model_document(mechanism, path));
       },
       py::arg("mechanism"), py::arg("path"), "The page of a model.");
   m.def(

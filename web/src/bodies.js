@@ -78,8 +78,9 @@ function visualObject(visual, meshes, look) {
 export function bodyObject(body, index, meshes, size, report) {
   const group = new THREE.Group();
   const own = palette[index % palette.length];
-  for (const visual of body.visuals) {
-    const [r, g, b, opacity] = visual.colour;
+  // A body that only collides is drawn by these shapes.
+  for (const visual of body.visuals.length > 0 ? body.visuals : body.collisions ?? []) {
+    const [r, g, b, opacity] = visual.colour ?? [0, 0, 0, 1];
     const colour = visual.coloured ? new THREE.Color().setRGB(r, g, b, THREE.SRGBColorSpace) : new THREE.Color(own);
     let object = null;
     try {
@@ -94,7 +95,9 @@ export function bodyObject(body, index, meshes, size, report) {
     placed.add(object);
     group.add(placed);
   }
-  if (group.children.length === 0) drawFromHinges(group, body, index, size);
+  // Flexible bodies have an object of their own (flexible.js), their modes none.
+  const role = body.role ?? 'rigid';
+  if (group.children.length === 0 && role === 'rigid') drawFromHinges(group, body, index, size);
   group.traverse((part) => {
     if (part.isMesh) {
       part.castShadow = true;
@@ -103,6 +106,47 @@ export function bodyObject(body, index, meshes, size, report) {
     }
   });
   return group;
+}
+
+// See-through, with its edges.
+const collisionLook = () => new THREE.MeshBasicMaterial({ color: '#22c55e', transparent: true, opacity: 0.3, depthWrite: false });
+
+// A contact of the settings where the body has no shapes: its sphere, point or rim.
+export function contactObject({ name, center, radius, rim, rim_axis: axis }, size) {
+  const thick = radius > 0 ? 1.02 * radius : 0.004 * size;
+  const mesh = rim > 0 ? new THREE.Mesh(new THREE.TorusGeometry(rim, thick, 10, 48), collisionLook())
+    : new THREE.Mesh(new THREE.SphereGeometry(thick, 24, 16), collisionLook());
+  if (rim > 0) mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), new THREE.Vector3(...axis));
+  mesh.position.set(...center);
+  mesh.userData.body = `contact ${name}`;
+  mesh.userData.shownBy = 'collisions';
+  return mesh;
+}
+
+// A collision shape, in the body's frame.
+export function collisionObject(shape, name, meshes, report) {
+  const look = collisionLook();
+  let object = null;
+  try {
+    object = visualObject(shape, meshes, look);
+  } catch (problem) {
+    report(`A collision shape of ${name} cannot be drawn: ${problem.message}`);
+  }
+  if (!object) return null;
+  const parts = [];
+  object.traverse((part) => { if (part.isMesh) parts.push(part); });
+  for (const part of parts) {
+    part.material = look;
+    part.userData.body = `collision shape of ${name}`;
+    part.add(new THREE.LineSegments(new THREE.EdgesGeometry(part.geometry, 25),
+      new THREE.LineBasicMaterial({ color: '#15803d', transparent: true, opacity: 0.8 })));
+  }
+  const placed = new THREE.Group();
+  placed.position.set(...shape.position);
+  placed.quaternion.set(...shape.quaternion);
+  placed.add(object);
+  placed.userData.shownBy = 'collisions';
+  return placed;
 }
 
 function drawFromHinges(group, body, index, size) {

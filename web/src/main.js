@@ -1,9 +1,12 @@
 // Puts the page together: data, view, plots, panels, time, keys.
 import './style.css';
-import { decode, element, indexAt, pretty } from './data.js';
-import { Scene } from './scene.js';
+import { decode, element, floats, indexAt, pretty } from './data.js';
+import { Menu } from './menu.js';
+import { allEvents, showAudit, showEvents, showModes, showSettings, showSliders } from './panels.js';
+import { fileName, makeGif, saveGif, savePng } from './pictures.js';
 import { Plots } from './plots.js';
-import { showAudit, showEvents, showSettings, showSliders } from './panels.js';
+import { Scene } from './scene.js';
+import { showMarks } from './timeline.js';
 
 const kSpeeds = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
 const kPollEvery = 1000;  // ms, while a run goes on
@@ -52,13 +55,16 @@ function showPage(name) {
 // ---- time
 let scene = null;
 let plots = null;
+let menu = null;
+let mode = 0;  // in a page of modes
 function setTime(wanted) {
   time = Math.min(Math.max(wanted, data.start), data.end);
   scene?.placeAt(time);
   plots?.setTime(time);
   const span = data.end - data.start;
   byId('slider').value = span > 0 ? (time - data.start) / span : 0;
-  byId('clock').textContent = `${time.toFixed(decimals(span))} / ${data.end.toFixed(decimals(span))} s`;
+  byId('clock').textContent = data.modes ? `phase ${Math.round(360 * time)}\u00b0`
+    : `${time.toFixed(decimals(span))} / ${data.end.toFixed(decimals(span))} s`;
 }
 const decimals = (span) => (span > 0 ? Math.min(6, Math.max(0, 3 - Math.floor(Math.log10(span)))) : 0);
 
@@ -86,8 +92,8 @@ let before = 0;
 function tick(now) {
   if (playing) {
     const next = time + (speed * Math.min(now - before, 100)) / 1000;
-    setTime(next);
-    if (next >= data.end) {
+    setTime(data.modes && next >= data.end ? data.start + ((next - data.start) % (data.end - data.start)) : next);
+    if (next >= data.end && !data.modes) {
       if (data.status === 'running') setTime(data.end);
       else setPlaying(false);
     }
@@ -98,24 +104,19 @@ function tick(now) {
 }
 
 // ---- everything that depends on the data
-const statusTexts = { complete: 'complete', interrupted: 'interrupted', running: 'running', model: 'model' };
+const statusTexts = { complete: 'complete', interrupted: 'interrupted', running: 'running', model: 'model', modes: 'modes' };
 function load(raw) {
   const more = data !== null;  // rows of a run that goes on
   const following = more && time >= data.end;
-  data = decode(more ? { ...raw, meshes: data.meshes } : raw);
+  data = decode(raw, data?.meshes);
   document.title = `${data.title} - Catena`;
   byId('title').textContent = data.title;
-  byId('subtitle').textContent = data.status === 'model' ? data.model_path
-    : `${data.rows} rows \u00b7 ${pretty(data.end - data.start, 5)} s`;
+  byId('subtitle').textContent = subtitle();
   byId('status').textContent = statusTexts[data.status] ?? data.status;
   byId('status').className = `chip ${data.status}`;
-  for (const id of ['transport', 'trail-button']) byId(id).hidden = data.status === 'model';
-  const span = data.end - data.start;
-  byId('marks').replaceChildren(...data.events.slice(0, 400).map((event) => {
-    const mark = element('i', { title: `${event.kind} ${event.name} at ${pretty(event.time)} s` });
-    mark.style.left = `${span > 0 ? (100 * (event.time - data.start)) / span : 0}%`;
-    return mark;
-  }));
+  byId('transport').hidden = data.status === 'model';
+  byId('gif-button').hidden = data.status === 'model';
+  showMarks(byId('marks'), byId('hint'), allEvents(data), data.start, data.end, setTime);
   if (more) {
     scene?.update(data);
     plots?.update(data);
@@ -124,8 +125,17 @@ function load(raw) {
   setTime(following ? data.end : time);
 }
 
+function subtitle() {
+  if (data.modes) return data.model_path;
+  if (data.status === 'model') return data.model_path;
+  if (data.others.length > 0) return [data, ...data.others].map(({ label }) => label).join(' and ');
+  return `${data.rows} rows \u00b7 ${pretty(data.end - data.start, 5)} s`;
+}
+
 function loadViews() {
+  if (data.modes) takeMode(mode);
   scene?.load(data);
+  if (scene) menu.build(data, scene);
   plots?.load(data);
   loadPages();
 }
@@ -134,9 +144,24 @@ function loadPages() {
   if (pages.audit) showAudit(pages.audit.page, data);
   if (pages.events) {
     showEvents(pages.events.page, data, setTime);
-    pages.events.tab.textContent = data.events.length > 0 ? `Events (${data.events.length})` : 'Events';
+    const count = allEvents(data).length;
+    pages.events.tab.textContent = count > 0 ? `Events (${count})` : 'Events';
   }
+  if (pages.modes) showModes(pages.modes.page, data, mode, setMode);
   if (pages.settings) showSettings(pages.settings.page, data);
+}
+
+// ---- modes: each has frames of its own
+function takeMode(index) {
+  mode = index;
+  const { frames } = data.modes[index];
+  data.poses = floats(frames.poses);
+  data.modal = floats(frames.modal);
+}
+function setMode(index) {
+  takeMode(index);
+  showModes(pages.modes.page, data, mode, setMode);
+  setTime(time);
 }
 
 // ---- from the server: a run that goes on, a model that is moved
@@ -152,6 +177,7 @@ async function follow() {
 
 let moving = false;
 let wanted = null;
+let cameTo = null;  // tells the sliders
 async function move(values) {
   wanted = [...values];
   if (moving) return;
@@ -161,7 +187,8 @@ async function move(values) {
     wanted = null;
     try {
       const answer = await (await fetch(`pose?q=${sent.join(',')}`)).json();
-      scene?.placeByPoses(answer.poses);
+      scene?.placeByPoses(floats(answer.poses), floats(answer.modal));
+      if (!wanted) cameTo(answer.values, answer.problem);
     } catch {
       report('The server does not answer any more.');
     }
@@ -180,19 +207,45 @@ const keys = {
   '=': () => changeSpeed(1),
   '-': () => changeSpeed(-1),
   f: () => scene?.fit(),
-  h: () => toggle('hinges-button', (on) => scene?.setHinges(on)),
-  p: () => toggle('trail-button', (on) => scene?.setTrails(on)),
+  s: () => savePicture(),
   t: () => setTheme(!isDark()),
   '?': () => byId('help').showModal(),
 };
-function toggle(id, set) {
-  const on = byId(id).getAttribute('aria-pressed') !== 'true';
-  byId(id).setAttribute('aria-pressed', String(on));
-  set(on);
+
+// ---- pictures
+const savePicture = () => scene && savePng(scene, fileName(data.title, 'png'));
+const gifOptions = () => {
+  const back = time;
+  return {
+    start: data.start, end: data.end, speed: data.modes ? 0.5 : speed, show: setTime,
+    progress: (part) => {
+      byId('gif-button').textContent = part < 1 ? `${Math.round(100 * part)} %` : 'GIF';
+      if (part === 1 || stopGif) setTime(back);
+      return !stopGif;
+    },
+  };
+};
+let stopGif = true;  // none is being made
+async function animate() {
+  if (!scene) return;
+  if (!stopGif) {
+    stopGif = true;
+    return;
+  }
+  stopGif = false;
+  setPlaying(false);
+  await saveGif(scene, fileName(data.title, 'gif'), gifOptions());
+  stopGif = true;
+  byId('gif-button').textContent = 'GIF';
 }
+
 document.addEventListener('keydown', (event) => {
   const typing = event.target.matches('input[type=search], select') || byId('help').open;
   if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (menu?.press(event.key.toLowerCase())) {
+    event.preventDefault();
+    return;
+  }
   const action = keys[event.key] ?? keys[event.key.toLowerCase()];
   if (!action) return;
   event.preventDefault();
@@ -205,8 +258,8 @@ byId('slider').addEventListener('input', (event) => {
   setTime(data.start + Number(event.target.value) * (data.end - data.start));
 });
 byId('fit-button').addEventListener('click', keys.f);
-byId('hinges-button').addEventListener('click', keys.h);
-byId('trail-button').addEventListener('click', keys.p);
+byId('png-button').addEventListener('click', keys.s);
+byId('gif-button').addEventListener('click', animate);
 byId('theme-button').addEventListener('click', keys.t);
 byId('help-button').addEventListener('click', keys['?']);
 for (const value of kSpeeds) byId('speed').append(element('option', { value: String(value) }, `${value}\u00d7`));
@@ -235,24 +288,31 @@ function start() {
   }
   try {
     scene = new Scene(byId('viewport'), report);
+    menu = new Menu(byId('show-list'), byId('arrow-legend'));
   } catch (problem) {
     report(`There is no animation: this browser has no WebGL (${problem.message}).`);
   }
-  if (raw.status === 'model') {
-    if (raw.coordinates) addPage('sliders', 'Coordinates');
+  if (raw.modes) {
+    addPage('modes', 'Modes');
+  } else if (raw.status === 'model') {
+    if (raw.coordinates?.length > 0) addPage('sliders', 'Coordinates');
   } else {
     plots = new Plots(addPage('plots', 'Plots'), setTime);
     addPage('audit', 'Audit');
     addPage('events', 'Events');
   }
-  addPage('settings', raw.status === 'model' ? 'Model' : 'Settings');
+  addPage('settings', raw.status === 'model' || raw.modes ? 'Model' : 'Settings');
   time = decode(raw).start;
   load(raw);
-  if (raw.coordinates) showSliders(pages.sliders.page, data, move);
+  if (pages.sliders) cameTo = showSliders(pages.sliders.page, data, move);
   showPage(Object.keys(pages)[0]);
   // At first a run takes at most about twenty seconds, and at least two.
   const span = Math.max(data.end - data.start, 1e-9);
   setSpeed(span > 20 ? kSpeeds.find((s) => span / s <= 20) ?? 100 : [...kSpeeds].reverse().find((s) => s <= 1 && span / s >= 2) ?? kSpeeds[0]);
+  if (data.modes) {
+    setSpeed(0.5);
+    setPlaying(true);
+  }
   requestAnimationFrame(tick);
   if (data.status === 'running') setTimeout(follow, kPollEvery);
 }
@@ -266,7 +326,10 @@ window.catena = {
   get playing() { return playing; },
   get speed() { return speed; },
   get plots() { return plots; },
-  setTime, setPlaying,
+  get scene() { return scene; },
+  get mode() { return mode; },
+  setTime, setPlaying, setMode,
+  gif: () => makeGif(scene, { ...gifOptions(), progress: () => true }),
   bodyPosition: (name) => objectOf(name).position.toArray(),
   triangles: (name) => {
     let count = 0;

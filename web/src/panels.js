@@ -1,8 +1,10 @@
-// The pages beside the plots: audit, events, settings, and the sliders of a model.
+// The pages beside the plots: audit, events, settings, modes, and the sliders of a model.
+import { auditContent } from './audit.js';
 import { element, pretty } from './data.js';
 
-// "energy_drift" -> "energy drift"
-const words = (key) => key.replaceAll('_', ' ');
+// Keys of this page in words. Names of the model and of the settings file stay as they are.
+const titles = { model_file: 'model file', rtol: 'relative tolerance', atol: 'absolute tolerance' };
+const words = (key) => titles[key] ?? key;
 
 function cell(value) {
   if (value === null) return '\u2013';
@@ -44,27 +46,65 @@ function table(list, title) {
 
 export function showAudit(page, data) {
   page.replaceChildren();
-  if (!data.audit) {
+  const runs = [data, ...data.others];
+  if (runs.every(({ audit }) => !audit)) {
     page.append(element('p', { className: 'dim' },
       data.status === 'running' ? 'The audit is written when the run ends.' : 'This run has no audit: it did not come to its end.'));
-  } else page.append(...sections(data.audit, ''));
+  } else page.append(...auditContent(runs));
 }
+
+// The events of all runs in order of time.
+export function allEvents(data) {
+  const runs = [data, ...data.others];
+  return runs.flatMap((run, r) => run.events.map((event) => ({ ...event, run: r, label: run.label }))).sort((a, b) => a.time - b.time);
+}
+
+export const eventText = ({ kind, name, detail, time, label }) =>
+  `${pretty(time)} s: ${kind} ${name}${detail ? `, ${detail}` : ''}${label ? ` (${label})` : ''}`;
+
+// Lines end between words only: browsers would also divide -1e-10 at its hyphens.
+const unbroken = (text) => text.split(' ').flatMap((word) => [element('span', { className: 'word' }, word), ' ']);
 
 export function showEvents(page, data, onTime) {
   page.replaceChildren();
-  if (data.events.length === 0) {
+  const events = allEvents(data);
+  if (events.length === 0) {
     page.append(element('p', { className: 'dim' }, 'Nothing happened: no limit, no stop, no switch.'));
     return;
   }
-  const head = element('tr', {}, ...['time', 'kind', 'name', ''].map((title) => element('th', {}, title)));
-  const rows = data.events.map((event) => {
+  const several = data.others.length > 0;
+  const heads = ['time (s)', ...(several ? ['run'] : []), 'kind', 'name', 'what happened'];
+  const head = element('tr', {}, ...heads.map((title) => element('th', {}, title)));
+  const rows = events.map((event) => {
     const go = element('button', { className: 'link', textContent: pretty(event.time) });
     go.addEventListener('click', () => onTime(event.time));
-    return element('tr', {}, element('td', {}, go), element('td', {}, event.kind),
-      element('td', {}, event.name), element('td', {}, event.detail));
+    return element('tr', {}, element('td', {}, go), ...(several ? [element('td', {}, event.label)] : []),
+      element('td', {}, event.kind), element('td', {}, event.name), element('td', {}, ...unbroken(event.detail)));
   });
-  page.append(element('table', { className: 'list' }, head, ...rows));
+  page.append(element('table', { className: 'events' }, head, ...rows));
 }
+
+// The modes of a mechanism; onChoose gets the index of the one that is clicked.
+export function showModes(page, data, chosen, onChoose) {
+  const heads = ['mode', 'rad/s', 'Hz', 'damping', 'what moves most'];
+  const head = element('tr', {}, ...heads.map((title) => element('th', {}, title)));
+  const rows = data.modes.map((mode, i) => {
+    const go = element('button', { className: 'link', textContent: `mode ${mode.number}` });
+    go.addEventListener('click', () => onChoose(i));
+    const swings = mode.eigenvalue[1] !== 0;
+    const most = mode.participants.map(({ name, size }) => `${name} ${pretty(size, 2)}`).join(', ');
+    const row = element('tr', {}, element('td', {}, go),
+      element('td', { className: 'number' }, swings ? pretty(mode.frequency, 5) : '\u2013'),
+      element('td', { className: 'number' }, swings ? pretty(mode.frequency / (2 * Math.PI), 5) : '\u2013'),
+      element('td', { className: 'number' }, swings ? pretty(mode.damping, 3, 1) : rate(mode.eigenvalue[0])), element('td', {}, most));
+    row.classList.toggle('chosen', i === chosen);
+    return row;
+  });
+  page.replaceChildren(element('p', {}, `About this state the mechanism is ${data.stability}. The swing is drawn without growth or decay, at an amplitude for the eye.`),
+    element('table', { className: 'modes' }, head, ...rows));
+}
+
+const rate = (real) => (Math.abs(real) < 1e-9 ? 'drifts' : `${real > 0 ? 'grows' : 'decays'}, ${pretty(real, 4)} 1/s`);
 
 export function showSettings(page, data) {
   const about = {
@@ -78,7 +118,8 @@ export function showSettings(page, data) {
     page.append(element('h3', {}, 'Notes'), ...data.notes.map((note) => element('p', { className: 'note' }, note)));
 }
 
-// One slider for each coordinate; onChange gets all of them.
+// One slider for each coordinate; onChange gets all of them. Returns a function that shows where
+// the mechanism came to: its coordinates, and a problem or ''.
 export function showSliders(page, data, onChange) {
   const values = data.coordinates.map((coordinate) => coordinate.value);
   const inputs = [];
@@ -87,24 +128,31 @@ export function showSliders(page, data, onChange) {
     const input = element('input', {
       type: 'range', min: coordinate.lower, max: coordinate.upper, step: 'any', value: coordinate.value, name: coordinate.name,
     });
-    const output = element('output', {}, pretty(coordinate.value, 4));
+    const output = element('output', {}, pretty(coordinate.value, 4, 1));
     inputs.push(input);
     outputs.push(output);
     input.addEventListener('input', () => {
       values[i] = Number(input.value);
-      output.textContent = pretty(values[i], 4);
+      output.textContent = pretty(values[i], 4, 1);
       onChange(values);
     });
     return element('tr', {}, element('th', {}, coordinate.name), element('td', {}, input), element('td', {}, output, ' ', element('small', {}, coordinate.unit)));
   });
+  const put = (wanted) => wanted.forEach((value, i) => {
+    values[i] = value;
+    inputs[i].value = value;
+    outputs[i].textContent = pretty(value, 4, 1);
+  });
   const reset = element('button', { textContent: 'As in the model' });
   reset.addEventListener('click', () => {
-    data.coordinates.forEach((coordinate, i) => {
-      values[i] = coordinate.value;
-      inputs[i].value = coordinate.value;
-      outputs[i].textContent = pretty(coordinate.value, 4);
-    });
+    put(data.coordinates.map(({ value }) => value));
     onChange(values);
   });
-  page.replaceChildren(element('table', { className: 'sliders' }, ...rows), reset);
+  const problem = element('p', { className: 'problem', id: 'slider-problem', hidden: true });
+  page.replaceChildren(element('table', { className: 'sliders' }, ...rows), reset, problem);
+  return (came, text) => {
+    problem.hidden = text === '';
+    problem.textContent = text;
+    if (text !== '') put(came);
+  };
 }

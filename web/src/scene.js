@@ -1,11 +1,12 @@
-// The three-dimensional view: camera, light and ground around the bodies of bodies.js, and their
-// poses at a time.
+// The three-dimensional view: camera, light and ground around the figures of one or several runs.
 import * as THREE from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
-import { bodyObject, hingeObject, linkObject, palette, supportObject } from './bodies.js';
-import { indexAt } from './data.js';
+import { Arrows } from './arrows.js';
+import { niceBelow } from './data.js';
+import { corners, Figure } from './figure.js';
+import { addLabels } from './labels.js';
 
-const kPose = 7;  // position, then quaternion x, y, z, w
+export const matchesDark = () => document.documentElement.dataset.theme === 'dark';
 
 export class Scene {
   constructor(container, report) {
@@ -21,8 +22,12 @@ export class Scene {
     this.camera = new THREE.PerspectiveCamera(35, 1, 0.01, 1000);
     this.scene = new THREE.Scene();
     this.controls = null;
-    this.showHinges = false;
-    this.showTrails = false;
+    // What is shown on request, by `shownBy` of the objects.
+    this.shown = { hinges: false, trails: false, frames: false, names: false, collisions: false,
+      contacts: true, forces: false };
+    this.enlarged = 1;
+    this.arrowFactor = 1;
+    this.followed = -1;
     this.dirty = true;
     new ResizeObserver(() => this.resize()).observe(container);
     this.resize();
@@ -37,9 +42,13 @@ export class Scene {
     this.dirty = true;
   }
 
+  get bodies() { return this.figures[0].bodies; }
+
   // More rows of the same run.
   update(data) {
     this.data = data;
+    this.figures[0].data = data;
+    this.arrows.setData(data);
     this.trails.clear();
     this.addTrails();
     this.placeAt(Math.min(this.time, data.end));
@@ -50,55 +59,35 @@ export class Scene {
     const again = this.data !== undefined;
     this.data = data;
     this.up = new THREE.Vector3(...data.up);
-    this.box = this.sweptBox();
-    this.size = Math.max(this.box.getSize(new THREE.Vector3()).length(), 1e-6);
     for (const child of [...this.scene.children]) this.scene.remove(child);
-    this.bodies = data.bodies.map((body, i) => bodyObject(body, i, data.meshes, this.size, this.report));
-    this.hinges = new THREE.Group();
-    data.hinges.forEach((hinge) => {
-      const marker = hingeObject(hinge, this.size);
-      const parent = hinge.child < 0 ? this.hinges : this.bodies[hinge.child];
-      marker.userData.marker = true;
-      marker.visible = this.showHinges;
-      parent.add(marker);
-    });
-    this.links = data.links.map((link) => linkObject(link, this.size));
-    this.scene.add(...this.bodies, ...this.links, this.hinges);
-    for (const point of data.ground_points) this.scene.add(supportObject(point, this.up, this.size));
+    this.box = this.sweptBox([data, ...data.others]);
+    this.size = Math.max(this.box.getSize(new THREE.Vector3()).length(), 1e-6);
+    this.figures = [data, ...data.others].map((run, i) => new Figure(run, this.size, this.report, { ghost: i > 0 }));
+    this.scene.add(...this.figures.map(({ group }) => group));
+    addLabels(this.figures[0], this.size, matchesDark());
     this.trails = new THREE.Group();
-    this.trails.visible = this.showTrails;
-    this.scene.add(this.trails);
+    this.trails.userData.shownBy = 'trails';
     this.addTrails();
+    this.arrows = new Arrows(this.figures[0], this.size);
+    this.arrows.factor = this.arrowFactor;
+    this.scene.add(this.trails, this.arrows.group);
+    this.setEnlarged(this.enlarged);
     this.placeAt(Math.min(this.time ?? data.start, data.end));
-    for (const body of this.bodies) this.box.union(new THREE.Box3().setFromObject(body));  // meshes too
+    for (const figure of this.figures)
+      for (const body of figure.bodies) this.box.union(visibleBox(body));  // meshes too
     this.size = this.box.getSize(new THREE.Vector3()).length();
     this.addSurroundings();
+    for (const [what, on] of Object.entries(this.shown)) this.show(what, on);
     if (!again) this.fit();
   }
 
   // The box around all points of all bodies at up to a hundred times.
-  sweptBox() {
-    const { data } = this;
+  sweptBox(runs) {
     const box = new THREE.Box3();
-    for (const p of data.ground_points) box.expandByPoint(new THREE.Vector3(...p));
-    const points = data.bodies.map((body) => bodyPoints(body));
-    const step = Math.max(1, Math.floor(data.times.length / 100));
-    const position = new THREE.Vector3();
-    const rotation = new THREE.Quaternion();
-    for (let frame = 0; frame < data.times.length; frame += step)
-      data.bodies.forEach((_, i) => {
-        this.pose(frame, i, position, rotation);
-        for (const p of points[i]) box.expandByPoint(p.clone().applyQuaternion(rotation).add(position));
-      });
+    for (const run of runs) new Figure({ ...run, links: [], meshes: [], hinges: [] }, 1, () => {}, { ghost: true }).addSweptPoints(box);
     if (box.isEmpty()) box.expandByPoint(new THREE.Vector3(0, 0, 0));
     if (box.getSize(new THREE.Vector3()).length() < 1e-9) box.expandByScalar(0.5);
     return box;
-  }
-
-  pose(frame, body, position, rotation) {
-    const at = (frame * this.data.bodies.length + body) * kPose;
-    position.fromArray(this.data.poses, at);
-    rotation.fromArray(this.data.poses, at + 3);
   }
 
   addSurroundings() {
@@ -119,23 +108,38 @@ export class Scene {
     sun.shadow.radius = 4;
     Object.assign(sun.shadow.camera, { left: -size, right: size, top: size, bottom: -size, near: 0.01 * size, far: 5 * size });
     scene.add(sky, sun, sun.target);
-
-    // The ground lies below everything the mechanism touches.
-    const height = Math.min(...corners(box).map((p) => p.dot(up))) - 0.04 * size;
-    const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 1, 0), up);
-    const place = (object) => {
-      object.quaternion.premultiply(turn);
-      object.position.copy(centre).projectOnPlane(up).addScaledVector(up, height);
-      scene.add(object);
-    };
-    const cell = niceBelow(size / 6);
-    place(grid(cell, 20, dark ? '#3a404b' : '#cdd2da'));
-    const shade = new THREE.Mesh(new THREE.PlaneGeometry(cell * 40, cell * 40).rotateX(-Math.PI / 2),
-      new THREE.ShadowMaterial({ opacity: dark ? 0.4 : 0.16, depthWrite: false }));
-    shade.renderOrder = -1;  // below the lines of the grid, which lie in the same plane
-    shade.receiveShadow = true;
-    place(shade);
+    this.addGround(centre, dark);
     scene.fog = new THREE.Fog(scene.background, 4 * size, 9 * size);
+  }
+
+  // The planes that contacts touch, where they are; without any, a floor below everything.
+  addGround(centre, dark) {
+    const { size, up, box, data } = this;
+    this.grounds = [];
+    const add = (parent, point, normal, reach) => {
+      const group = new THREE.Group();
+      group.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), normal);
+      group.position.copy(point);
+      const cell = niceBelow(size / 6);
+      group.add(grid(cell, reach, dark ? '#3a404b' : '#cdd2da'));
+      const shade = new THREE.Mesh(new THREE.PlaneGeometry(2 * cell * reach, 2 * cell * reach).rotateX(-Math.PI / 2),
+        new THREE.ShadowMaterial({ opacity: dark ? 0.4 : 0.16, depthWrite: false }));
+      shade.renderOrder = -1;  // below the lines of the grid, which lie in the same plane
+      shade.receiveShadow = true;
+      group.add(shade);
+      parent.add(group);
+      this.grounds.push({ point: point.toArray(), normal: normal.toArray() });
+    };
+    for (const plane of data.planes) {
+      const normal = new THREE.Vector3(...plane.normal);
+      const point = new THREE.Vector3(...plane.point);
+      if (plane.body >= 0) add(this.figures[0].bodies[plane.body], point, normal, 3);
+      // Under the middle of what moves.
+      else add(this.scene, centre.clone().addScaledVector(normal, point.clone().sub(centre).dot(normal)), normal, 20);
+    }
+    if (data.planes.length > 0) return;
+    const height = Math.min(...corners(box).map((p) => p.dot(up))) - 0.04 * size;
+    add(this.scene, centre.clone().projectOnPlane(up).addScaledVector(up, height), up, 20);
   }
 
   background() {
@@ -143,26 +147,13 @@ export class Scene {
   }
 
   addTrails() {
-    const { data } = this;
-    if (data.times.length < 2) return;
-    const position = new THREE.Vector3();
-    const rotation = new THREE.Quaternion();
-    data.bodies.forEach((body, i) => {
-      const points = [];
-      const own = new THREE.Vector3(...body.center_of_mass);
-      for (let frame = 0; frame < data.times.length; ++frame) {
-        this.pose(frame, i, position, rotation);
-        points.push(own.clone().applyQuaternion(rotation).add(position));
-      }
-      const line = new THREE.Line(new THREE.BufferGeometry().setFromPoints(points),
-        new THREE.LineBasicMaterial({ color: palette[i % palette.length], transparent: true, opacity: 0.75 }));
-      this.trails.add(line);
-    });
+    for (const figure of this.figures) for (const line of figure.trails()) this.trails.add(line);
   }
 
   // Looks at everything, along the thinnest side of a flat mechanism.
-  fit() {
-    const { box, up, size, camera } = this;
+  fit(box = this.box) {
+    const { up, camera } = this;
+    const size = Math.max(box.getSize(new THREE.Vector3()).length(), 1e-6);
     const extent = box.getSize(new THREE.Vector3());
     const flat = ['x', 'y', 'z'].find((axis) => extent[axis] < 0.12 * size && Math.abs(up[axis]) < 0.5);
     const away = new THREE.Vector3();
@@ -173,8 +164,8 @@ export class Scene {
     const direction = away.addScaledVector(up, flat ? 0.22 : 0.45).addScaledVector(aside, flat ? 0.3 : 0).normalize();
     const centre = box.getCenter(new THREE.Vector3());
     camera.up.copy(up);
-    camera.near = 0.01 * size;
-    camera.far = 40 * size;
+    camera.near = 0.005 * this.size;
+    camera.far = 40 * this.size;
     // The distance at which all corners of the box are inside the picture.
     const forward = direction.clone().negate();
     const right = new THREE.Vector3().crossVectors(forward, up).normalize();
@@ -191,73 +182,91 @@ export class Scene {
     this.controls?.dispose();
     this.controls = new OrbitControls(camera, this.renderer.domElement);
     this.controls.target.copy(centre);
-    this.controls.minDistance = 0.05 * size;
-    this.controls.maxDistance = 12 * size;
+    this.controls.minDistance = 0.02 * this.size;
+    this.controls.maxDistance = 12 * this.size;
     this.controls.addEventListener('change', () => { this.dirty = true; });
     this.controls.update();
     this.dirty = true;
   }
 
-  // Bodies at a time: between two frames along a straight line and the short way round.
   placeAt(time) {
-    const { data } = this;
     this.time = time;
-    if (data.times.length === 0) return;
-    const i = indexAt(data.times, time);
-    const j = Math.min(i + 1, data.times.length - 1);
-    const gap = data.times[j] - data.times[i];
-    const f = gap > 0 ? Math.min(1, Math.max(0, (time - data.times[i]) / gap)) : 0;
-    const position = new THREE.Vector3();
-    const rotation = new THREE.Quaternion();
-    this.bodies.forEach((object, body) => {
-      this.pose(i, body, object.position, object.quaternion);
-      if (f === 0) return;
-      this.pose(j, body, position, rotation);
-      object.position.lerp(position, f);
-      object.quaternion.slerp(rotation, f);
-    });
-    this.placeLinks();
+    for (const figure of this.figures) figure.placeAt(time);
+    this.arrows.placeAt(time);
+    this.keepUp();
     this.dirty = true;
   }
 
   // Bodies where a list of numbers says, one pose after the other.
-  placeByPoses(poses) {
-    this.bodies.forEach((object, body) => {
-      object.position.fromArray(poses, body * kPose);
-      object.quaternion.fromArray(poses, body * kPose + 3);
-    });
-    this.placeLinks();
+  placeByPoses(poses, modal) {
+    this.figures[0].placeByPoses(poses, modal);
+    this.keepUp();
     this.dirty = true;
   }
 
-  placeLinks() {
-    const place = (end) => {
-      const p = new THREE.Vector3(...end.point);
-      if (end.body < 0) return p;
-      const body = this.bodies[end.body];
-      return p.applyQuaternion(body.quaternion).add(body.position);
-    };
-    this.data.links.forEach((link, i) => this.links[i].userData.place(place(link.a), place(link.b)));
-  }
-
-  setHinges(show) {
-    this.showHinges = show;
-    this.scene.traverse((part) => { if (part.userData.marker) part.visible = show; });
+  // Deflections are drawn so many times as large.
+  setEnlarged(factor) {
+    this.enlarged = factor;
+    for (const figure of this.figures) figure.setEnlarged(factor);
+    this.arrows?.placeAt(this.time ?? this.data.start);
     this.dirty = true;
   }
 
-  setTrails(show) {
-    this.showTrails = show;
-    this.trails.visible = show;
+  setArrowFactor(factor) {
+    this.arrowFactor = factor;
+    this.arrows.factor = factor;
+    this.arrows.placeAt(this.time);
     this.dirty = true;
+  }
+
+  show(what, on) {
+    this.shown[what] = on;
+    this.scene.traverse((part) => { if (part.userData.shownBy === what) part.visible = on; });
+    Object.assign(this.arrows.shown, { contact: this.shown.contacts, force: this.shown.forces, moment: this.shown.forces });
+    this.arrows.placeAt(this.time ?? this.data.start);
+    this.dirty = true;
+  }
+
+  // The camera goes along with a body (-1: with none).
+  follow(body) {
+    this.followed = body;
+    this.last = null;
+    if (body < 0) return;
+    const box = new THREE.Box3();
+    for (const one of this.bodies) box.union(visibleBox(one));
+    const distance = this.camera.position.distanceTo(this.controls.target);
+    const near = Math.min(distance, 2.2 * box.getSize(new THREE.Vector3()).length());
+    const direction = this.camera.position.clone().sub(this.controls.target).normalize();
+    this.controls.target.copy(this.followedPoint());
+    this.camera.position.copy(this.controls.target).addScaledVector(direction, near);
+    this.controls.update();
+    this.keepUp();
+    this.dirty = true;
+  }
+
+  followedPoint() {
+    return this.figures[0].groundPoint(this.followed, this.data.bodies[this.followed].center_of_mass);
+  }
+
+  keepUp() {
+    if (this.followed < 0 || !this.controls) return;
+    const now = this.followedPoint();
+    if (this.last) {
+      const way = now.clone().sub(this.last);
+      this.camera.position.add(way);
+      this.controls.target.add(way);
+      this.controls.update();
+    }
+    this.last = now;
   }
 
   // What is under the pointer, by name.
   nameAt(x, y) {
     const ray = new THREE.Raycaster();
     ray.setFromCamera(new THREE.Vector2(2 * x - 1, 1 - 2 * y), this.camera);
+    const seen = (object) => !object || (object.visible && seen(object.parent));
     const hit = ray.intersectObjects(this.scene.children, true)
-      .find(({ object }) => object.userData.body && object.visible);
+      .find(({ object }) => object.userData.body && seen(object));
     return hit?.object.userData.body ?? '';
   }
 
@@ -268,31 +277,12 @@ export class Scene {
   }
 }
 
-function corners({ min, max }) {
-  const points = [];
-  for (const x of [min.x, max.x])
-    for (const y of [min.y, max.y])
-      for (const z of [min.z, max.z]) points.push(new THREE.Vector3(x, y, z));
-  return points;
-}
-
-export const matchesDark = () => document.documentElement.dataset.theme === 'dark';
-
-// The corners of what a body shows, in its own frame.
-function bodyPoints(body) {
-  const points = body.points.map((p) => new THREE.Vector3(...p));
-  points.push(new THREE.Vector3(...body.center_of_mass));
-  for (const visual of body.visuals) {
-    const half = visual.shape === 'box' ? visual.size.map((s) => 0.5 * s)
-      : visual.shape === 'mesh' ? [0, 0, 0]
-        : [visual.radius, visual.radius, visual.shape === 'sphere' ? visual.radius
-          : 0.5 * visual.length + (visual.shape === 'capsule' ? visual.radius : 0)];
-    const turn = new THREE.Quaternion(...visual.quaternion);
-    const box = new THREE.Box3(new THREE.Vector3(...half).negate(), new THREE.Vector3(...half));
-    for (const corner of corners(box))
-      points.push(corner.applyQuaternion(turn).add(new THREE.Vector3(...visual.position)));
-  }
-  return points;
+// Around what is drawn of a body, without names, axes and collision shapes.
+function visibleBox(body) {
+  const box = new THREE.Box3();
+  body.updateWorldMatrix(true, false);
+  for (const child of body.children) if (!child.userData.shownBy) box.expandByObject(child);
+  return box;
 }
 
 // Lines of a square grid, cell by cell: a line that passes the camera is not drawn everywhere.
@@ -306,10 +296,4 @@ function grid(cell, reach, colour) {
     new THREE.LineBasicMaterial({ color: colour, transparent: true, opacity: 0.8 }));
   lines.scale.setScalar(cell);
   return lines;
-}
-
-// The largest of 1, 2, 5 times a power of ten that is not above x.
-function niceBelow(x) {
-  const power = 10 ** Math.floor(Math.log10(x));
-  return [5, 2, 1].find((m) => m * power <= x) * power;
 }

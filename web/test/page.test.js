@@ -1,91 +1,10 @@
-// The report page in a real browser, from a file and from the server. Run by tools/test-web.sh,
-// which sets CATENA, WRITE_RUN, RUNS and MODELS.
+// The report page of a run, from a file and from the server.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import http from 'node:http';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { chromium } from 'playwright-core';
-
-const { CATENA, WRITE_RUN, RUNS, MODELS } = process.env;
-const executablePath = process.env.CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
-
-const browser = await chromium.launch({
-  executablePath,
-  args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-    '--disable-background-networking', '--disable-component-update', '--disable-sync',
-    '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
-});
-
-let failures = 0;
-const children = [];  // programs to stop, whatever happens
-const start = (...args) => {
-  children.push(spawn(...args));
-  return children.at(-1);
-};
-const only = process.argv[2] ?? '';  // run only tests with this in their name
-async function test(name, body, { width = 1366, height = 768, colorScheme = 'light' } = {}) {
-  if (!name.includes(only)) return;
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme });
-  const page = await context.newPage();
-  page.setDefaultTimeout(20000);
-  const complaints = [];
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type()) && !message.text().includes('GPU stall')) complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(String(error)));
-  page.on('request', (request) => {
-    if (!/^(file|data|blob|http:\/\/127\.0\.0\.1)/.test(request.url())) complaints.push(`asks for ${request.url()}`);
-  });
-  const started = Date.now();
-  try {
-    await body(page);
-    assert.deepEqual(complaints, []);
-    console.log(`pass  ${name}  (${Date.now() - started} ms)`);
-  } catch (error) {
-    failures += 1;
-    console.log(`FAIL  ${name}\n${error.stack}`);
-  }
-  for (const child of children.splice(0)) child.kill('SIGKILL');
-  await context.close();
-}
-
-const open = async (page, run) => {
-  await page.goto(pathToFileURL(join(RUNS, `${run}.html`)).href);
-  await until(page, () => window.catena?.data);
-};
-const time = (page) => page.evaluate(() => window.catena.time);
-const setTime = (page, t) => page.evaluate((to) => window.catena.setTime(to), t);
-const position = (page, body) => page.evaluate((name) => window.catena.bodyPosition(name), body);
-const drawn = (page) => page.evaluate(() => new Promise((done) => {
-  requestAnimationFrame(() => requestAnimationFrame(done));
-}));
-// Takes a picture of the view; answers how many of its numbers differ from those of the last one.
-const differing = (page) => page.evaluate(() => {
-  const view = document.querySelector('#viewport canvas');
-  const copy = document.createElement('canvas');
-  copy.width = view.width;
-  copy.height = view.height;
-  const context = copy.getContext('2d');
-  context.drawImage(view, 0, 0);
-  const { data } = context.getImageData(0, 0, copy.width, copy.height);
-  let count = 0;
-  if (window.before) for (let i = 0; i < data.length; ++i) if (Math.abs(data[i] - window.before[i]) > 24) ++count;
-  window.before = data;
-  return count;
-});
-// Waits until a function of the page answers true. (Playwright's own way needs eval, which the
-// server's content policy forbids.)
-const until = async (page, question, argument) => {
-  const last = Date.now() + 30000;
-  while (!await page.evaluate(question, argument)) {
-    assert.ok(Date.now() < last, `in vain: ${question}`);
-    await new Promise((done) => { setTimeout(done, 50); });
-  }
-};
-const near = (a, b, tolerance) => assert.ok(Math.abs(a - b) <= tolerance, `${a} is not ${b}`);
+import {
+  differing, drawn, MODELS, near, open, position, RUNS, serve, setTime, start, status, test, time, until, WRITE_RUN,
+} from './harness.js';
 
 await test('a page from a file shows the run', async (page) => {
   await open(page, 'pendulum');
@@ -264,23 +183,6 @@ await test('a million rows are thinned out, but no peak is lost', async (page) =
 });
 
 // ---- from the server
-async function serve(...args) {
-  const server = start(CATENA, ['view', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [line] = await once(server.stdout, 'data');
-  const url = String(line).match(/http:\/\/127\.0\.0\.1:\d+\//)[0];
-  return { url, stop: async () => {
-    server.kill('SIGINT');
-    const [code] = await once(server, 'exit');
-    assert.equal(code, 0);
-  } };
-}
-const status = (url, headers) => new Promise((done, fail) => {
-  http.get(url, { headers }, (answer) => {
-    answer.resume();
-    done(answer.statusCode);
-  }).on('error', fail);
-});
-
 await test('a run that goes on is followed', async (page) => {
   const run = join(RUNS, 'slow.h5');
   rmSync(run, { force: true });
@@ -321,16 +223,6 @@ await test('a model has sliders that move it', async (page) => {
   await stop();
 });
 
-await test('a closed mechanism is shown as it is', async (page) => {
-  const { url, stop } = await serve(join(MODELS, 'slider_crank.sdf'));
-  await page.goto(url);
-  await until(page, () => window.catena?.data);
-  assert.equal(await page.locator('.sliders').count(), 0);
-  await drawn(page);
-  await page.screenshot({ path: join(RUNS, 'slider_crank.png') });
-  await stop();
-});
-
 // A tetrahedron has four triangles, whatever the format; a mesh that is not there has a note.
 await test('meshes are part of the page', async (page) => {
   const corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]];
@@ -360,9 +252,3 @@ await test('meshes are part of the page', async (page) => {
   await page.screenshot({ path: join(RUNS, 'meshes.png') });
   await stop();
 });
-
-await browser.close();
-if (failures > 0) {
-  console.log(`${failures} failed`);
-  process.exit(1);
-}

@@ -26,15 +26,17 @@ std::string run_status(const RunFile& run);
 
 Json run_document(const RunFile& run);
 
-// A model at its default state. `movable`: with the coordinates that sliders may change.
-Json model_document(const Mechanism& mechanism, const std::string& path, bool movable);
+class MovableModel;  // movable_model.h
 
-// The indices into q that sliders may change, in the order of the document's `coordinates`: none
-// for a mechanism with closed loops, which would be torn apart.
-std::vector<int> slider_coordinates(const Mechanism& mechanism);
+// A model at its default state, or where `movable` is, which also gives the sliders.
+Json model_document(const Mechanism& mechanism, const std::string& path,
+                    const MovableModel* movable = nullptr);
 
-// Position and quaternion (x, y, z, w) of all bodies, one after the other.
-std::vector<float> body_poses(const Mechanism& mechanism, const Eigen::VectorXd& q);
+// `poses` of all bodies and `modal` coordinates at a position, as in the document's `frames`.
+Json pose_document(const Mechanism& mechanism, const Eigen::VectorXd& q);
+
+// The document of a run with others over it, in its `others`.
+Json overlaid(Json first, std::vector<Json> others);
 
 // The page with a document in it, complete.
 std::string report_page(const Json& document);

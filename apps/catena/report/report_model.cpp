@@ -8,7 +8,7 @@
 #include <iterator>
 #include <map>
 
-#include "apps/catena/report/report_data.h"
+#include "apps/catena/report/report_frames.h"
 #include "catena/base/index.h"
 #include "catena/io/models/uri.h"
 
@@ -17,17 +17,19 @@ namespace {
 
 constexpr std::uintmax_t kMeshBytes = 40U << 20U;  // of all meshes in a page
 
-std::string shape_name(Visual::Shape shape) {
+// Of Visual::Shape or Collision::Shape.
+template <class Shape>
+std::string shape_name(Shape shape) {
   switch (shape) {
-    case Visual::Shape::box:
+    case Shape::box:
       return "box";
-    case Visual::Shape::cylinder:
+    case Shape::cylinder:
       return "cylinder";
-    case Visual::Shape::sphere:
+    case Shape::sphere:
       return "sphere";
-    case Visual::Shape::capsule:
+    case Shape::capsule:
       return "capsule";
-    case Visual::Shape::mesh:
+    case Shape::mesh:
       return "mesh";
   }
   return "box";
@@ -89,18 +91,124 @@ Json quaternion_json(const Rotationd& rotation) {
   return {q.x, q.y, q.z, q.w};
 }
 
-Json visual_json(const Visual& visual, Meshes& meshes) {
-  const bool coloured = visual.colour != Visual{}.colour;
-  Json out = {{"shape", shape_name(visual.shape)},
-              {"position", to_json(visual.pose.translation)},
-              {"quaternion", quaternion_json(visual.pose.rotation)},
-              {"size", to_json(visual.size)},
-              {"radius", visual.radius},
-              {"length", visual.length},
-              {"colour", visual.colour},
-              {"coloured", coloured}};
-  out["mesh"] = visual.shape == Visual::Shape::mesh ? meshes.add(visual.mesh) : Json();
+// Of a Visual or a Collision.
+template <class Drawn>
+Json shape_json(const Drawn& drawn, Meshes& meshes) {
+  Json out = {{"shape", shape_name(drawn.shape)},
+              {"position", to_json(drawn.pose.translation)},
+              {"quaternion", quaternion_json(drawn.pose.rotation)},
+              {"size", to_json(drawn.size)},
+              {"radius", drawn.radius},
+              {"length", drawn.length}};
+  out["mesh"] = drawn.shape == Drawn::Shape::mesh ? meshes.add(drawn.mesh) : Json();
   return out;
+}
+
+Json visual_json(const Visual& visual, Meshes& meshes) {
+  Json out = shape_json(visual, meshes);
+  out["colour"] = visual.colour;
+  out["coloured"] = visual.colour != Visual{}.colour;
+  return out;
+}
+
+// By body: the one that carries it in the tree, on which its pose depends; −1: the ground.
+std::vector<int> carriers(const Mechanism& mechanism) {
+  std::vector<int> first_of_node(mechanism.nodes().size(), -1);
+  const auto& bodies = mechanism.bodies();
+  for (std::size_t i = bodies.size(); i-- > 0;)
+    if (bodies[i].node >= 0) first_of_node[index(bodies[i].node)] = static_cast<int>(i);
+  // What is welded to an attachment is carried by it, not the other way round.
+  for (const FlexiblePlace& place : mechanism.flexible_bodies())
+    for (const auto& attachment : place.attachments)
+      first_of_node[index(attachment.node)] = attachment.body;
+  std::vector<int> carriers(bodies.size(), -1);
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    if (bodies[i].node < 0) continue;
+    const int first = first_of_node[index(bodies[i].node)];
+    if (first != static_cast<int>(i)) {
+      carriers[i] = first;
+      continue;
+    }
+    const int parent = mechanism.nodes()[index(bodies[i].node)].parent;
+    if (parent >= 0) carriers[i] = first_of_node[index(parent)];
+  }
+  return carriers;
+}
+
+// Half the size of a section along y and z, and whether it is round.
+Json section_json(const BeamSection& section) {
+  using Shape = BeamSection::Shape;
+  if (section.shape == Shape::circle || section.shape == Shape::tube)
+    return {{"round", true}, {"half", {section.radius, section.radius}}};
+  if (section.shape == Shape::rectangle || section.shape == Shape::box)
+    return {{"round", false}, {"half", {0.5 * section.width, 0.5 * section.height}}};
+  return nullptr;
+}
+
+// What a flexible body is drawn with: points and their displacements by each modal coordinate.
+Json flexible_json(const FlexiblePlace& place, int first) {
+  const FlexibleBody& constants = *place.constants;
+  const int modes = constants.modes();
+  std::vector<float> points, shapes;
+  const auto add = [&](const Vec3d& position, const Eigen::MatrixXd& shape) {
+    for (int i = 0; i < 3; ++i) {
+      points.push_back(static_cast<float>(position[i]));
+      for (int k = 0; k < modes; ++k)
+        shapes.push_back(shape.size() > 0 ? static_cast<float>(shape(i, k)) : 0.0F);
+    }
+  };
+  // Bodies without points of their own are drawn from the frame to the attachments.
+  const bool own = !constants.drawn_points.empty();
+  if (!own) add({}, {});
+  for (const FlexibleBody::DrawnPoint& point : constants.drawn_points)
+    add(point.position, point.shape);
+  Json attachments = Json::array();
+  for (std::size_t k = 0; k < place.attachments.size(); ++k) {
+    const FlexibleBody::Attachment& attachment = constants.attachments[k];
+    if (!own) add(attachment.position, attachment.shape);
+    attachments.push_back({{"name", attachment.name},
+                           {"body", place.attachments[k].body},
+                           {"position", to_json(attachment.position)},
+                           {"quaternion", quaternion_json(attachment.rotation)},
+                           {"shape", to_json(attachment.shape)}});
+  }
+  Json section, end_section, axes;
+  if (constants.beam) {
+    section = section_json(constants.beam->section);
+    if (constants.beam->end_section) end_section = section_json(*constants.beam->end_section);
+    axes = quaternion_json(constants.beam->pose.rotation);
+  }
+  return {{"name", place.name},
+          {"body", place.body},
+          {"first", first},
+          {"modes", modes},
+          {"beam", own},
+          {"points", base64_of(points)},
+          {"shapes", base64_of(shapes)},
+          {"attachments", attachments},
+          {"section", section},
+          {"end_section", end_section},
+          {"axes", axes}};
+}
+
+void add_flexible(Json& document, const Mechanism& mechanism) {
+  Json list = Json::array();
+  int first = 0;
+  for (const FlexiblePlace& place : mechanism.flexible_bodies()) {
+    list.push_back(flexible_json(place, first));
+    first += place.constants->modes();
+  }
+  document["flexible"] = std::move(list);
+}
+
+void add_model_frames(Json& document, const Mechanism& mechanism) {
+  Json list = Json::array();
+  for (const Frame& frame : mechanism.description().frames)
+    list.push_back({{"name", frame.name},
+                    {"body", mechanism.body_index(frame.body)},
+                    {"position", to_json(frame.pose.translation)},
+                    {"quaternion", quaternion_json(frame.pose.rotation)}});
+  document["model_frames"] = std::move(list);
 }
 
 bool has_one_axis(HingeType type) {
@@ -127,7 +235,10 @@ void add_model(Json& document, const Mechanism& mechanism, const std::string& mo
   for (const Hinge& hinge : description.hinges) {
     const int parent = mechanism.body_index(hinge.parent),
               child = mechanism.body_index(hinge.child);
-    if (hinge.type == HingeType::free) continue;  // it holds nothing together
+    // A free hinge holds nothing together; modes and attachments are drawn with their body.
+    if (hinge.type == HingeType::free || hinge.type == HingeType::modes ||
+        hinge.type == HingeType::attachment)
+      continue;
     add_point(parent, hinge.frame_on_parent.translation);
     add_point(child, hinge.frame_on_child.translation);
     Json one = {{"name", hinge.name},
@@ -153,16 +264,29 @@ void add_model(Json& document, const Mechanism& mechanism, const std::string& mo
   for (const Rod& rod : description.rods) add_link("rod", rod);
   for (const SpringDamper& spring : description.springs) add_link("spring", spring);
 
+  const std::vector<int> carried_by = carriers(mechanism);
+  std::vector<const char*> roles(description.bodies.size(), "rigid");
+  for (const FlexiblePlace& place : mechanism.flexible_bodies()) {
+    roles[index(place.body)] = "flexible";
+    roles[index(mechanism.body_index(modes_name(place.name)))] = "modes";
+    for (const auto& attachment : place.attachments) roles[index(attachment.body)] = "attachment";
+  }
   Json bodies = Json::array();
   for (std::size_t i = 0; i < description.bodies.size(); ++i) {
     const Body& body = description.bodies[i];
-    Json visuals = Json::array();
+    Json visuals = Json::array(), collisions = Json::array();
     for (const Visual& visual : body.visuals) visuals.push_back(visual_json(visual, meshes));
+    for (const Collision& shape : body.collisions) collisions.push_back(shape_json(shape, meshes));
     bodies.push_back({{"name", body.name},
+                      {"role", roles[i]},
+                      {"carrier", carried_by[i]},
                       {"center_of_mass", to_json(body.center_of_mass)},
                       {"points", points[i]},
-                      {"visuals", visuals}});
+                      {"visuals", visuals},
+                      {"collisions", collisions}});
   }
+  add_flexible(document, mechanism);
+  add_model_frames(document, mechanism);
   document["bodies"] = std::move(bodies);
   document["hinges"] = std::move(hinges);
   document["links"] = std::move(links);

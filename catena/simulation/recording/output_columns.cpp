@@ -17,6 +17,7 @@ namespace {
 bool is_angle(const Mechanism& m, const Node& node, int k) {
   switch (node.hinge) {
     case NodeHinge::prismatic:
+    case NodeHinge::modes:
       return false;
     case NodeHinge::screws:
       for (int l = 0; l < node.coordinates; ++l) {
@@ -62,8 +63,7 @@ bool matches(std::string_view pattern, std::string_view name) {
   return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
-std::vector<RunColumn> all_columns(const Equations& equations,
-                                   std::span<const std::string> places) {
+std::vector<RunColumn> all_columns(Equations& equations, std::span<const std::string> places) {
   const Mechanism& m = equations.mechanism();
   std::vector<RunColumn> all{{"time", "s"}};
   const auto names = m.velocity_names();
@@ -86,6 +86,11 @@ std::vector<RunColumn> all_columns(const Equations& equations,
     all.push_back({std::string("momentum.angular.") + axis, "kg m²/s"});
   for (int k = 0; k < equations.work().elements(); ++k)
     all.push_back({"work." + equations.work().name(k), "J"});
+  if (const ConstraintSet* set = equations.constraints())
+    for (int k = 0; k < set->count(); ++k)
+      if (set->kind(k) == ConstraintSet::Kind::contact)
+        for (const char* axis : {".x", ".y", ".z"})
+          all.push_back({"contact." + set->name(k) + axis, "N"});
   const Wiring& wiring = equations.forces().wiring();
   for (int k = 0; k < wiring.size(); ++k)
     for (const OutputPort& port : wiring.component(k).outputs())
@@ -116,10 +121,10 @@ std::string velocity_unit(const Mechanism& m, int i) {
   return is_angle(m, node, i - node.v_index) ? "rad/s" : "m/s";
 }
 
-OutputColumns::OutputColumns(const Equations& equations, std::span<const std::string> patterns,
+OutputColumns::OutputColumns(Equations& equations, std::span<const std::string> patterns,
                              std::span<const ExtraOutput> extra)
     : extra_(extra.begin(), extra.end()) {
-  static const std::vector<std::string> kDefault{"q.*", "v.*", "effort.*", "energy.*"};
+  static const std::vector<std::string> kDefault{"q.*", "v.*", "effort.*", "energy.*", "contact.*"};
   const Mechanism& m = equations.mechanism();
   std::vector<std::string> places;
   std::set<std::string, std::less<>> frames;  // a body of the same name is not asked for
@@ -149,12 +154,14 @@ OutputColumns::OutputColumns(const Equations& equations, std::span<const std::st
       if (matches(pattern, names[k])) wanted[k] = found = true;
     // A group may be empty: nothing does work here.
     static const std::vector<std::string> kGroups{
-        "q.*",        "v.*",    "a.*",      "effort.*",   "friction.*", "reaction.*", "energy.*",
-        "momentum.*", "work.*", "signal.*", "position.*", "velocity.*", "force.*",    "moment.*"};
+        "q.*",        "v.*",        "a.*",        "effort.*", "friction.*",
+        "reaction.*", "energy.*",   "momentum.*", "work.*",   "contact.*",
+        "signal.*",   "position.*", "velocity.*", "force.*",  "moment.*"};
     if (!found && std::find(kGroups.begin(), kGroups.end(), pattern) == kGroups.end())
-      throw NameError("there is no output '" + pattern + "'" + did_you_mean(pattern, names) +
-                      "; outputs are q.*, v.*, a.*, effort.*, friction.*, reaction.*, energy.*, "
-                      "momentum.*, work.*, signal.*, position.*, velocity.*, force.*, moment.*");
+      throw NameError(
+          "there is no output '" + pattern + "'" + did_you_mean(pattern, names) +
+          "; outputs are q.*, v.*, a.*, effort.*, friction.*, reaction.*, energy.*, "
+          "momentum.*, work.*, contact.*, signal.*, position.*, velocity.*, force.*, moment.*");
   }
   for (std::size_t k = 0; k < all.size(); ++k) {
     if (!wanted[k]) continue;
@@ -182,7 +189,16 @@ OutputColumns::OutputColumns(const Equations& equations, std::span<const std::st
           "(contacts, locks, attachments, servos); leave them out");
     forces_ = std::make_unique<InterbodyForces>(m);
   }
-  if (forces_ || any(wanted_places_)) workspace_ = std::make_unique<Workspace>(m);
+  bool moving_planes = false;
+  if (const ConstraintSet* set = equations.constraints())
+    for (int k = 0; k < set->count(); ++k) {
+      if (set->kind(k) != ConstraintSet::Kind::contact) continue;
+      const ContactSettings& contact = set->contact(k);
+      contacts_.push_back(
+          {k, contact.plane_body, rotation_from_z_to(normalized(contact.plane_normal))});
+      moving_planes = moving_planes || contact.plane_body >= 0;
+    }
+  if (forces_ || any(wanted_places_) || moving_planes) workspace_ = std::make_unique<Workspace>(m);
   for (const ExtraOutput& own : extra_) {
     if (std::find(names.begin(), names.end(), own.column.name) != names.end())
       throw Error("there are two outputs called '" + own.column.name + "'");
@@ -191,6 +207,22 @@ OutputColumns::OutputColumns(const Equations& equations, std::span<const std::st
   }
   all_.resize(all.size());
   row_.resize(columns_.size());
+}
+
+// Forces on the bodies in ground axes, behind what put_places() left in the workspace.
+void OutputColumns::put_contacts(const Equations& equations, const Evaluation& found,
+                                 std::size_t first) {
+  for (std::size_t k = 0; k < contacts_.size(); ++k) {
+    const Contact& contact = contacts_[k];
+    Vec3d force{};
+    if (index(contact.constraint) < found.contacts.size()) {
+      const ConstraintSet::ContactForce& pushes = found.contacts[index(contact.constraint)].force;
+      force = contact.axes * Vec3d{pushes.friction.x, pushes.friction.y, pushes.normal};
+      if (contact.plane_body >= 0)
+        force = body_pose(equations.mechanism(), *workspace_, contact.plane_body).rotation * force;
+    }
+    for (int i = 0; i < 3; ++i) all_[first + 3 * k + index(i)] = force[i];
+  }
 }
 
 void OutputColumns::put_places(const Mechanism& m, const State& state) {
@@ -256,8 +288,11 @@ const std::vector<double>& OutputColumns::row(const Equations& equations, const 
   for (int i = 0; i < 3; ++i) put(measured.momentum.linear[i]);
   for (int i = 0; i < 3; ++i) put(measured.momentum.angular[i]);
   for (int k = 0; k < equations.work().elements(); ++k) put(equations.work().work(k, y));
+  const std::size_t first_of_contacts = at;
+  at += 3 * contacts_.size();
   put_all(found.efforts.outputs);
   if (workspace_) put_places(equations.mechanism(), state);
+  put_contacts(equations, found, first_of_contacts);
   if (forces_) put_forces(equations, found);
   for (std::size_t k = 0; k < chosen_.size(); ++k) row_[k] = all_[index(chosen_[k])];
   for (std::size_t k = 0; k < extra_.size(); ++k)

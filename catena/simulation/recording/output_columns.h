@@ -17,9 +17,9 @@ namespace catena {
 
 class OutputColumns {
  public:
-  // A pattern that matches nothing is a NameError with the nearest name. No pattern: q, v, effort
-  // and energy. The name of an extra column must be its own.
-  OutputColumns(const Equations& equations, std::span<const std::string> patterns,
+  // A pattern that matches nothing is a NameError with the nearest name. No pattern: q, v, effort,
+  // energy and contact. The name of an extra column must be its own.
+  OutputColumns(Equations& equations, std::span<const std::string> patterns,
                 std::span<const ExtraOutput> extra = {});
 
   const std::vector<RunColumn>& columns() const { return columns_; }
@@ -33,11 +33,19 @@ class OutputColumns {
     int body;
     Vec3d point;
   };
+  // Of a contact of the constraint set.
+  struct Contact {
+    int constraint;
+    int plane_body;
+    Rotationd axes;  // of its forces, in the frame of the plane's body: z is the normal
+  };
+  void put_contacts(const Equations& equations, const Evaluation& found, std::size_t first);
   void put_places(const Mechanism& mechanism, const State& state);
   void put_forces(const Equations& equations, const Evaluation& found);
 
   std::vector<RunColumn> columns_;
   std::vector<int> chosen_;  // indices into all
+  std::vector<Contact> contacts_;
   std::vector<Place> places_;
   std::size_t first_of_places_ = 0;  // in all: their positions, then their velocities
   std::vector<std::uint8_t> wanted_places_;

@@ -7,6 +7,7 @@
 //   energy.kinetic, energy.gravity, energy.springs, energy.total, energy.work, energy.error
 //   momentum.linear.x ... momentum.angular.z    ground axes, angular about the mass centre
 //   work.ELEMENT                of each element: "work.input elbow"
+//   contact.NAME.x (y, z)       force of a contact on its body, N, ground axes
 //   signal.COMPONENT.PORT       outputs of components
 //   position.PLACE.x velocity.PLACE.x ...       of a frame or the origin of a body, ground axes
 //   force.HINGE.x moment.HINGE.x ...            parent on child at the child's hinge point, ground

@@ -48,6 +48,35 @@ TEST(Outputs, StarsCoverAnything) {
   EXPECT_THAT(problem(m, {.outputs = {stars + "b"}}), HasSubstr("there is no output"));
 }
 
+// A ball rests on a slope by friction: the contact carries its weight, in ground axes, whatever the
+// mode; on a plank that is fixed to the ground at an angle too.
+TEST(Outputs, OfContacts) {
+  constexpr double kAngle = 0.3, kMass = 2.0, kGravity = 9.81;
+  MechanismBuilder b;
+  b.add_body("plank", {.mass = 1.0, .inertia = SymMat3d::diagonal(1.0, 1.0, 1.0)});
+  b.add_body("ball", {.mass = kMass, .inertia = SymMat3d::diagonal(0.1, 0.1, 0.1)});
+  b.add_hinge("tilt", kWorld, "plank",
+              {.type = HingeType::weld, .frame_on_parent = {Rotationd::about_y(kAngle), {}}});
+  b.add_hinge("at", kWorld, "ball", {.type = HingeType::translation});
+  const Mechanism m = b.finish();
+  const Vec3d slope{std::sin(kAngle), 0.0, std::cos(kAngle)};
+  for (const bool on_plank : {false, true})
+    for (const Method method : {Method::dop853, Method::time_stepping}) {
+      SimulationSettings settings{.duration = 0.1, .output_interval = 0.01};
+      settings.integrator.method = method;
+      ContactSettings contact{.name = "foot", .body = 1, .friction = 0.8};
+      contact.plane_body = on_plank ? 0 : -1;
+      if (!on_plank) contact.plane_normal = slope * 2.0;  // any length
+      settings.actions.constraints.emplace_back().constraint = contact;
+      MemoryRecorder record;
+      simulate(m, m.default_state(), settings, record);
+      const Eigen::Index last = record.rows() - 1;
+      EXPECT_NEAR(record.value(last, "contact.foot.x"), 0.0, 1e-7);
+      EXPECT_NEAR(record.value(last, "contact.foot.y"), 0.0, 1e-7);
+      EXPECT_NEAR(record.value(last, "contact.foot.z"), kMass * kGravity, 1e-7);
+    }
+}
+
 // The curve that a point of a coupler draws: where crank and coupler put it.
 TEST(Outputs, OfPlacesOnBodies) {
   MechanismBuilder b(model("four_bar").description());
