@@ -260,6 +260,8 @@ class CaseReader {
     if (after != nullptr) {
       const Values::Within within(values_, "after");
       check.after.emplace();
+      const Entry* own_state = &map == root_ ? nullptr : map.find("state");
+      check.run = {after->value, own_state == nullptr ? nullptr : own_state->value};
       read_settings(values_, *after->value, *result_.mechanism,
                     std::filesystem::path(path_).parent_path().string(), check.input, *check.after);
     }
@@ -303,13 +305,18 @@ class CaseReader {
       return;
     }
     const Values::Within within(values_, "of");
-    if (check.quantity->of == Quantity::Of::frames) {
+    const bool component = check.quantity->of == Quantity::Of::flexible_component;
+    if (check.quantity->of == Quantity::Of::frames || component) {
       if (!of->value->is_list() || of->value->entries.size() != 2) {
-        values_.mismatch(*of->value, "a list of two frames");
+        values_.mismatch(*of->value,
+                         component ? "[flexible body, component]" : "a list of two frames");
         return;
       }
       read_name(*of->value->entries[0].value, check.quantity->of, check.of);
-      read_name(*of->value->entries[1].value, check.quantity->of, check.other);
+      if (component)
+        values_.text(*of->value->entries[1].value, check.other);
+      else
+        read_name(*of->value->entries[1].value, check.quantity->of, check.other);
       return;
     }
     read_name(*of->value, check.quantity->of, check.of);
@@ -363,6 +370,9 @@ class CaseReader {
       }
       case Shape::body_groups:
         read_groups(node, check);
+        return;
+      case Shape::matrix:
+        check.reference = read_lq_matrix(values_, node);
         return;
     }
   }

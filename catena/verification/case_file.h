@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catena/simulation/simulate.h"
@@ -27,6 +28,8 @@ struct VerificationCheck {
   double tolerance = 0.0;
   StateInput input;
   std::optional<SimulationSettings> after;  // the quantity is that of the state after this motion
+  // Identifies the motion: equal for checks with the same `after` and state of the file.
+  std::pair<const void*, const void*> run;
   Eigen::MatrixXd reference;
   std::vector<int> rows;  // which entries of the quantity the reference has; empty: all
   std::vector<std::string> entries;

@@ -21,6 +21,7 @@
 #include "catena/sensitivity/parameters.h"
 #include "catena/spatial/eigen.h"
 #include "catena/verification/closure_quantities.h"
+#include "catena/verification/flexible_quantities.h"
 #include "catena/verification/optimal_quantities.h"
 #include "catena/verification/quantities.h"
 #include "catena/verification/sensitivity_quantities.h"
@@ -262,9 +263,9 @@ const std::vector<std::string> kTwist{"angular.x", "angular.y", "angular.z",
                                       "linear.x",  "linear.y",  "linear.z"};
 
 // A table: long because it has many rows.
-const std::vector<Quantity>& table() {
+std::vector<Quantity> own_rows() {
   using Of = Quantity::Of;
-  static const std::vector<Quantity> kRows{
+  return {
       {"guess_cost", "where the search begins", Shape::scalar, {}, Of::problem, guess_cost},
       {"least_cost", "of the optimal motion", Shape::scalar, {}, Of::problem, least_cost},
       {"least_duration", "of the optimal motion", Shape::scalar, {}, Of::problem, least_duration},
@@ -498,6 +499,14 @@ const std::vector<Quantity>& table() {
       {"twist_rate", "rate of the twist's components, body axes", Shape::vector, kTwist, Of::body,
        twist_rate_of},
   };
+}
+
+const std::vector<Quantity>& table() {
+  static const std::vector<Quantity> kRows = [] {
+    std::vector<Quantity> rows = own_rows();
+    for (Quantity& row : flexible_quantities()) rows.push_back(std::move(row));
+    return rows;
+  }();
   return kRows;
 }
 
@@ -554,6 +563,9 @@ int find_thing(const Mechanism& mechanism, Quantity::Of kind, const std::string&
       return 0;
     case Quantity::Of::frames:
       return mechanism.frame_index(name);
+    case Quantity::Of::flexible:
+    case Quantity::Of::flexible_component:
+      return find_flexible_body(mechanism, name).body;
     case Quantity::Of::problem:  // a file, which is read when it is solved
       return 0;
     case Quantity::Of::body:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The quantities that a verification case can compare, by name. To add one: write a function in
-// quantities.cpp and a row of its table.
+// one of the *_quantities.cpp and a row of its table.
 #pragma once
 
 #include <span>
@@ -32,9 +32,22 @@ struct Quantity {
     freedom_vector,  // one entry for each freedom
     freedom_matrix,
     body_groups,  // for each body the number of its group (see number_groups); 0: in none
-    list          // numbers, of which the reference may have only the first
+    list,         // numbers, of which the reference may have only the first
+    matrix        // rows of numbers
   };
-  enum class Of { nothing, hinge, body, coupling, rod, frames, parameter, problem };
+  // A component of a flexible body is given as [body, component].
+  enum class Of {
+    nothing,
+    hinge,
+    body,
+    coupling,
+    rod,
+    frames,
+    parameter,
+    problem,
+    flexible,
+    flexible_component
+  };
 
   std::string name;
   std::string meaning;
@@ -51,8 +64,8 @@ inline Eigen::MatrixXd scalar(double value) { return Eigen::MatrixXd::Constant(1
 std::span<const Quantity> quantities();
 const Quantity* find_quantity(const std::string& name);
 
-// The index of a body, hinge, coupling, rod or frame (of a parameter: 0); a NameError if there is
-// none.
+// The index of a body, hinge, coupling, rod or frame (of a parameter: 0; of a flexible body: that
+// of its frame); a NameError if there is none.
 int find_thing(const Mechanism& mechanism, Quantity::Of kind, const std::string& name);
 
 // Makes the freedoms that the reference names, and those driven by motion, the independent ones of

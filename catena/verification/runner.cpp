@@ -55,18 +55,29 @@ StateInput moved(const Mechanism& mechanism, const VerificationCheck& check, Sta
   return input;
 }
 
+// The last motion of a case: the next check often asks for another quantity at its end.
+struct LastMotion {
+  std::pair<const void*, const void*> run;  // as in VerificationCheck
+  std::optional<StateInput> end;
+};
+
 Eigen::MatrixXd computed(const VerificationCase& one, const VerificationCheck& check,
-                         const std::function<bool()>& goes_on) {
+                         const std::function<bool()>& goes_on, LastMotion& last) {
   StateInput input = check.input;
   if (!check.quantity->of_guess) close_loops(*one.mechanism, input);
-  if (check.after) input = moved(*one.mechanism, check, input, goes_on);
+  if (check.after && (!last.end || last.run != check.run || check.quantity->of_guess)) {
+    last.end.reset();
+    last.end = moved(*one.mechanism, check, input, goes_on);
+    last.run = check.run;
+  }
+  if (check.after) input = *last.end;
   return selected(check.quantity->compute(
                       {*one.mechanism, input, check.of, check.other, check.axes, check.rows}),
                   check);
 }
 
 VerificationResult run_check(const VerificationCase& one, const VerificationCheck& check,
-                             const std::function<bool()>& goes_on) {
+                             const std::function<bool()>& goes_on, LastMotion& last) {
   VerificationResult r;
   r.name = one.name;
   r.title = one.title;
@@ -88,7 +99,7 @@ VerificationResult run_check(const VerificationCase& one, const VerificationChec
   try {
     r.value = lq        ? check.lq_quantity->compute(*one.lq, check.stage)
               : control ? check.control_quantity->compute(check.problem)
-                        : computed(one, check, goes_on);
+                        : computed(one, check, goes_on, last);
     if (control && check.control_quantity->list && r.value.rows() > r.reference.rows())
       r.value = r.value.topRows(r.reference.rows()).eval();
     if (r.value.rows() != r.reference.rows() || r.value.cols() != r.reference.cols())
@@ -133,10 +144,11 @@ VerificationReport run_verification(const std::string& path, const VerificationS
       continue;
     }
     ++report.cases;
+    LastMotion last;
     for (const VerificationCheck& check : one->checks) {
       if (settings.goes_on && !settings.goes_on())
         throw NumericalError("the verification was stopped");
-      report.results.push_back(run_check(*one, check, settings.goes_on));
+      report.results.push_back(run_check(*one, check, settings.goes_on, last));
     }
   }
   return report;
