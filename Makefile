@@ -55,6 +55,13 @@ contact-study:  ## random drops and trees with stops, by events and by time-step
 	@cmake --build build/bench --target contact_study --parallel $(JOBS)
 	@build/bench/benchmarks/contact_study $(or $(RUNS),100)
 
+.PHONY: flexible-study
+flexible-study:  ## what flexible bodies cost: 14 modes, chains, 141 modes for 300 s (SECONDS=300)
+	@tools/install-deps.sh core bench
+	@cmake --preset bench
+	@cmake --build build/bench --target flexible_study --parallel $(JOBS)
+	@build/bench/benchmarks/flexible_study $(or $(SECONDS),300)
+
 .PHONY: bench
 bench:  ## build and run the benchmarks
 	@tools/install-deps.sh core bench

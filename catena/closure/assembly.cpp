@@ -307,8 +307,11 @@ Assembly find_assembly(const Mechanism& mechanism, const Eigen::VectorXd& guess,
     std::vector<int> free = free_columns(loop, settings.fixed);
     if (loop.aggregate().flexible) {
       const std::vector<int> hinges = hinge_columns(loop, free);
-      if (close_from_around(loop, result.q, hinges, settings.keep_limits, mechanism).gap <= kClosed)
-        free = hinges;
+      const Closing closed =
+          settings.fixed.empty()
+              ? close_from_around(loop, result.q, hinges, settings.keep_limits, mechanism)
+              : close_loop(loop, result.q, hinges, settings.keep_limits, mechanism);
+      if (closed.gap <= kClosed) free = hinges;
     }
     LoopAssembly report;
     report.given_gap = loop.residual(result.q).norm();

@@ -168,6 +168,29 @@ std::vector<int> stretch_ends(const Mechanism& mechanism) {
   return ends;
 }
 
+// The products z and those with η̇ are read by the step that makes them: all flexible bodies use the
+// place of the largest, which stays in the cache.
+void share_products(const Mechanism& mechanism, FlexibleStore<double>& store) {
+  const auto tables = mechanism.flexible_tables();
+  if (tables.empty()) return;
+  const auto largest = static_cast<int>(
+      std::max_element(tables.begin(), tables.end(),
+                       [](const FlexibleTable* a, const FlexibleTable* b) {
+                         return a->modes < b->modes;
+                       }) -
+      tables.begin());
+  double* const shape = store.body(largest).shape;
+  double* const rates = store.body(largest).rates;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    store.bodies()[i].shape = shape;
+    store.bodies()[i].rates = rates;
+  }
+  for (std::size_t i = 0; i < mechanism.attachment_tables().size(); ++i) {
+    store.attachments()[i].shape = shape;
+    store.attachments()[i].rates = rates;
+  }
+}
+
 }  // namespace
 
 Workspace::~Workspace() = default;
@@ -200,6 +223,7 @@ Workspace::Workspace(const Mechanism& mechanism) : mechanism_(&mechanism) {
                   });
   tables_ = catena::aggregate_tables(mechanism);
   flexible_ = {mechanism.flexible_tables(), mechanism.attachment_tables()};
+  share_products(mechanism, flexible_);
   place_rotors();
   choose_kinds();
   stretch_ends_ = stretch_ends(mechanism);

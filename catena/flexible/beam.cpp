@@ -25,7 +25,9 @@ constexpr int kDegree = 12;
 // Frequencies have converged when refining changes none by more; the eigensolver itself is right to
 // about the square of the ratio of the highest to the lowest frequency times the rounding.
 constexpr double kConverged = 1e-9;
-constexpr int kMostRefinements = 5;
+// A mesh that has not converged with so many elements (matrices of some 1,700 dofs) never will.
+constexpr int kMostElements = 150;
+constexpr int kMostModes = 400;
 constexpr int kDrawnPoints = 24;
 
 // Circumference factor of Saint-Venant's torsion constant of a rectangle, a ≥ b:
@@ -123,8 +125,10 @@ class BeamMaker {
   }
 
   void check_settings() {
-    if (!(s_.length > 0.0) || !std::isfinite(s_.length))
+    if (!(s_.length > 0.0) || !std::isfinite(s_.length)) {
       error("has length " + number(s_.length) + "; it must be positive");
+      throw ModelError(std::move(problems_));
+    }
     if (!is_station(s_.clamped_station))
       error("is clamped at station " + number(s_.clamped_station) + " outside the body, 0 to " +
             number(s_.length));
@@ -141,6 +145,10 @@ class BeamMaker {
     if (s_.end_section && s_.end_section->shape != s_.section.shape)
       error("tapers between two kinds of section; both ends must be of one kind");
     if (s_.modes.count < 0) error("asks for a negative number of modes");
+    if (s_.modes.count > kMostModes)
+      error("asks for " + std::to_string(s_.modes.count) + " modes; at most " +
+            std::to_string(kMostModes) + " are computed for one beam: its highest modes are no beam "
+            "vibrations any more; divide it into several, or ask for fewer");
     for (const double ratio : s_.damping.ratios)
       if (!(ratio >= 0.0))
         error("has damping ratio " + number(ratio) + "; it must not be negative");
@@ -241,14 +249,19 @@ class BeamMaker {
     ElasticProblem p{MatrixXd::Zero(n, n), MatrixXd::Zero(n, n), MatrixXd::Zero(n, n), {}};
     for (int e = 0; e < elements(); ++e)
       for (int g = 0; g < rule_.points.size(); ++g) {
-        const MatrixXd f = field.evaluate(e, rule_.points[g]);
+        const BeamField::Local f = field.evaluate(e, rule_.points[g]);
         const double weight = 0.5 * element_length(e) * rule_.weights[g];
         const BeamValues v = values(station(e, g));
         const auto [own, slope] = inertia_of(v, way);
-        p.mass.noalias() += weight * own * f.row(0).transpose() * f.row(0);
-        if (slope > 0.0) p.mass.noalias() += weight * slope * f.row(1).transpose() * f.row(1);
-        const auto strain = f.row(bending ? 2 : 1);
-        p.stiffness.noalias() += weight * *stiffness_of(v, way) * strain.transpose() * strain;
+        const double stiffness = *stiffness_of(v, way);
+        const int strain = bending ? 2 : 1;
+        for (std::size_t i = 0; i < f.dofs.size(); ++i)
+          for (std::size_t j = 0; j < f.dofs.size(); ++j) {
+            const auto a = f.columns.col(static_cast<Eigen::Index>(i));
+            const auto b = f.columns.col(static_cast<Eigen::Index>(j));
+            p.mass(f.dofs[i], f.dofs[j]) += weight * (own * a[0] * b[0] + slope * a[1] * b[1]);
+            p.stiffness(f.dofs[i], f.dofs[j]) += weight * stiffness * a[strain] * b[strain];
+          }
       }
     std::vector<int> rows;
     for (const BeamAttachment& a : s_.attachments) {
@@ -289,9 +302,10 @@ class BeamMaker {
   // resolved to nine digits by its degree.
   void choose_shapes() {
     try {
-      int elements = 1 + s_.modes.count / 4;
+      // Most modes are of the two bending ways.
+      int elements = 1 + s_.modes.count / (deforms(kBendingY) && deforms(kBendingZ) ? 8 : 4);
       shapes_ = shapes_with(elements);
-      for (int i = 0; i < kMostRefinements; ++i) {
+      while (elements < kMostElements) {
         elements = std::max(elements + 1, elements * 3 / 2);
         std::vector<SelectedShape> finer = shapes_with(elements);
         bool converged = finer.size() == shapes_.size();
@@ -316,12 +330,12 @@ class BeamMaker {
     const int n = static_cast<int>(shapes_.size());
     Place p{MatrixXd::Zero(3, n), MatrixXd::Zero(3, n), MatrixXd::Zero(3, n),
             Eigen::RowVectorXd::Zero(n)};
-    std::array<MatrixXd, 4> f;
+    std::array<BeamField::Local, 4> f;
     for (const Way way : ways_) at(f, way) = at(fields_, way).evaluate(e, xi);
     for (int k = 0; k < n; ++k) {
       const SelectedShape& s = at(shapes_, k);
       const Way way = at(ways_, s.problem);
-      const Vector3d d = at(f, way) * s.vector;
+      const Vector3d d = at(f, way).times(s.vector);
       switch (way) {
         case kExtension:
           p.shape(0, k) = d[0];
@@ -397,19 +411,21 @@ class BeamMaker {
     inside.assign(index(points), from);
     if (s_.model == FlexibleModel::inconsistent) return end;
     MatrixXd rate(points, 3);
+    Eigen::VectorXd within(points);
     for (int k = 0; k < n; ++k)
       for (int l = 0; l <= k; ++l) {
         const auto add = [&](ThreeMatrices SecondOrder::*what) {
-          const MatrixXd within = running * rate;
-          const Eigen::RowVectorXd all = whole * rate;
           for (int c = 0; c < 3; ++c) {
+            if (rate.col(c).isZero(0.0)) continue;  // most ways do not meet
+            within.noalias() = running * rate.col(c);
+            const double all = whole * rate.col(c);
             for (int g = 0; g < points; ++g) {
               MatrixXd& b = at(at(inside, g).*what, c);
-              b(k, l) += within(g, c);
+              b(k, l) += within[g];
               b(l, k) = b(k, l);
             }
             MatrixXd& b = at(end.*what, c);
-            b(k, l) += all[c];
+            b(k, l) += all;
             b(l, k) = b(k, l);
           }
         };

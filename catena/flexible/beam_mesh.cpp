@@ -63,11 +63,22 @@ int BeamField::slope_dof(int node) const {
   return !bending_ || node == clamped_ ? -1 : value_dof(node) + 1;
 }
 
-Eigen::MatrixXd BeamField::evaluate(int element, double xi) const {
-  Eigen::MatrixXd f = Eigen::MatrixXd::Zero(3, dofs_);
+Eigen::Vector3d BeamField::Local::times(const Eigen::VectorXd& x) const {
+  Eigen::Vector3d sum = Eigen::Vector3d::Zero();
+  for (std::size_t i = 0; i < dofs.size(); ++i)
+    sum += x[dofs[i]] * columns.col(static_cast<Eigen::Index>(i));
+  return sum;
+}
+
+BeamField::Local BeamField::evaluate(int element, double xi) const {
+  Local f;
+  f.columns.resize(3, degree_ + 1);
   const double h = at(nodes_, element + 1) - at(nodes_, element), by_x = 2.0 / h;
   const auto put = [&](int dof, double value, double first, double second) {
-    if (dof >= 0) f.col(dof) << value, by_x * first, by_x * by_x * second;
+    if (dof < 0) return;
+    f.columns.col(static_cast<Eigen::Index>(f.dofs.size())) << value, by_x * first,
+        by_x * by_x * second;
+    f.dofs.push_back(dof);
   };
   const std::vector<double> p = legendre(degree_ + 2, xi);
   const int elements = static_cast<int>(nodes_.size()) - 1;

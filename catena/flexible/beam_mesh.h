@@ -32,9 +32,14 @@ class BeamField {
   int value_dof(int node) const;
   int slope_dof(int node) const;
 
-  // Field, first and second derivative at local position ξ in [−1, 1] of an element, for all dofs:
-  // rows of a 3 × dofs matrix.
-  Eigen::MatrixXd evaluate(int element, double xi) const;
+  // Field, first and second derivative at local position ξ in [−1, 1] of an element: columns of the
+  // dofs on which they depend there.
+  struct Local {
+    std::vector<int> dofs;
+    Eigen::Matrix3Xd columns;
+    Eigen::Vector3d times(const Eigen::VectorXd& x) const;
+  };
+  Local evaluate(int element, double xi) const;
 
  private:
   std::vector<double> nodes_;

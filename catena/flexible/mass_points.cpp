@@ -24,8 +24,57 @@ Matrix3d parallel_axis(const Vector3d& a, const Vector3d& b) {
   return 2.0 * a.dot(b) * Matrix3d::Identity() - a * b.transpose() - b * a.transpose();
 }
 
-Vector3d entry(const std::array<Eigen::MatrixXd, 3>& b, int k, int l) {
-  return {b[0](k, l), b[1](k, l), b[2](k, l)};
+// An entry of C1 or J2 as a form of the motions of two modes k, l at the point:
+// φ_kᵀ A φ_l + ψ_kᵀ B ψ_l + a · b_t(k, l) + b · b_r(k, l).
+struct Form {
+  Matrix3d by_shape = Matrix3d::Zero(), by_slope = Matrix3d::Zero();
+  Vector3d by_second_shape = Vector3d::Zero(), by_second_slope = Vector3d::Zero();
+};
+struct SecondOrderForms {
+  std::array<Form, 3> coupling;
+  std::array<Form, 6> inertia;
+};
+
+// C1 (k the rate, l contracted with η) and J2 for given motions of two modes.
+struct SecondOrderEntries {
+  Vector3d coupling;
+  Matrix3d inertia;
+};
+SecondOrderEntries of_shapes(const MassPoint& p, const Vector3d& k, const Vector3d& l) {
+  return {p.mass * l.cross(k), p.mass * parallel_axis(k, l)};
+}
+SecondOrderEntries of_second_shape(const MassPoint& p, const Vector3d& b) {
+  return {p.mass * p.position.cross(b), p.mass * parallel_axis(p.position, b)};
+}
+SecondOrderEntries of_slopes(const MassPoint& p, const Vector3d& k, const Vector3d& l) {
+  const Matrix3d &js = p.inertia, turn_k = skew_of(k), turn_l = skew_of(l);
+  const Matrix3d square = 0.5 * (turn_k * turn_l + turn_l * turn_k);
+  return {(turn_l * js - js * turn_l) * k + js * (0.5 * l.cross(k)),
+          square * js + js * square - turn_k * js * turn_l - turn_l * js * turn_k};
+}
+SecondOrderEntries of_second_slope(const MassPoint& p, const Vector3d& b) {
+  const Matrix3d turn = skew_of(b);
+  return {p.inertia * b, turn * p.inertia - p.inertia * turn};
+}
+
+// From the entries of unit motions.
+SecondOrderForms second_order_forms(const MassPoint& p) {
+  SecondOrderForms forms;
+  const auto store = [&](const SecondOrderEntries& e, auto put) {
+    for (int c = 0; c < 3; ++c) put(at(forms.coupling, c), e.coupling[c]);
+    for (int c = 0; c < 6; ++c) put(at(forms.inertia, c), e.inertia(kRow[c], kColumn[c]));
+  };
+  for (int i = 0; i < 3; ++i) {
+    const Vector3d ei = Vector3d::Unit(i);
+    store(of_second_shape(p, ei), [&](Form& f, double x) { f.by_second_shape[i] = x; });
+    store(of_second_slope(p, ei), [&](Form& f, double x) { f.by_second_slope[i] = x; });
+    for (int j = 0; j < 3; ++j) {
+      const Vector3d ej = Vector3d::Unit(j);
+      store(of_shapes(p, ei, ej), [&](Form& f, double x) { f.by_shape(i, j) = x; });
+      store(of_slopes(p, ei, ej), [&](Form& f, double x) { f.by_slope(i, j) = x; });
+    }
+  }
+  return forms;
 }
 
 }  // namespace
@@ -60,33 +109,24 @@ void add_mass_point(FlexibleBody& body, const MassPoint& point) {
   for (int k = 0; k < n; ++k) {
     const Vector3d phi_k = point.shape.col(k), psi_k = point.slope.col(k);
     const Matrix3d turn_k = skew_of(psi_k);
-    const Matrix3d inertia_by_k = turn_k * js - js * turn_k;
-    const Matrix3d j1 = m * parallel_axis(x, phi_k) + inertia_by_k;
+    const Matrix3d j1 = m * parallel_axis(x, phi_k) + turn_k * js - js * turn_k;
     for (int c = 0; c < 6; ++c) body.inertia_1(c, k) += j1(kRow[c], kColumn[c]);
     body.coupling_0.col(k) += m * x.cross(phi_k) + js * psi_k;
-
-    for (int l = 0; l < n; ++l) {
-      const Vector3d phi_l = point.shape.col(l);
-      const Vector3d b = entry(point.second_shape, k, l);
-      // C1[k, l]: k the rate, l contracted with η.
-      Vector3d c1 = m * (phi_l.cross(phi_k) + x.cross(b));
-      Matrix3d j2 = m * (parallel_axis(phi_k, phi_l) + parallel_axis(x, b));
-      if (turns) {
-        const Vector3d psi_l = point.slope.col(l);
-        const Matrix3d turn_l = skew_of(psi_l);
-        const Vector3d b_r = entry(point.second_slope, k, l);
-        const Matrix3d turn = skew_of(b_r), square = 0.5 * (turn_k * turn_l + turn_l * turn_k);
-        c1 += (turn_l * js - js * turn_l) * psi_k + js * (0.5 * psi_l.cross(psi_k) + b_r);
-        j2 += turn * js - js * turn + square * js + js * square - turn_k * js * turn_l -
-              turn_l * js * turn_k;
-      }
-      for (int c = 0; c < 3; ++c) {
-        at(body.mass_moment_2, c)(k, l) += m * b[c];
-        at(body.coupling_1, c)(k, l) += c1[c];
-      }
-      for (int c = 0; c < 6; ++c) at(body.inertia_2, c)(k, l) += j2(kRow[c], kColumn[c]);
-    }
   }
+  const SecondOrderForms forms = second_order_forms(point);
+  const auto add = [&](const Form& f, Eigen::MatrixXd& to) {
+    to.noalias() += point.shape.transpose() * (f.by_shape * point.shape);
+    if (turns) to.noalias() += point.slope.transpose() * (f.by_slope * point.slope);
+    for (int c = 0; c < 3; ++c) {
+      if (f.by_second_shape[c] != 0.0) to += f.by_second_shape[c] * at(point.second_shape, c);
+      if (f.by_second_slope[c] != 0.0) to += f.by_second_slope[c] * at(point.second_slope, c);
+    }
+  };
+  for (int c = 0; c < 3; ++c) {
+    at(body.mass_moment_2, c) += m * at(point.second_shape, c);
+    add(at(forms.coupling, c), at(body.coupling_1, c));
+  }
+  for (int c = 0; c < 6; ++c) add(at(forms.inertia, c), at(body.inertia_2, c));
 }
 
 }  // namespace catena

@@ -21,6 +21,12 @@ constexpr int kInertiaRow[6] = {0, 0, 0, 1, 1, 2}, kInertiaColumn[6] = {0, 1, 2,
 constexpr double kSymmetryOfFiles = 1e-8;
 constexpr int kInertiaLoads = 12;
 
+// Deletes a body; the settings it was made of stay with it (matrices_of()).
+struct KeepSettings {
+  MatricesBodySettings settings;
+  void operator()(const FlexibleBody* body) const { delete body; }
+};
+
 class MatricesBodyMaker {
  public:
   MatricesBodyMaker(const MatricesBodySettings& settings, const std::string& name,
@@ -35,7 +41,7 @@ class MatricesBodyMaker {
     if (std::any_of(found.begin(), found.end(),
                     [](const Diagnostic& d) { return d.severity == Severity::error; }))
       throw ModelError(std::move(found));
-    return std::make_shared<const FlexibleBody>(std::move(body_));
+    return {new FlexibleBody(std::move(body_)), KeepSettings{s_}};
   }
 
  private:
@@ -98,7 +104,8 @@ class MatricesBodyMaker {
     if (s_.geometric_stiffness.empty() && s_.model == FlexibleModel::consistent)
       error(
           "has no geometric stiffness, which the model 'consistent' needs; give the matrices of "
-          "the twelve inertia loads, or choose the model 'ruthless'");
+          "the twelve inertia loads, or choose the model 'inconsistent' (slow motions) or "
+          "'ruthless'");
     if (!s_.geometric_stiffness.empty() && s_.geometric_stiffness.size() != kInertiaLoads)
       error("has " + std::to_string(s_.geometric_stiffness.size()) +
             " geometric stiffnesses; give the 12 of the loads M e_k and M x_k e_l");
@@ -315,6 +322,11 @@ std::shared_ptr<const FlexibleBody> make_matrices_body(const MatricesBodySetting
                                                        const std::string& name,
                                                        const Source& source) {
   return MatricesBodyMaker(settings, name, source).run();
+}
+
+const MatricesBodySettings* matrices_of(const std::shared_ptr<const FlexibleBody>& body) {
+  const auto* kept = std::get_deleter<KeepSettings>(body);
+  return kept == nullptr ? nullptr : &kept->settings;
 }
 
 }  // namespace catena

@@ -50,4 +50,7 @@ std::shared_ptr<const FlexibleBody> make_matrices_body(const MatricesBodySetting
                                                        const std::string& name = "body",
                                                        const Source& source = {});
 
+// The settings of a body that make_matrices_body() made; null of any other.
+const MatricesBodySettings* matrices_of(const std::shared_ptr<const FlexibleBody>& body);
+
 }  // namespace catena

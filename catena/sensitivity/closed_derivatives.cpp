@@ -47,12 +47,7 @@ void flexible_tree_matrices(const Mechanism& mechanism, const State& state, cons
                             Eigen::MatrixXd& mass) {
   Workspace& d = w.dynamics();
   const Eigen::Index n = mechanism.freedoms();
-  SweepInput given = in;
-  given.acceleration = w.acceleration.data();
-  Scratch<double> scratch = d.scratch();
-  w.effort.resize(n);
-  kernel_table().inverse(d.tree_model(), given, &scratch, w.effort.data());
-  if (d.has_passive_elements()) w.effort -= Eigen::Map<const Eigen::VectorXd>(in.effort, n);
+  flexible_tree_effort(in, w);
   const Eigen::VectorXd& q = d.has_quaternion ? d.position : state.q;
   w.flexible_duals().inverse(q, state.v, w.acceleration, external, w.inverse);
   mass.resize(n, n);
@@ -127,6 +122,17 @@ void reduce_matrices(const Mechanism& mechanism, const State& state, const Eigen
 }
 
 }  // namespace
+
+void flexible_tree_effort(const SweepInput& in, SensitivityWorkspace& w) {
+  Workspace& d = w.dynamics();
+  SweepInput given = in;
+  given.acceleration = w.acceleration.data();
+  Scratch<double> scratch = d.scratch();
+  w.effort.resize(w.mechanism().freedoms());
+  kernel_table().inverse(d.tree_model(), given, &scratch, w.effort.data());
+  if (d.has_passive_elements())
+    w.effort -= Eigen::Map<const Eigen::VectorXd>(in.effort, w.effort.size());
+}
 
 void add_map_change(SensitivityWorkspace& w, const Eigen::VectorXd& x, Eigen::MatrixXd& turned) {
   const Workspace& d = w.dynamics();

@@ -244,6 +244,14 @@ class StateCheck {
 // A closed mechanism is mostly moved around its own initial state: random positions rarely close.
 State random_state(const Mechanism& m, int attempt, std::uint64_t seed) {
   State state{random_position(m, seed), random_vector(m.freedoms(), seed + 1)};
+  // Flexible bodies deflected by some hundredths of their length.
+  constexpr double kDeflection = 0.03;
+  for (const FlexiblePlace& body : m.flexible_bodies()) {
+    const Node& node = m.nodes()[index(body.node)];
+    const double size = body.constants->size > 0.0 ? body.constants->size : 1.0;
+    state.q.segment(node.q_index, node.coordinates) *= kDeflection * size;
+    state.v.segment(node.v_index, node.freedoms) *= kDeflection * size;
+  }
   if (m.loops().empty()) return state;
   if (attempt % 5 != 0)
     state.q = integrate(m, m.default_state().q, 0.3 * random_vector(m.freedoms(), seed + 3));

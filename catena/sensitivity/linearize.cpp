@@ -138,8 +138,11 @@ SpotRows rows_of(const Mechanism& m, const Spot& spot, const Pieces& pieces, con
     SpotRows rows;
     VectorXd q = state.q;
     normalize_quaternions(m, q);
-    w.flexible_duals().spot(q, state.v, spot.node, spot.point, rows.position_dq, rows.velocity_dq);
-    rows.velocity_dv = rows.position_dq;
+    MatrixXd shift, swing;
+    w.flexible_duals().spot(q, state.v, spot.node, spot.point, shift, swing);
+    rows.position_dq = shift * pieces.map;
+    rows.velocity_dq = swing * pieces.map + shift * pieces.velocity_dq;
+    rows.velocity_dv = shift * pieces.velocity_dv;
     return rows;
   }
   const DerivativeTable<double>& c = w.columns();

@@ -201,6 +201,7 @@ class ParameterSet {
   Eigen::VectorXd differences(const Parameter& p, const State& state, const SensitivityWorkspace& w,
                               const Value& value, double part = 1.0) const;
   void make_probes();
+  static bool is_exact_with_flexible(const Parameter& p);
   bool shapes_loops(const Parameter& p) const;
   bool has_rods() const;
   // f(parameter, how the mechanism changes) for each length of a rod, at accelerations and efforts

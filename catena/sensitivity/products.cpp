@@ -7,6 +7,8 @@
 #include "catena/dynamics/flexible_mass.h"
 #include "catena/dynamics/inverse.h"
 #include "catena/dynamics/operators/operators.h"
+#include "catena/sensitivity/closed_derivatives.h"
+#include "catena/sensitivity/flexible_derivatives.h"
 #include "catena/sensitivity/kernels/columns.h"
 #include "catena/sensitivity/load_derivatives.h"
 
@@ -53,7 +55,6 @@ void each_bias_change(SensitivityWorkspace& w, F f) {
 }  // namespace
 
 DynamicsProducts::DynamicsProducts(const Mechanism& mechanism) : w_(mechanism) {
-  refuse_flexible(mechanism, "a product with derivatives of the dynamics");
   const Eigen::Index n = mechanism.freedoms();
   sums_.resize(mechanism.nodes().size());
   for (Eigen::VectorXd* x : {&x_, &y_, &z_, &full_q_, &full_v_, &full_a_, &product_, &gradient_.q,
@@ -67,7 +68,7 @@ const Eigen::VectorXd& DynamicsProducts::evaluate(const State& state, const Eige
   state_ = state;
   external_.assign(external.begin(), external.end());
   w_.acceleration = forward_dynamics(m, state, effort, w_.dynamics(), external);
-  if (closed() || !w_.dynamics().remote_drives().empty()) {
+  if (closed() || flexible() || !w_.dynamics().remote_drives().empty()) {
     after_dynamics(effort);
   } else {
     compute_columns(prepared_input(m, state_, external_, w_.dynamics()), w_.acceleration.data(),
@@ -113,6 +114,14 @@ void DynamicsProducts::after_dynamics(const Eigen::VectorXd& applied) {
     w_.closure_duals().differentiate(in.q, in.v, d);
   }
   const PreparedInput in = prepare(m, state_, nullptr, external_, d);
+  if (flexible()) {
+    if (closed()) {
+      flexible_tree_effort(in, w_);
+      w_.effort -= applied;
+    }
+    fill_tree_matrices();
+    return;
+  }
   compute_columns(in, w_.acceleration.data(), false, w_);
   if (closed()) {
     tree_effort(in, w_, w_.effort);
@@ -122,6 +131,16 @@ void DynamicsProducts::after_dynamics(const Eigen::VectorXd& applied) {
     compute_tree_matrices(state_, external_, w_);
     copy_matrix(w_, w_.mass(), dense_mass_);
   }
+}
+
+// Of a mechanism with flexible bodies.
+void DynamicsProducts::fill_tree_matrices() {
+  const Mechanism& m = w_.mechanism();
+  Workspace& d = w_.dynamics();
+  const Eigen::VectorXd& q = d.has_quaternion ? d.position : state_.q;
+  w_.flexible_duals().inverse(q, state_.v, w_.acceleration, external_, tree_);
+  dense_mass_.resize(m.freedoms(), m.freedoms());
+  flexible_mass_matrix(m, state_.q, d, dense_mass_);
 }
 
 LoopChange DynamicsProducts::along(int loop, const Eigen::VectorXd& motion) {
@@ -157,6 +176,10 @@ LoopChange DynamicsProducts::along(int loop, const Eigen::VectorXd& motion) {
 
 void DynamicsProducts::tree_product(const Eigen::VectorXd& q, const Eigen::VectorXd& v,
                                     const Eigen::VectorXd& a, Eigen::VectorXd& y) {
+  if (flexible()) {
+    y = tree_.dq * q + tree_.dv * v + dense_mass_ * a;
+    return;
+  }
   const SweepModel& model = w_.dynamics().tree_model();
   const DerivativeTable<double>& c = w_.columns();
   const int stride = c.stride;
@@ -212,6 +235,12 @@ void DynamicsProducts::tree_product(const Eigen::VectorXd& q, const Eigen::Vecto
 
 void DynamicsProducts::tree_adjoint(const Eigen::VectorXd& x, Eigen::VectorXd& by_q,
                                     Eigen::VectorXd& by_v, Eigen::VectorXd& by_a) {
+  if (flexible()) {
+    by_q = tree_.dq.transpose() * x;
+    by_v = tree_.dv.transpose() * x;
+    by_a = dense_mass_ * x;
+    return;
+  }
   const SweepModel& model = w_.dynamics().tree_model();
   const DerivativeTable<double>& c = w_.columns();
   const int stride = c.stride;
@@ -332,7 +361,7 @@ void DynamicsProducts::closed_adjoint(const Eigen::VectorXd& x, Eigen::VectorXd&
 
 void DynamicsProducts::apply_inverse_mass(const Eigen::VectorXd& x, Eigen::VectorXd& y) {
   Workspace& d = w_.dynamics();
-  if (!d.remote_drives().empty()) {
+  if (flexible() || !d.remote_drives().empty()) {
     if (closed()) {
       Eigen::MatrixXd map = Eigen::MatrixXd::Zero(x.size(), size());
       for (Eigen::Index k = 0; k < map.cols(); ++k) {
@@ -414,6 +443,10 @@ const HybridResult& DynamicsProducts::evaluate_hybrid(const State& state, const 
   driven_ = input.motion_driven;
   hybrid_dynamics(m, state, input, w_.dynamics(), hybrid_, external);
   w_.acceleration = hybrid_.acceleration;
+  if (flexible()) {
+    fill_tree_matrices();
+    return hybrid_;
+  }
   compute_columns(prepared_input(m, state_, external_, w_.dynamics()), w_.acceleration.data(), true,
                   w_);
   return hybrid_;
@@ -427,6 +460,19 @@ const DynamicsGradient& DynamicsProducts::hybrid_adjoint(const Eigen::VectorXd& 
   for (double& g : model.gravity) g = 0.0;
   z_.setZero();
   full_q_ = -w;
+  if (flexible()) {
+    std::vector<int> free, driven;
+    for (int i = 0; i < static_cast<int>(w.size()); ++i)
+      (driven_[index(i)] != 0 ? driven : free).push_back(i);
+    multiplier_ = x;
+    const Eigen::VectorXd right =
+        full_q_(free) - Eigen::MatrixXd(dense_mass_(free, driven)) * x(driven);
+    if (!free.empty())
+      multiplier_(free) = Cholesky(Eigen::MatrixXd(dense_mass_(free, free))).solve(right);
+    tree_adjoint(multiplier_, gradient_.q, gradient_.v, gradient_.effort);
+    for (const int i : free) gradient_.effort[i] = -multiplier_[i];
+    return gradient_;
+  }
   SweepInput in;
   in.q = d.has_quaternion ? d.position.data() : state_.q.data();
   in.v = z_.data();

@@ -14,7 +14,8 @@
 //                 + turning_k · Σ_inboard rate δ
 //
 // and its transpose of the same sums the other way round. Directions of q are tangent directions
-// (inverse_derivatives.h). In a closed mechanism all vectors are over the independent freedoms,
+// (inverse_derivatives.h). With flexible bodies the matrices of the tree are formed, by dual numbers,
+// and the products are made with them: O(N²). In a closed mechanism all vectors are over the independent freedoms,
 // dynamics().independent(), except efforts, which act at all freedoms.
 #pragma once
 
@@ -102,6 +103,8 @@ class DynamicsProducts {
   void closed_adjoint(const Eigen::VectorXd& x, Eigen::VectorXd& by_q, Eigen::VectorXd& by_v,
                       Eigen::VectorXd& by_a);
   bool closed() const { return !w_.mechanism().loops().empty(); }
+  bool flexible() const { return w_.mechanism().has_flexible_bodies(); }
+  void fill_tree_matrices();
 
   struct NodeSums {
     Twistd second;  // Σ inboard of second δq + drift δv + twist δa, or the adjoint's Λ
@@ -113,7 +116,8 @@ class DynamicsProducts {
   State state_;
   std::vector<ExternalWrench> external_;
   Eigen::VectorXd x_, y_, z_, full_q_, full_v_, full_a_, product_;
-  Eigen::MatrixXd dense_mass_;  // with drives on distant carriers only
+  Eigen::MatrixXd dense_mass_;  // of the tree, with drives on distant carriers or flexible bodies
+  InverseDerivatives tree_;     // with flexible bodies: its matrices, by dual numbers
   DynamicsGradient gradient_;
   HybridResult hybrid_;
   std::vector<std::uint8_t> driven_;

@@ -8,9 +8,11 @@
 #include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/flexible/beam.h"
+#include "catena/flexible/matrices_body.h"
 #include "catena/io/models/yaml.h"
 #include "catena/io/models/yaml_beam.h"
 #include "catena/io/models/yaml_keys.h"
+#include "catena/io/models/yaml_matrices.h"
 #include "catena/io/models/yaml_things.h"
 #include "catena/io/text_file.h"
 #include "catena/model/validation.h"
@@ -375,23 +377,64 @@ class YamlReader {
     make_flexible_bodies();
   }
 
+  struct FlexiblePending {
+    std::string body;
+    int line;
+    yaml::FlexibleWords words;
+    bool failed = false;
+  };
+
   void read_flexible(const Entry& entry, const std::string& body) {
     const Values::Within within(values_, "flexible");
     const int before = values_.errors();
-    FlexiblePending pending{body, entry.line, {}};
+    FlexiblePending pending{body, entry.line, {}, false};
     yaml::read_flexible(values_, *entry.value, pending.words);
-    if (values_.errors() == before) flexible_.push_back(std::move(pending));
+    pending.failed = values_.errors() != before;
+    flexible_.push_back(std::move(pending));
+  }
+
+  // After a mistake: a rigid body of unit mass with massless bodies in place of its attachments, so
+  // that nothing is said about what follows from it.
+  void stand_in(const FlexiblePending& p) {
+    BodySettings& frame = builder_.body(p.body);
+    frame.mass = 1.0;
+    frame.inertia = SymMat3d::diagonal(1.0, 1.0, 1.0);
+    const auto weld = [&](const std::string& name) {
+      const std::string part = p.body + "." + name;
+      const std::vector<Body>& bodies = builder_.description().bodies;
+      if (name.empty() || std::any_of(bodies.begin(), bodies.end(),
+                                      [&](const Body& b) { return b.name == part; }))
+        return;
+      builder_.add_body(part);
+      builder_.add_hinge(part, p.body, part, {.type = HingeType::weld});
+    };
+    for (const BeamAttachment& a : p.words.beam.attachments) weld(a.name);
+    if (p.words.matrices)
+      for (const auto& a : p.words.matrices->attachments) weld(a.name);
+  }
+
+  std::shared_ptr<const FlexibleBody> make_flexible(const FlexiblePending& p) const {
+    const Source source = values_.source(p.line);
+    return p.words.matrices ? make_matrices_body(*p.words.matrices, p.body, source)
+                            : make_beam(p.words.beam, p.body, source);
   }
 
   // Beams become modes and attachments. Equal words give one set of constants.
   void make_flexible_bodies() {
     std::map<std::string, std::shared_ptr<const FlexibleBody>> made;
     for (const FlexiblePending& p : flexible_) {
-      std::shared_ptr<const FlexibleBody>& constants = made[write_beam(p.words.beam)];
+      if (p.failed) {
+        stand_in(p);
+        continue;
+      }
+      std::string words = write_beam(p.words.beam);
+      if (p.words.matrices) words += yaml::write_matrices(*p.words.matrices);
+      std::shared_ptr<const FlexibleBody>& constants = made[words];
       try {
-        if (!constants) constants = make_beam(p.words.beam, p.body, values_.source(p.line));
+        if (!constants) constants = make_flexible(p);
       } catch (const ModelError& e) {
         for (const Diagnostic& d : e.problems()) values_.error(p.line, d.message);
+        stand_in(p);
         continue;
       }
       builder_.make_flexible(p.body, constants);
@@ -515,11 +558,6 @@ class YamlReader {
   Journey& journey_;
   Reading reading_;
   Values values_;
-  struct FlexiblePending {
-    std::string body;
-    int line;
-    yaml::FlexibleWords words;
-  };
   std::vector<FlexiblePending> flexible_;
   MechanismBuilder builder_;
   Base base_ = Base::as_written;

@@ -5,7 +5,9 @@
 #include <initializer_list>
 
 #include "catena/base/index.h"
+#include "catena/base/text.h"
 #include "catena/io/models/yaml_keys.h"
+#include "catena/io/models/yaml_matrices.h"
 #include "catena/model/flexible_body.h"
 
 namespace catena::yaml {
@@ -317,7 +319,21 @@ void read_material(Values& values, const Node& node, BeamMaterial& material) {
   optional_number(values, node, "poisson_ratio", ratio);
   if (node.find("shear_modulus") == nullptr && !ratio)
     values.error(node.line, "needs 'shear_modulus:' or 'poisson_ratio:'");
+  if (ratio && !(*ratio > -1.0 && *ratio <= 0.5)) {
+    values.error(node.find("poisson_ratio")->line,
+                 "has poisson_ratio " + catena::number(*ratio) +
+                     "; materials have more than -1 and at most 0.5 (metals about 0.3)");
+    ratio = 0.3;  // so that nothing else is said about it
+  }
   if (ratio) material.shear_modulus = material.youngs_modulus / (2.0 * (1.0 + *ratio));
+  for (const auto& [key, value] : {std::pair{"youngs_modulus", &material.youngs_modulus},
+                                   std::pair{"density", &material.density},
+                                   std::pair{"shear_modulus", &material.shear_modulus}})
+    if (const Entry* entry = node.find(key); entry != nullptr && !(*value > 0.0)) {
+      values.error(entry->line, std::string("has ") + key + " " + catena::number(*value) +
+                                    "; it must be positive");
+      *value = 1.0;
+    }
 }
 
 void read_attachments(Values& values, const Node& node, BeamSettings& beam) {
@@ -364,8 +380,16 @@ void read_modal_damping(Values& values, const Node& node, ModalDamping& damping)
 
 void read_flexible(Values& values, const Node& node, FlexibleWords& words) {
   if (!opened(values, node, "flexible")) return;
-  require(values, node, {"length", "section"});
+  const bool by_matrices = node.find("matrices") != nullptr;
   BeamSettings& beam = words.beam;
+  if (by_matrices)
+    for (const char* key : {"length", "section", "end_section", "material", "pose", "clamped_at"})
+      if (const Entry* entry = node.find(key))
+        values.error(entry->line, std::string("has 'matrices:' and '") + key +
+                                      ":', which is a word of beams; leave one of them out");
+  if (!by_matrices) require(values, node, {"length", "section"});
+  with(values, node, "matrices",
+       [&](const Node& value) { read_matrices(values, value, words.matrices.emplace()); });
   number(values, node, "length", beam.length);
   with(values, node, "section",
        [&](const Node& value) { read_section(values, value, beam.section); });
@@ -377,8 +401,12 @@ void read_flexible(Values& values, const Node& node, FlexibleWords& words) {
        [&](const Node& value) { read_material(values, value, beam.material.emplace()); });
   pose(values, node, "pose", beam.pose);
   number(values, node, "clamped_at", beam.clamped_station);
-  with(values, node, "attachments",
-       [&](const Node& value) { read_attachments(values, value, beam); });
+  with(values, node, "attachments", [&](const Node& value) {
+    if (words.matrices)
+      read_matrix_attachments(values, value, *words.matrices);
+    else
+      read_attachments(values, value, beam);
+  });
   with(values, node, "modes", [&](const Node& value) { values.integer(value, beam.modes.count); });
   number(values, node, "frequency_limit", beam.modes.frequency_limit);
   with(values, node, "mode_set", [&](const Node& value) {
@@ -395,6 +423,10 @@ void read_flexible(Values& values, const Node& node, FlexibleWords& words) {
   });
   coordinates(values, node, "initial_position", words.initial_position);
   coordinates(values, node, "initial_velocity", words.initial_velocity);
+  if (!words.matrices) return;
+  words.matrices->modes = beam.modes;
+  words.matrices->modal_damping = beam.damping;
+  words.matrices->model = beam.model;
 }
 
 void read_body(Values& values, const Node& node, BodySettings& body) {

@@ -4,15 +4,19 @@
 // and changes one.
 #pragma once
 
+#include <optional>
+
+#include "catena/flexible/matrices_body.h"
 #include "catena/io/models/yaml_values.h"
 #include "catena/model/beam_settings.h"
 #include "catena/model/description.h"
 
 namespace catena::yaml {
 
-// A beam: its words, and the initial state of its modes.
+// A beam, or a body by matrices, and the initial state of its modes.
 struct FlexibleWords {
   BeamSettings beam{};
+  std::optional<MatricesBodySettings> matrices{};
   std::vector<double> initial_position{};
   std::vector<double> initial_velocity{};
 };

@@ -12,6 +12,7 @@
 #include "catena/base/write_file.h"
 #include "catena/io/models/yaml.h"
 #include "catena/io/models/yaml_beam.h"
+#include "catena/io/models/yaml_matrices.h"
 #include "catena/model/flexible_body.h"
 #include "catena/model/topology.h"
 
@@ -199,6 +200,22 @@ std::string flow(const ModalDamping& d) {
   return text + "}";
 }
 
+// Modes, damping and model: the same of all flexible bodies.
+std::string modal_words(const ModeChoice& modes, const ModalDamping& d, FlexibleModel model) {
+  std::string text;
+  const auto line = [&](const char* key, const std::string& value) {
+    text += "      " + std::string(key) + ": " + value + "\n";
+  };
+  if (modes.count > 0) line("modes", std::to_string(modes.count));
+  if (modes.frequency_limit > 0.0) line("frequency_limit", yaml(modes.frequency_limit));
+  line("mode_set", std::string(to_string(modes.set)));
+  if (!d.ratios.empty() || !d.bands.empty() || !same(d.rayleigh_mass, 0.0) ||
+      !same(d.rayleigh_stiffness, 0.0))
+    line("damping", flow(d));
+  line("model", std::string(to_string(model)));
+  return text;
+}
+
 std::string beam_words(const BeamSettings& b) {
   std::string text;
   const auto line = [&](const char* key, const std::string& value) {
@@ -224,15 +241,13 @@ std::string beam_words(const BeamSettings& b) {
     }
     line("attachments", "{" + all + "}");
   }
-  if (b.modes.count > 0) line("modes", std::to_string(b.modes.count));
-  if (b.modes.frequency_limit > 0.0) line("frequency_limit", yaml(b.modes.frequency_limit));
-  line("mode_set", std::string(to_string(b.modes.set)));
-  const ModalDamping& d = b.damping;
-  if (!d.ratios.empty() || !d.bands.empty() || !same(d.rayleigh_mass, 0.0) ||
-      !same(d.rayleigh_stiffness, 0.0))
-    line("damping", flow(d));
-  line("model", std::string(to_string(b.model)));
-  return text;
+  return text + modal_words(b.modes, b.damping, b.model);
+}
+
+std::string words_of(const Body& body) {
+  const MatricesBodySettings* m = matrices_of(body.flexible);
+  if (m == nullptr) return beam_words(*body.flexible->beam);
+  return yaml::write_matrices(*m) + modal_words(m->modes, m->modal_damping, m->model);
 }
 
 class Writer {
@@ -272,10 +287,11 @@ class Writer {
             {Severity::error, hinge.source,
              "hinge '" + hinge.name + "' is custom: its functions are code and cannot be written"});
     for (const Body& body : d.bodies)
-      if (body.flexible && !body.flexible->beam)
+      if (body.flexible && !body.flexible->beam && matrices_of(body.flexible) == nullptr)
         problems.push_back({Severity::error, body.source,
                             "flexible body '" + body.name +
-                                "' was made of constants, not of a beam; those cannot be written"});
+                                "' was made of constants, not of a beam or of matrices; those cannot be "
+                                "written"});
     for (const Coupling& coupling : d.couplings)
       if (coupling.function)
         problems.push_back(
@@ -327,7 +343,7 @@ class Writer {
       line(2, "inertia_axes", "{" + orientation(body.inertia_axes) + "}");
     if (body.flexible) {
       line(2, "flexible", "");
-      text_ += beam_words(*body.flexible->beam);
+      text_ += words_of(body);
       if (const auto modes = modes_.find(body.name); modes != modes_.end()) {
         if (!modes->second->initial_position.empty())
           line(3, "initial_position", coordinates(modes->second->initial_position));

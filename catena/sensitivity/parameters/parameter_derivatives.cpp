@@ -91,7 +91,9 @@ bool ParameterSet::has_rods() const {
 
 template <class F>
 void ParameterSet::each_differenced(F f) const {
-  for (std::size_t k = 0; k < parameters_.size(); ++k)
+  for (std::size_t k = 0; m_.has_flexible_bodies() && k < parameters_.size(); ++k)
+    if (!is_exact_with_flexible(parameters_[k])) f(parameters_[k], static_cast<Index>(k));
+  for (std::size_t k = 0; !m_.has_flexible_bodies() && k < parameters_.size(); ++k)
     if (is_geometry(parameters_[k].kind) && probed_[k] == 0 &&
         parameters_[k].kind != Kind::rod_length)
       f(parameters_[k], static_cast<Index>(k));
@@ -213,6 +215,12 @@ VectorXd ParameterSet::differenced(int parameter, const State& state, const Vect
       part);
 }
 
+// With flexible bodies: what acts as an effort at one freedom.
+bool ParameterSet::is_exact_with_flexible(const Parameter& p) {
+  return p.kind == Kind::elastic || p.kind == Kind::damping || p.kind == Kind::stiffness ||
+         p.kind == Kind::rest || p.kind == Kind::friction;
+}
+
 MatrixXd ParameterSet::effort_derivatives(const State& state, const VectorXd& acceleration,
                                           SensitivityWorkspace& w,
                                           std::span<const ExternalWrench> external) const {
@@ -224,15 +232,16 @@ MatrixXd ParameterSet::effort_derivatives(const State& state, const VectorXd& ac
   VectorXd column(m_.freedoms());
   if (m_.has_flexible_bodies()) {
     for (Index k = 0; k < result.cols(); ++k) {
-      const Kind kind = parameters_[index(k)].kind;
-      const bool exact = kind == Kind::elastic || kind == Kind::damping ||
-                         kind == Kind::stiffness || kind == Kind::rest || kind == Kind::friction;
+      if (!is_exact_with_flexible(parameters_[index(k)])) {
+        result.col(k) = differenced(static_cast<int>(k), state, acceleration, false, w, external);
+        continue;
+      }
       column.setZero();
-      if (exact)
-        tree_column(parameters_[index(k)], state, w, column);
+      tree_column(parameters_[index(k)], state, w, column);
+      if (closed)
+        result.col(k) = w.tangent.map.transpose() * column;
       else
-        column = differenced(static_cast<int>(k), state, acceleration, false, w, external);
-      result.col(k) = column;
+        result.col(k) = column;
     }
     return result;
   }
@@ -287,18 +296,21 @@ HybridParameterDerivatives ParameterSet::hybrid_derivatives(
   // Where geometry changes X, what the given efforts do in the loops changes too.
   inverse_dynamics_derivatives(m_, state, at.acceleration, w, external);
   const std::vector<int> own = w.dynamics().independent();
+  const auto is_differenced = [&](const Parameter& p) {
+    return m_.has_flexible_bodies() ? !is_exact_with_flexible(p) : is_geometry(p.kind);
+  };
   MatrixXd needed = MatrixXd::Zero(static_cast<Index>(own.size()), size());
   VectorXd column(m_.freedoms());
   for (Index k = 0; k < needed.cols(); ++k) {
     const Parameter& p = parameters_[index(k)];
-    if (is_geometry(p.kind)) continue;
+    if (is_differenced(p)) continue;
     column.setZero();
     tree_column(p, state, w, column);
     needed.col(k) = w.tangent.map.transpose() * column;
   }
   out.position.setZero(m_.freedoms(), size());
   out.velocity.setZero(m_.freedoms(), size());
-  if (has_rods()) {
+  if (has_rods() && !m_.has_flexible_bodies()) {
     DynamicsProducts products(m_);
     products.workspace().dynamics().set_chart(w.dynamics().chart(), true);
     VectorXd applied = input.effort;
@@ -346,6 +358,19 @@ VectorXd ParameterSet::gradient_of(const VectorXd& sums) const { return adjoint_
 
 void ParameterSet::add_adjoint(const State& state, const VectorXd& multiplier,
                                const SensitivityWorkspace& w, VectorXd& sums) const {
+  if (m_.has_flexible_bodies()) {
+    VectorXd column(m_.freedoms());
+    for (Index k = 0; k < size(); ++k) {
+      const Parameter& p = parameters_[index(k)];
+      column.setZero();
+      if (is_exact_with_flexible(p))
+        tree_column(p, state, w, column);
+      else if (m_.loops().empty())
+        column = differenced(static_cast<int>(k), state, w.acceleration, false, w);
+      sums[k] += multiplier.dot(column);
+    }
+    return;
+  }
   const std::vector<Twistd> lambda = ParameterAdjoint::spread(m_, multiplier, w);
   for (Index k = 0; k < size(); ++k) {
     if (swept_[index(k)] != 0) continue;
@@ -379,7 +404,7 @@ void ParameterSet::add_loop_adjoint(const State& state, const VectorXd& effort,
       sums[k] += probes_[i]->loop_adjoint(state, w.acceleration, effort, by, multiplier, own,
                                           scratch.probes[i])[0];
   }
-  if (has_rods()) {
+  if (has_rods() && !m_.has_flexible_bodies()) {
     if (scratch.own == nullptr) scratch.own = std::make_unique<DynamicsProducts>(m_);
     scratch.own->workspace().dynamics().set_chart(w.dynamics().chart(), true);
     each_rod(

@@ -8,6 +8,8 @@
 #include "catena/base/text.h"
 #include "catena/dynamics/kinematics.h"
 #include "catena/model/flexible_body.h"
+#include "catena/model/hinge_kinematics.h"
+#include "catena/spatial/eigen.h"
 
 namespace catena {
 namespace {
@@ -16,40 +18,44 @@ namespace {
 constexpr double kMostDeflection = 0.1;
 constexpr double kMostRate = 1.0;
 constexpr double kLeastPivot = 0.1;
+// Below this the pivot is not looked at.
+constexpr double kDeformed = 0.002;
 
-// The smallest pivot of M̄(η) by Cholesky's method, modes first, each over its diagonal entry; 0 or
-// less if it is not positive definite.
-double smallest_pivot(const FlexibleBody& b, const Eigen::VectorXd& eta) {
+// M̄(η): modes, rotation, translation.
+Eigen::MatrixXd inertia_at(const FlexibleBody& b, const Eigen::VectorXd& eta) {
   const int n = b.modes(), size = n + 6;
-  Eigen::MatrixXd m = Eigen::MatrixXd::Zero(size, size);  // modes, rotation, translation
+  Eigen::MatrixXd m = Eigen::MatrixXd::Zero(size, size);
   m.topLeftCorner(n, n) = b.modal_mass;
   Eigen::Vector3d h;
   for (int c = 0; c < 3; ++c) {
     const Eigen::MatrixXd& second = b.mass_moment_2[index(c)];
     h[c] = b.mass_moment[c] + (b.mass_moment_1.row(c) + 0.5 * eta.transpose() * second).dot(eta);
-    m.block(n + c, 0, 1, n) =
-        b.coupling_0.row(c) + (b.coupling_1[index(c)] * eta).transpose();
+    m.block(n + c, 0, 1, n) = b.coupling_0.row(c) + (b.coupling_1[index(c)] * eta).transpose();
     m.block(n + 3 + c, 0, 1, n) = b.mass_moment_1.row(c) + (second * eta).transpose();
     m(n + 3 + c, n + 3 + c) = b.mass;
   }
   constexpr int kRow[6] = {0, 0, 0, 1, 1, 2}, kColumn[6] = {0, 1, 2, 1, 2, 2};
   for (int c = 0; c < 6; ++c)
-    m(n + kColumn[c], n + kRow[c]) =
+    m(n + kColumn[c], n + kRow[c]) = m(n + kRow[c], n + kColumn[c]) =
         b.inertia[index(c)] +
         (b.inertia_1.row(c) + 0.5 * eta.transpose() * b.inertia_2[index(c)]).dot(eta);
-  // h~ᵀ below the rotation: rows of translation, columns of rotation.
-  m(n + 4, n + 0) = -h[2], m(n + 5, n + 0) = h[1];
-  m(n + 3, n + 1) = h[2], m(n + 5, n + 1) = -h[0];
-  m(n + 3, n + 2) = -h[1], m(n + 4, n + 2) = h[0];
+  m.block(n, n + 3, 3, 3) << 0.0, -h[2], h[1], h[2], 0.0, -h[0], -h[1], h[0], 0.0;
+  m.block(n + 3, n, 3, 3) = m.block(n, n + 3, 3, 3).transpose();
+  m.topRightCorner(n, 6) = m.bottomLeftCorner(6, n).transpose();
+  return m;
+}
+
+// By Cholesky's method, each over its diagonal entry; 0 or less if it is not positive definite.
+double smallest_pivot(Eigen::MatrixXd m) {
   double least = 1.0;
-  for (int k = 0; k < size; ++k) {
-    const double whole = m(k, k);
-    const double pivot = whole - m.row(k).head(k).squaredNorm();
-    if (!(whole > 0.0) || !(pivot > 0.0)) return std::min(0.0, pivot / std::abs(whole));
+  for (Eigen::Index k = 0; k < m.rows(); ++k) {
+    const double whole = m(k, k), pivot = whole - m.col(k).head(k).squaredNorm();
+    if (!(whole > 0.0)) return 0.0;
+    if (!(pivot > 0.0)) return pivot / whole;
     least = std::min(least, pivot / whole);
     m(k, k) = std::sqrt(pivot);
-    for (int i = k + 1; i < size; ++i)
-      m(i, k) = (m(i, k) - m.row(i).head(k).dot(m.row(k).head(k))) / m(k, k);
+    for (Eigen::Index i = k + 1; i < m.rows(); ++i)
+      m(k, i) = (m(k, i) - m.col(i).head(k).dot(m.col(k).head(k))) / m(k, k);
   }
   return least;
 }
@@ -65,8 +71,10 @@ double deflection_of(const FlexibleBody& b, const Eigen::VectorXd& eta) {
 
 }  // namespace
 
-FlexibleWatch::FlexibleWatch(const Mechanism& mechanism)
-    : mechanism_(mechanism), workspace_(mechanism) {
+FlexibleWatch::FlexibleWatch(const Mechanism& mechanism, double output_interval)
+    : mechanism_(mechanism), workspace_(mechanism), interval_(0.1 * output_interval) {
+  if (mechanism.has_flexible_bodies())
+    update_kinematics(mechanism, mechanism.default_state().q, workspace_);
   for (const FlexiblePlace& place : mechanism.flexible_bodies()) {
     const FlexibleBody& b = *place.constants;
     FlexibleDomain domain;
@@ -74,21 +82,39 @@ FlexibleWatch::FlexibleWatch(const Mechanism& mechanism)
     domains_.push_back(domain);
     const Eigen::VectorXd frequencies = b.frequencies();
     first_frequency_.push_back(frequencies.size() > 0 ? frequencies[0] : 0.0);
-    usual_pivot_.push_back(smallest_pivot(b, Eigen::VectorXd::Zero(b.modes())));
+    usual_pivot_.push_back(1.0);
+    usual_pivot_.back() = pivot_of(domains_.size() - 1, Eigen::VectorXd::Zero(b.modes()));
   }
   reported_.resize(domains_.size());
 }
 
-double FlexibleWatch::pivot_of(std::size_t body, const Eigen::VectorXd& q) {
+// Of the modes and the hinge of the frame, with what else moves with it. After update_kinematics().
+double FlexibleWatch::pivot_of(std::size_t body, const Eigen::VectorXd& eta) const {
   const FlexiblePlace& place = mechanism_.flexible_bodies()[body];
   const FlexibleBody& b = *place.constants;
-  if (b.model == FlexibleModel::ruthless || !(usual_pivot_[body] > 0.0)) return 1.0;
-  const int first = mechanism_.nodes()[index(place.node)].q_index;
-  return smallest_pivot(b, q.segment(first, b.modes())) / usual_pivot_[body];
+  const int frame = mechanism_.nodes()[index(place.node)].parent;
+  if (b.model == FlexibleModel::ruthless || frame < 0 || !(usual_pivot_[body] > 0.0)) return 1.0;
+  const Node& node = mechanism_.nodes()[index(frame)];
+  if (node.flexible >= 0) return 1.0;  // welded to an attachment: its body's own matter
+  const int n = b.modes(), freedoms = node.freedoms;
+  Eigen::MatrixXd columns = Eigen::MatrixXd::Zero(n + 6, n + freedoms);
+  columns.topLeftCorner(n, n).setIdentity();
+  Eigen::MatrixXd frame_part = Eigen::MatrixXd::Zero(n + freedoms, n + freedoms);
+  for (int k = 0; k < freedoms; ++k) {
+    const Twistd own = motion_map_column(mechanism_, workspace_, frame, k);
+    columns.col(n + k).tail(6) = to_eigen(Ad_inverse(workspace_.node(place.node).to_parent, own));
+    const Wrenchd momentum = load_inertia<double>(node) * own;
+    for (int l = 0; l < freedoms; ++l)
+      frame_part(n + l, n + k) =
+          dot(momentum, motion_map_column(mechanism_, workspace_, frame, l));
+  }
+  return smallest_pivot(columns.transpose() * inertia_at(b, eta) * columns + frame_part) /
+         usual_pivot_[body];
 }
 
 void FlexibleWatch::look(double time, const State& state, std::vector<RunEvent>& log) {
-  if (domains_.empty()) return;
+  if (domains_.empty() || time < last_ + interval_) return;
+  last_ = time;
   update_kinematics(mechanism_, state.q, state.v, workspace_);
   for (std::size_t i = 0; i < domains_.size(); ++i) {
     const FlexiblePlace& place = mechanism_.flexible_bodies()[i];
@@ -107,7 +133,8 @@ void FlexibleWatch::look(double time, const State& state, std::vector<RunEvent>&
         first_frequency_[i] > 0.0
             ? norm(workspace_.node(place.node).twist.angular) / first_frequency_[i]
             : 0.0;
-    const double pivot = pivot_of(i, state.q);
+    // Only what is deformed loses inertia: the factorization would cost more than the rest.
+    const double pivot = deflection > kDeformed || b.size == 0.0 ? pivot_of(i, eta) : 1.0;
     d.deflection = std::max(d.deflection, deflection);
     d.rate = std::max(d.rate, rate);
     d.pivot = std::min(d.pivot, pivot);
@@ -125,13 +152,14 @@ void FlexibleWatch::look(double time, const State& state, std::vector<RunEvent>&
     tell(told.pivot, pivot < kLeastPivot,
          "the inertia of flexible body '" + place.name + "' has nearly lost a direction (pivot " +
              short_number(pivot, 2) +
-             " of that at rest): it is deformed beyond the domain of its model; take more modes, or "
-             "divide the body into several");
+             " of that at rest): it is deformed beyond the domain of its model; divide the body into "
+             "several in a row, or take fewer modes");
   }
 }
 
 std::vector<double> FlexibleWatch::save() const {
   std::vector<double> s;
+  s.push_back(last_);
   for (std::size_t i = 0; i < domains_.size(); ++i) {
     const Reported& told = reported_[i];
     for (const double x :
@@ -143,8 +171,9 @@ std::vector<double> FlexibleWatch::save() const {
 }
 
 void FlexibleWatch::restore(std::span<const double> s) {
+  last_ = s[0];
   for (std::size_t i = 0; i < domains_.size(); ++i) {
-    const double* x = s.data() + 6 * i;
+    const double* x = s.data() + 1 + 6 * i;
     domains_[i].deflection = x[0];
     domains_[i].rate = x[1];
     domains_[i].pivot = x[2];

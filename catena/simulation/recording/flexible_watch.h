@@ -7,11 +7,11 @@
 //               second order only, for some tenth of it
 //   rate        |ω| of the frame over the first natural frequency ω1 (frame clamped): modes of the
 //               body at rest represent it well while the motion is slow against them
-//   pivot       smallest pivot of the body's inertia M̄(η), over what it is in the undeformed body:
-//               zero where M̄ stops being an inertia
+//   pivot       smallest pivot of the inertia M̄(η) of its modes and of the hinge that moves its frame,
+//               over what it is in the undeformed body: zero where M̄ stops being an inertia
 //
 // Each is logged once for a body, with the remedy, when it passes its limit; the largest of the run
-// are in the audit. Cost: one kinematics sweep, and (n + 6)³/6 for each body.
+// are in the audit. Cost: one kinematics sweep, and (n + 6)³/6 for each body that is deflected.
 #pragma once
 
 #include <span>
@@ -26,13 +26,14 @@ namespace catena {
 
 class FlexibleWatch {
  public:
-  explicit FlexibleWatch(const Mechanism& mechanism);
+  // Looks at most ten times in an output interval.
+  FlexibleWatch(const Mechanism& mechanism, double output_interval);
 
   void look(double time, const State& state, std::vector<RunEvent>& log);
   std::vector<FlexibleDomain> report() const { return domains_; }
 
   // What a checkpoint must keep.
-  std::size_t saved() const { return 6 * domains_.size(); }
+  std::size_t saved() const { return 1 + 6 * domains_.size(); }
   std::vector<double> save() const;
   void restore(std::span<const double> saved);
 
@@ -40,10 +41,12 @@ class FlexibleWatch {
   struct Reported {
     bool deflection = false, rate = false, pivot = false;
   };
-  double pivot_of(std::size_t body, const Eigen::VectorXd& q);
+  double pivot_of(std::size_t body, const Eigen::VectorXd& eta) const;
 
   const Mechanism& mechanism_;
   Workspace workspace_;
+  double interval_;
+  double last_ = -1.0;  // when it looked
   std::vector<FlexibleDomain> domains_;
   std::vector<Reported> reported_;
   std::vector<double> first_frequency_;  // rad/s
