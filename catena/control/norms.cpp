@@ -143,7 +143,10 @@ class Certifier {
     for (const double w : {0.0, end})
       if (const double g = search_.gain(w); g >= best.value) best.value = g, best.frequency = w;
     std::vector<Candidate> list = pole_frequencies(search_.poles(), dt_);
-    for (Candidate& p : list) p.gain = search_.gain(p.frequency);
+    std::vector<double> looks;
+    for (const Candidate& p : list) looks.push_back(p.frequency);
+    const std::vector<double> gains = search_.gains(looks);
+    for (std::size_t k = 0; k < list.size(); ++k) list[k].gain = gains[k];
     std::sort(list.begin(), list.end(),
               [](const Candidate& a, const Candidate& b) { return a.gain > b.gain; });
     // The best peaks; one alone may lose to its neighbour after the climb.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "catena/control/response.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "catena/linear/kernels/response_kernels.h"
 
 namespace catena {
 
@@ -61,8 +64,58 @@ Eigen::MatrixXcd PeakSearch::response(double omega) const {
   return dual_ ? Eigen::MatrixXcd(g.transpose()) : g;
 }
 
+// From this order on the kernel of the frequency response is faster even for one point.
+constexpr Eigen::Index kKernelOrder = 48;
+
 double PeakSearch::gain(double omega) const {
-  const Eigen::MatrixXcd g = response(omega);
+  if (h_.rows() >= kKernelOrder && std::isfinite(omega)) return gains({omega})[0];
+  return gain_of(response(omega));
+}
+
+std::vector<double> PeakSearch::gains(const std::vector<double>& omega) const {
+  std::vector<double> result;
+  result.reserve(omega.size());
+  const Eigen::Index n = h_.rows(), m = b_.cols(), p = c_.rows();
+  if (n < kKernelOrder || m == 0 || p == 0) {
+    for (const double w : omega) result.push_back(gain_of(response(w)));
+    return result;
+  }
+  const ResponseKernels& kernels = response_kernels();
+  const auto lanes = static_cast<std::size_t>(kernels.lanes);
+  std::vector<double> re(lanes), im(lanes), y(lanes * 2 * static_cast<std::size_t>(m * p)),
+      scratch(static_cast<std::size_t>(hessenberg_scratch(
+          static_cast<int>(n), static_cast<int>(m), static_cast<int>(p), kernels.lanes)));
+  for (std::size_t first = 0; first < omega.size(); first += lanes) {
+    const std::size_t count = std::min(lanes, omega.size() - first);
+    for (std::size_t k = 0; k < lanes; ++k) {
+      const double w = omega[first + std::min(k, count - 1)];
+      const Complex s = dt_ == 0.0 ? Complex(0.0, w) : std::polar(1.0, w * dt_);
+      re[k] = s.real(), im[k] = s.imag();
+    }
+    kernels.hessenberg({.n = static_cast<int>(n),
+                        .inputs = static_cast<int>(m),
+                        .outputs = static_cast<int>(p),
+                        .H = h_.data(),
+                        .B = b_.data(),
+                        .C = c_.data(),
+                        .points = kernels.lanes,
+                        .s_re = re.data(),
+                        .s_im = im.data(),
+                        .y = y.data(),
+                        .scratch = scratch.data()});
+    for (std::size_t k = 0; k < count; ++k) {
+      Eigen::MatrixXcd g = d_.cast<Complex>();
+      const double* from = y.data() + k * 2 * static_cast<std::size_t>(m * p);
+      for (Eigen::Index j = 0; j < m; ++j)
+        for (Eigen::Index i = 0; i < p; ++i, from += 2) g(i, j) += Complex(from[0], from[1]);
+      ++evaluations_;
+      result.push_back(gain_of(g));
+    }
+  }
+  return result;
+}
+
+double PeakSearch::gain_of(const Eigen::MatrixXcd& g) const {
   if (!g.allFinite()) return std::numeric_limits<double>::infinity();
   if (g.size() == 0) return 0.0;
   if (g.rows() == 1 || g.cols() == 1) return g.norm();

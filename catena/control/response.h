@@ -3,6 +3,8 @@
 // computed once, each frequency costs O(n² min(m, p)). Not installed.
 #pragma once
 
+#include <vector>
+
 #include <Eigen/Core>
 
 #include "catena/control/equations/kernels.h"
@@ -19,6 +21,9 @@ class PeakSearch {
   // σ_max of it; ω = ∞ gives D (continuous).
   double gain(double omega) const;
 
+  // Of many frequencies: several at once in the lanes of the processor, for large systems.
+  std::vector<double> gains(const std::vector<double>& omega) const;
+
   // Where the gain is locally largest near ω: climbs with steps that start at `width`, then
   // parabolas and golden sections, to 1e-7 of the width. Returns the frequency; `value` is its
   // gain.
@@ -28,6 +33,8 @@ class PeakSearch {
   int evaluations() const { return evaluations_; }
 
  private:
+  double gain_of(const Eigen::MatrixXcd& g) const;
+
   Eigen::MatrixXd h_, b_, c_, d_;  // Hessenberg form; of the dual system if that has fewer inputs
   bool dual_ = false;
   double dt_ = 0.0;

@@ -138,7 +138,7 @@ StateSpace state_space(const Modal& modes) {
 
 Modal modal(const SecondOrder& s, int count) {
   s.validate();
-  const Eigen::Index n = s.freedom_count(), p = s.output_count();
+  const Eigen::Index n = s.freedom_count();
   const Eigen::Index kept = count <= 0 ? n : std::min<Eigen::Index>(count, n);
   const MatrixXd stiffness = MatrixXd(s.K);
   if ((stiffness - stiffness.transpose()).norm() > 1e-10 * stiffness.norm())
@@ -146,32 +146,40 @@ Modal modal(const SecondOrder& s, int count) {
   const lapack::SymmetricEigenSystem e =
       lapack::symmetric_generalized_eig(stiffness, MatrixXd(s.M));
   const double largest = std::sqrt(std::max(0.0, e.values.maxCoeff()));
-  Modal result;
-  result.frequency = VectorXd::Zero(kept);
-  result.damping = VectorXd::Zero(kept);
-  result.shapes = e.vectors.leftCols(kept);
+  VectorXd frequency = VectorXd::Zero(kept);
   for (Eigen::Index i = 0; i < kept; ++i) {
     if (e.values[i] < -std::pow(kRigid * largest, 2))
       throw NumericalError("modal: K is not positive semidefinite (eigenvalue " +
                            short_number(e.values[i]) +
                            " 1/s²): the structure is unstable; use state_space()");
     const double w = std::sqrt(std::max(0.0, e.values[i]));
-    result.frequency[i] = w < kRigid * largest ? 0.0 : w;
+    frequency[i] = w < kRigid * largest ? 0.0 : w;
   }
+  return modal(s, frequency, e.vectors.leftCols(kept));
+}
+
+Modal modal(const SecondOrder& s, const VectorXd& frequency, const MatrixXd& shapes) {
+  s.validate();
+  const Eigen::Index n = s.freedom_count(), p = s.output_count(), kept = frequency.size();
+  require_shape(shapes.rows(), shapes.cols(), n, kept, "modal: shapes");
+  Modal result;
+  result.frequency = frequency;
+  result.damping = VectorXd::Zero(kept);
+  result.shapes = shapes;
   if (s.D.size() > 0) {
-    const MatrixXd c = result.shapes.transpose() * (s.D * result.shapes);
+    const MatrixXd c = shapes.transpose() * (s.D * shapes);
     double coupling = 0.0;
     for (Eigen::Index i = 0; i < kept; ++i) {
-      if (result.frequency[i] > 0.0) result.damping[i] = c(i, i) / (2.0 * result.frequency[i]);
+      if (frequency[i] > 0.0) result.damping[i] = c(i, i) / (2.0 * frequency[i]);
       for (Eigen::Index j = 0; j < kept; ++j)
         if (i != j && c(i, i) > 0.0 && c(j, j) > 0.0)
           coupling = std::max(coupling, std::abs(c(i, j)) / std::sqrt(c(i, i) * c(j, j)));
     }
     result.damping_coupling = coupling;
   }
-  result.B = result.shapes.transpose() * s.B;
-  result.Cq = or_zero(s.Cq, p, n) * result.shapes;
-  result.Cv = or_zero(s.Cv, p, n) * result.shapes;
+  result.B = shapes.transpose() * s.B;
+  result.Cq = or_zero(s.Cq, p, n) * shapes;
+  result.Cv = or_zero(s.Cv, p, n) * shapes;
   result.D = or_zero(s.feedthrough, p, s.input_count());
   result.inputs = s.inputs;
   result.outputs = s.outputs;

@@ -61,6 +61,9 @@ StateSpace state_space(const Modal& modes);
 // The lowest modes (0: all) of the undamped structure, dense: O(freedoms³). Damping ratios are the
 // diagonal of Φᵀ D Φ; what that neglects is in damping_coupling.
 Modal modal(const SecondOrder& structure, int count = 0);
+// The same of modes that are known (sparse/sparse_modes.h finds those of large structures).
+Modal modal(const SecondOrder& structure, const Eigen::VectorXd& frequency,
+            const Eigen::MatrixXd& shapes);
 // With the same damping ratio for every mode instead of D.
 Modal modal(const SecondOrder& structure, int count, double damping);
 

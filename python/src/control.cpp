@@ -549,6 +549,7 @@ void bind_control(py::module_& module) {
   bind_quadratic(m);
   bind_robust(m);
   bind_control_designs(m);
+  bind_control_structures(m);
 }
 
 }  // namespace catena::python

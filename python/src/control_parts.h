@@ -16,5 +16,7 @@ py::array_t<std::complex<double>> complex_matrix(const Eigen::MatrixXcd& x);
 Weight weight_of(const py::object& x);
 // Zeros-poles-gain, Nichols, root locus, Riccati equations, recovery and others.
 void bind_control_designs(py::module_& module);
+// Sparse structures.
+void bind_control_structures(py::module_& module);
 
 }  // namespace catena::python

@@ -116,7 +116,8 @@ NAMES = """ss zpk tf series parallel feedback lft connect append freqresp bode n
 impulse initial lsim stepinfo rlocus poles zeros damp dcgain gram hsvd minreal balreal h2norm hinfnorm linfnorm
 hankelnorm nugap margin diskmargin ncfmargin lqr lqry lqrd lqe lqg lqi kalman ltr place place_output h2syn hinfsyn
 mixsyn ncfsyn augw makeweight reduce reduce_controller c2d d2c pade care dare wiener_hopf attainable_error
-controllability observability characteristic_loci maximize_weight""".split()
+controllability observability characteristic_loci maximize_weight load_structure save_structure structure_modes
+structure_response reduce_structure SecondOrder""".split()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -200,3 +201,44 @@ def test_largest_weight():
         plant, w1, w3=control.polynomial_weight([0.0, 0.0, 1 / 40000])
     )
     assert rho == pytest.approx(3.160423, abs=1e-4) and fails > rho
+
+
+def chain(count, damping=0.01):
+    """Masses of 1 kg between springs of 1 N/m, both ends held."""
+    K = 2 * np.eye(count) - np.eye(count, k=1) - np.eye(count, k=-1)
+    B = np.zeros((count, 1))
+    B[count // 3] = 1.0
+    return control.SecondOrder(np.eye(count), K, B, D=damping * K, Cq=B.T, inputs=["force"], outputs=["place"])
+
+
+def test_modes_of_a_structure():
+    frequency, shapes = control.structure_modes(chain(300), count=8)
+    exact = 2 * np.sin(np.arange(1, 9) * np.pi / (2 * 301))
+    assert frequency == pytest.approx(exact, rel=1e-9)
+    assert shapes.shape == (300, 8)
+
+
+def test_reduction_of_a_structure(tmp_path):
+    s = chain(300)
+    r = control.reduce_structure(s, order=40)
+    omega = np.linspace(0.02, 0.99, 25) * r.band[1]
+    full = control.structure_response(s, omega)[0, 0]
+    dense = control.freqresp(s.state_space(), omega)[0, 0]
+    small = control.freqresp(r.system, omega)[0, 0]
+    assert full == pytest.approx(dense, rel=1e-8)
+    assert np.max(abs(small - full) / abs(full)) < 1e-3
+    assert r.error_between < 1e-3 and r.certificate.passed
+    for name in ("chain.yaml", "chain.h5"):
+        control.save_structure(s, str(tmp_path / name))
+        again = control.load_structure(str(tmp_path / name))
+        assert again.freedom_count == 300 and again.inputs == ["force"]
+    with pytest.raises(catena.UnknownNameError, match="interpolation"):
+        control.reduce_structure(s, method="krylov")
+
+
+def test_structure_of_sparse_matrices():
+    sparse = pytest.importorskip("scipy.sparse")
+    K = sparse.diags([[2.0] * 50, [-1.0] * 49, [-1.0] * 49], [0, 1, -1], format="csc")
+    s = control.SecondOrder(sparse.identity(50), K, np.eye(50)[:, :1], Cq=np.eye(50)[:1])
+    frequency, _ = control.structure_modes(s, count=3)
+    assert frequency == pytest.approx(2 * np.sin(np.arange(1, 4) * np.pi / 102), rel=1e-9)

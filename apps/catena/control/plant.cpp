@@ -17,6 +17,7 @@
 #include "catena/io/text_file.h"
 #include "catena/linear/algebra.h"
 #include "catena/linear/discretize.h"
+#include "catena/linear/files/structure_file.h"
 
 namespace catena::app {
 namespace {
@@ -32,6 +33,17 @@ bool is_system_file(const std::string& path) {
   if (tree.root == nullptr || !tree.root->is_map()) return false;
   return tree.root->find("linear system") != nullptr || tree.root->find("A") != nullptr ||
          tree.root->find("D") != nullptr;
+}
+
+// Dense commands on a structure: its (q, q̇) form as long as that is small.
+StateSpace dense_structure(const std::string& file) {
+  const SecondOrder s = load_structure(file);
+  constexpr int kMostFreedoms = 1000;
+  if (s.freedom_count() > kMostFreedoms)
+    throw Error(fmt::format("{}: the structure has {} freedoms; reduce it first: catena control "
+                            "reduce {} --order 60 -o small.yaml",
+                            file, s.freedom_count(), file));
+  return state_space(s);
 }
 
 // The freedom whose effort is this input; −1 for forces on bodies.
@@ -90,7 +102,8 @@ void fill_units(const Mechanism& m, StateSpace& s) {
 }  // namespace
 
 void PlantOptions::add(Command& command) {
-  model_.add(command).help("A mechanism (.yaml, .urdf, .sdf), or a linear system (.yaml, .h5)");
+  model_.add(command).help(
+      "A mechanism (.yaml, .urdf, .sdf), a linear system or a structure M, D, K (.yaml, .h5)");
   command
       .option("--at", at_,
               "Of a mechanism: state and efforts (YAML; default: its initial state, held by the "
@@ -168,11 +181,12 @@ Plant PlantOptions::from_mechanism(const StateSpace* controller, PointNeeded poi
 Plant PlantOptions::load(const StateSpace* controller, PointNeeded point) const {
   static_cast<void>(model_.settings());  // there is such a file
   Plant plant;
-  if (!is_system_file(file())) {
+  const bool structure = is_structure_file(file());
+  if (!structure && !is_system_file(file())) {
     plant = from_mechanism(controller, point);
   } else {
     plant.file = file();
-    plant.system = load_controller(file()).system;
+    plant.system = structure ? dense_structure(file()) : load_controller(file()).system;
     const StateSpace& s = plant.system;
     if (!inputs_.empty() || !outputs_.empty())
       plant.system =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // catena control reduce, discretize: systems of less order, and sampled ones.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -11,7 +12,9 @@
 #include "catena/base/text.h"
 #include "catena/components/controller_file.h"
 #include "catena/control/reduction.h"
+#include "catena/control/sparse/structure_reduction.h"
 #include "catena/linear/discretize.h"
+#include "catena/linear/files/structure_file.h"
 
 namespace catena::app {
 namespace {
@@ -20,11 +23,13 @@ struct ReduceOptions {
   ControlOptions common;
   int order = -1;
   double tolerance = 1e-3;
-  std::string method = "balanced", plant;
+  std::string method, plant;
   bool match_dc = false;
+  double from = 0.0, to = 0.0;
 };
 
 const std::vector<std::string> kMethods{"balanced", "stochastic", "hankel", "modal"};
+const std::vector<std::string> kStructureMethods{"modal", "balanced", "interpolation"};
 
 std::string sigma_text(const Eigen::VectorXd& sigma) {
   std::string text;
@@ -53,6 +58,53 @@ void put_system(const ReduceOptions& options, const Plant& before, const StateSp
   if (!certificate.passed()) throw Failed();
 }
 
+// A sparse structure M, D, K: the error is relative, in a band, and estimated between samples.
+void reduce_structure(const ReduceOptions& options) {
+  const std::string& file = options.common.plant.file();
+  if (!options.plant.empty() || options.match_dc)
+    throw UsageError("catena control reduce: error: " + file +
+                     " is a structure; --plant and --match-dc are for systems");
+  StructureReductionSettings settings{.highest = options.to, .lowest = options.from};
+  if (options.order >= 0) settings.order = options.order;
+  settings.tolerance = options.tolerance;
+  const std::string method = options.method.empty() ? "modal" : options.method;
+  const auto found = std::find(kStructureMethods.begin(), kStructureMethods.end(), method);
+  if (found == kStructureMethods.end())
+    throw UsageError("catena control reduce: error: structures are reduced by " +
+                     listed(kStructureMethods) + ", not by '" + method + "'");
+  settings.method = static_cast<StructureMethod>(found - kStructureMethods.begin());
+  const SecondOrder structure = load_structure(file);
+  const StructureReduction r = reduce(structure, settings);
+  const StructureError& e = r.error;
+  std::string text = fmt::format(
+      "system            {} states of {} ({} rigid modes kept), by {}\n"
+      "band              {} to {} rad/s, {} modes\n"
+      "relative error    {} at {} rad/s, largest of {} samples\n"
+      "                  {} at {} rad/s, estimated between samples{}\n",
+      r.system.order(), 2 * structure.freedom_count(), r.rigid, method, pretty(r.lowest),
+      pretty(r.highest), r.modes_in_band, pretty(e.relative), pretty(e.frequency),
+      e.samples.size(), pretty(e.between), pretty(e.between_frequency),
+      e.settled ? "" : " (not settled)");
+  text += fmt::format("robust frequency  {}: a loop with less bandwidth is stable with both\n",
+                      std::isfinite(r.robust_frequency) ? pretty(r.robust_frequency) + " rad/s"
+                                                        : std::string("beyond the band"));
+  for (const std::string& remark : r.certificate.remarks) text += "remark            " + remark + "\n";
+  Json json;
+  json["order"] = r.system.order();
+  json["method"] = method;
+  json["band"] = {r.lowest, r.highest};
+  json["modes_in_band"] = r.modes_in_band;
+  json["rigid"] = r.rigid;
+  json["relative_error"] = e.relative;
+  json["error_between_samples"] = e.between;
+  json["settled"] = e.settled;
+  json["samples"] = e.samples;
+  json["robust_frequency"] = r.robust_frequency;
+  Plant plant;
+  plant.file = file;
+  put_system(options, plant, r.system, text, json, r.certificate);
+}
+
 void reduce_command(const ReduceOptions& options) {
   if (options.order < -1)
     throw UsageError("catena control reduce: error: --order is " + std::to_string(options.order) +
@@ -60,6 +112,15 @@ void reduce_command(const ReduceOptions& options) {
   if (!(options.tolerance >= 0.0) || !(options.tolerance < 1.0))
     throw UsageError("catena control reduce: error: --tolerance is " + number(options.tolerance) +
                      "; it must be between 0 and 1");
+  if (is_structure_file(options.common.plant.file())) return reduce_structure(options);
+  if (options.from != 0.0 || options.to != 0.0)
+    throw UsageError(
+        "catena control reduce: error: --from and --to are the band of a structure (M, D, K); the "
+        "error of other systems is taken over all frequencies");
+  if (options.method == "interpolation")
+    throw UsageError(
+        "catena control reduce: error: --method interpolation is for structures (M, D, K); use "
+        "balanced, stochastic, hankel or modal");
   if (!options.plant.empty()) {
     if (options.order < 0)
       throw UsageError("catena control reduce: error: with --plant give the --order");
@@ -158,16 +219,23 @@ void add_control_reduce(Command& control) {
     const auto options = std::make_shared<ReduceOptions>();
     ReduceOptions& o = *options;
     o.common.add(command);
-    command.option("--order", o.order, "States of the result (default: by --tolerance)")
+    command.option("--order", o.order, "States of the result (default: by --tolerance; of a structure 60)")
         .placeholder("N");
     command
         .option("--tolerance", o.tolerance,
-                "Hankel values below this times the largest are left out")
+                "Hankel values below this times the largest are left out; of a structure: the "
+                "relative error that is asked for")
         .placeholder("X")
         .show_default();
-    command.option("--method", o.method, "balanced, stochastic, hankel or modal")
-        .one_of(kMethods)
-        .show_default();
+    command
+        .option("--method", o.method,
+                "balanced (default), stochastic, hankel or modal; of a structure modal (default), "
+                "balanced or interpolation")
+        .one_of({"balanced", "stochastic", "hankel", "modal", "interpolation"});
+    command.option("--from", o.from, "Of a structure: begin of the band, rad/s").placeholder("W");
+    command
+        .option("--to", o.to, "Of a structure: end of the band, rad/s (default: by the order)")
+        .placeholder("W");
     command.flag("--match-dc", o.match_dc, "Keep the DC gain exactly");
     command
         .option("--plant", o.plant,
@@ -176,6 +244,7 @@ void add_control_reduce(Command& control) {
     command.footer(
         "Examples:\n"
         "  catena control reduce boom.h5 --order 20 -o small.yaml\n"
+        "  catena control reduce structure.yaml --order 60 --to 200 -o small.yaml\n"
         "  catena control reduce K.yaml --plant plant.yaml --order 4 -o K4.yaml");
     command.action([options] { reduce_command(*options); });
   }

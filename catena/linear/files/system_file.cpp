@@ -8,6 +8,7 @@
 #include "catena/base/write_file.h"
 #include "catena/io/runs/hdf5.h"
 #include "catena/io/text_file.h"
+#include "catena/linear/files/hdf5_matrices.h"
 
 namespace catena {
 namespace {
@@ -15,6 +16,12 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using hdf5::Handle;
+using hdf5::read_column;
+using hdf5::read_matrix;
+using hdf5::read_names;
+using hdf5::valid;
+using hdf5::write_matrix;
+using hdf5::write_names;
 
 enum class FileKind { yaml, hdf5 };
 
@@ -26,98 +33,6 @@ FileKind kind_of(const std::string& path) {
               "'");
 }
 
-Handle valid(hid_t id, Handle::Close close, const std::string& what) {
-  if (id < 0) throw Error(what + ": " + hdf5::reason());
-  return {id, close};
-}
-
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-// Two-dimensional (rank 2), or a vector (1) or a number (0).
-void write_dataset(hid_t file, const char* name, const MatrixXd& a, int rank,
-                   const std::string& what) {
-  const hsize_t size[] = {static_cast<hsize_t>(a.rows()), static_cast<hsize_t>(a.cols())};
-  const Handle space = rank == 0 ? valid(H5Screate(H5S_SCALAR), H5Sclose, what)
-                                 : valid(H5Screate_simple(rank, size, nullptr), H5Sclose, what);
-  const Handle dataset = valid(
-      H5Dcreate2(file, name, H5T_IEEE_F64LE, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-      H5Dclose, what);
-  const RowMajor rows = a;
-  if (H5Dwrite(dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows.data()) < 0)
-    throw Error(what + ": " + hdf5::reason());
-}
-
-bool has_dataset(hid_t file, const char* name) { return H5Lexists(file, name, H5P_DEFAULT) > 0; }
-
-// The numbers of a dataset of at most two dimensions; a vector is a column. Missing: empty.
-MatrixXd read_dataset(hid_t file, const char* name, const std::string& what) {
-  if (!has_dataset(file, name)) return {};
-  const Handle dataset = hdf5::open_dataset(file, name, what);
-  const Handle space = valid(H5Dget_space(dataset.get()), H5Sclose, what);
-  const Handle type = valid(H5Dget_type(dataset.get()), H5Tclose, what);
-  const int rank = H5Sget_simple_extent_ndims(space.get());
-  hsize_t size[2] = {1, 1};
-  const H5T_class_t numbers = H5Tget_class(type.get());
-  if (rank < 0 || rank > 2 || (numbers != H5T_FLOAT && numbers != H5T_INTEGER))
-    throw Error(what + ": '" + name + "' is not a matrix of numbers");
-  if (rank > 0) H5Sget_simple_extent_dims(space.get(), size, nullptr);
-  // A damaged file may claim any size.
-  constexpr hsize_t kMost = hsize_t{1} << 28U;
-  if (size[0] > kMost || size[1] > kMost || size[0] * size[1] > kMost)
-    throw Error(what + ": '" + name + "' has too many numbers");
-  RowMajor rows(static_cast<Eigen::Index>(size[0]), static_cast<Eigen::Index>(size[1]));
-  if (rows.size() > 0 &&
-      H5Dread(dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows.data()) < 0)
-    throw Error(what + ": '" + name + "' cannot be read: " + hdf5::reason());
-  return rows;
-}
-
-VectorXd read_column(hid_t file, const char* name, const std::string& what) {
-  const MatrixXd a = read_dataset(file, name, what);
-  if (a.size() == 0) return {};
-  if (a.cols() != 1 && a.rows() != 1) throw Error(what + ": '" + name + "' is not a vector");
-  return Eigen::Map<const VectorXd>(a.data(), a.size());
-}
-
-// Lists of names are attributes of variable-length text.
-void write_names(hid_t file, const char* name, const std::vector<std::string>& names,
-                 const std::string& what) {
-  if (names.empty()) return;
-  const Handle type = valid(H5Tcopy(H5T_C_S1), H5Tclose, what);
-  H5Tset_size(type.get(), H5T_VARIABLE);
-  H5Tset_cset(type.get(), H5T_CSET_UTF8);
-  const hsize_t count = names.size();
-  const Handle space = valid(H5Screate_simple(1, &count, nullptr), H5Sclose, what);
-  const Handle attribute = valid(
-      H5Acreate2(file, name, type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose, what);
-  std::vector<const char*> texts;
-  for (const std::string& text : names) texts.push_back(text.c_str());
-  if (H5Awrite(attribute.get(), type.get(), texts.data()) < 0)
-    throw Error(what + ": " + hdf5::reason());
-}
-
-std::vector<std::string> read_names(hid_t file, const char* name, const std::string& what) {
-  std::vector<std::string> names;
-  if (H5Aexists(file, name) <= 0) return names;
-  const Handle attribute = valid(H5Aopen(file, name, H5P_DEFAULT), H5Aclose, what);
-  const Handle stored = valid(H5Aget_type(attribute.get()), H5Tclose, what);
-  const Handle space = valid(H5Aget_space(attribute.get()), H5Sclose, what);
-  if (H5Tget_class(stored.get()) != H5T_STRING || H5Tis_variable_str(stored.get()) <= 0)
-    throw Error(what + ": the attribute '" + name + "' is not a list of texts of variable length");
-  const hssize_t count = H5Sget_simple_extent_npoints(space.get());
-  if (count <= 0 || count > 10000000)
-    throw Error(what + ": the attribute '" + name + "' is damaged");
-  const Handle type = valid(H5Tcopy(H5T_C_S1), H5Tclose, what);
-  H5Tset_size(type.get(), H5T_VARIABLE);
-  H5Tset_cset(type.get(), H5Tget_cset(stored.get()));
-  std::vector<char*> texts(static_cast<std::size_t>(count), nullptr);
-  if (H5Aread(attribute.get(), type.get(), texts.data()) < 0)
-    throw Error(what + ": the attribute '" + name + "' cannot be read: " + hdf5::reason());
-  for (const char* text : texts) names.emplace_back(text ? text : "");
-  H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, texts.data());
-  return names;
-}
-
 void write_hdf5(const StateSpace& system, const std::string& path) {
   const hdf5::Quiet quiet;
   Handle file = valid(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose,
@@ -125,13 +40,13 @@ void write_hdf5(const StateSpace& system, const std::string& path) {
   const std::string what = path + ": writing";
   const hid_t at = file.get();
   hdf5::write_attribute(at, "linear system", "1", what);
-  write_dataset(at, "dt", MatrixXd::Constant(1, 1, system.dt), 0, what);
+  write_matrix(at, "dt", MatrixXd::Constant(1, 1, system.dt), 0, what);
   const std::pair<const char*, const MatrixXd*> matrices[] = {
       {"A", &system.A}, {"B", &system.B}, {"C", &system.C}, {"D", &system.D}, {"E", &system.E}};
   for (const auto& [name, a] : matrices)
-    if (a->size() > 0) write_dataset(at, name, *a, 2, what);
+    if (a->size() > 0) write_matrix(at, name, *a, 2, what);
   const auto column = [&](const char* name, const VectorXd& v) {
-    if (v.size() > 0) write_dataset(at, name, v, 1, what);
+    if (v.size() > 0) write_matrix(at, name, v, 1, what);
   };
   column("input_delay", system.input_delay);
   column("output_delay", system.output_delay);
@@ -160,11 +75,11 @@ StateSpace read_hdf5(const std::string& path) {
   const Handle file(id, H5Fclose);
   const hid_t at = file.get();
   StateSpace s;
-  s.A = read_dataset(at, "A", path);
-  s.B = read_dataset(at, "B", path);
-  s.C = read_dataset(at, "C", path);
-  s.D = read_dataset(at, "D", path);
-  s.E = read_dataset(at, "E", path);
+  s.A = read_matrix(at, "A", path);
+  s.B = read_matrix(at, "B", path);
+  s.C = read_matrix(at, "C", path);
+  s.D = read_matrix(at, "D", path);
+  s.E = read_matrix(at, "E", path);
   if (s.A.size() == 0 && s.D.size() == 0)
     throw Error(path + ": it has no datasets A, B, C, D of a linear system");
   if (const VectorXd dt = read_column(at, "dt", path); dt.size() > 0) s.dt = dt[0];

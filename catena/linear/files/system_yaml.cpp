@@ -62,49 +62,6 @@ bool read_vector(const yaml::Node& node, yaml::Values& values, VectorXd& result)
   return true;
 }
 
-bool read_matrix(const yaml::Node& node, yaml::Values& values, MatrixXd& result) {
-  if (!values.list(node, "a list of rows, such as [[1, 0], [0, 1]]")) return false;
-  const Eigen::Index rows = std::ssize(node.entries);
-  Eigen::Index cols = -1;
-  bool right = true;
-  for (Eigen::Index i = 0; i < rows; ++i) {
-    const yaml::Node& row = *node.entries[static_cast<std::size_t>(i)].value;
-    VectorXd numbers;
-    if (!read_vector(row, values, numbers)) {
-      right = false;
-      continue;
-    }
-    if (cols < 0) {
-      cols = numbers.size();
-      result.resize(rows, cols);
-    }
-    if (numbers.size() != cols) {
-      values.error(row.line, "row " + std::to_string(i + 1) + " has " +
-                                 std::to_string(numbers.size()) + " numbers, the first has " +
-                                 std::to_string(cols));
-      right = false;
-      continue;
-    }
-    result.row(i) = numbers.transpose();
-  }
-  if (rows == 0) result.resize(0, 0);
-  return right;
-}
-
-void read_names(const yaml::Node& map, const char* key, yaml::Values& values,
-                std::vector<std::string>& names) {
-  values.with(map, key, [&](const yaml::Entry& entry) {
-    if (!values.list(*entry.value, "a list of names")) return;
-    for (const yaml::Entry& item : entry.value->entries) {
-      std::string name;
-      if (item.value->is_null())
-        names.emplace_back();
-      else if (values.text(*item.value, name))
-        names.push_back(name);
-    }
-  });
-}
-
 void read_point(const yaml::Node& map, yaml::Values& values, StateSpace& system) {
   values.with(map, "operating point", [&](const yaml::Entry& entry) {
     const yaml::Node& node = *entry.value;
@@ -136,6 +93,50 @@ void complete_sizes(StateSpace& s) {
 
 }  // namespace
 
+bool read_matrix_rows(const yaml::Node& node, yaml::Values& values,
+                      Eigen::MatrixXd& result) {
+  if (!values.list(node, "a list of rows, such as [[1, 0], [0, 1]]")) return false;
+  const Eigen::Index rows = std::ssize(node.entries);
+  Eigen::Index cols = -1;
+  bool right = true;
+  for (Eigen::Index i = 0; i < rows; ++i) {
+    const yaml::Node& row = *node.entries[static_cast<std::size_t>(i)].value;
+    VectorXd numbers;
+    if (!read_vector(row, values, numbers)) {
+      right = false;
+      continue;
+    }
+    if (cols < 0) {
+      cols = numbers.size();
+      result.resize(rows, cols);
+    }
+    if (numbers.size() != cols) {
+      values.error(row.line, "row " + std::to_string(i + 1) + " has " +
+                                 std::to_string(numbers.size()) + " numbers, the first has " +
+                                 std::to_string(cols));
+      right = false;
+      continue;
+    }
+    result.row(i) = numbers.transpose();
+  }
+  if (rows == 0) result.resize(0, 0);
+  return right;
+}
+
+void read_name_list(const yaml::Node& map, const char* key, yaml::Values& values,
+                    std::vector<std::string>& names) {
+  values.with(map, key, [&](const yaml::Entry& entry) {
+    if (!values.list(*entry.value, "a list of names")) return;
+    for (const yaml::Entry& item : entry.value->entries) {
+      std::string name;
+      if (item.value->is_null())
+        names.emplace_back();
+      else if (values.text(*item.value, name))
+        names.push_back(name);
+    }
+  });
+}
+
 StateSpace read_system(const yaml::Node& map, yaml::Values& values,
                        const std::vector<std::string>& others) {
   StateSpace system;
@@ -148,18 +149,18 @@ StateSpace read_system(const yaml::Node& map, yaml::Values& values,
   const std::pair<const char*, MatrixXd*> matrices[] = {
       {"A", &system.A}, {"B", &system.B}, {"C", &system.C}, {"D", &system.D}, {"E", &system.E}};
   for (const auto& [key, to] : matrices)
-    values.with(map, key, [&](const yaml::Entry& e) { read_matrix(*e.value, values, *to); });
+    values.with(map, key, [&](const yaml::Entry& e) { read_matrix_rows(*e.value, values, *to); });
   if (!map.find("A") && !map.find("D"))
     values.error(map.line, "a linear system needs A, B and C, or D alone (a gain)");
   for (const char* key : {"B", "C"})
     if (map.find("A") && system.A.size() > 0 && !map.find(key))
       values.error(map.line, std::string("a linear system with A needs ") + key);
-  read_names(map, "states", values, system.states);
-  read_names(map, "inputs", values, system.inputs);
-  read_names(map, "outputs", values, system.outputs);
-  read_names(map, "state_units", values, system.state_units);
-  read_names(map, "input_units", values, system.input_units);
-  read_names(map, "output_units", values, system.output_units);
+  read_name_list(map, "states", values, system.states);
+  read_name_list(map, "inputs", values, system.inputs);
+  read_name_list(map, "outputs", values, system.outputs);
+  read_name_list(map, "state_units", values, system.state_units);
+  read_name_list(map, "input_units", values, system.input_units);
+  read_name_list(map, "output_units", values, system.output_units);
   values.with(map, "input_delay",
               [&](const yaml::Entry& e) { read_vector(*e.value, values, system.input_delay); });
   values.with(map, "output_delay",
