@@ -1,6 +1,10 @@
-# Precompiled headers: what almost every file includes and none of us changes, the standard library and Eigen,
-# is parsed once for the library, once for programs and once for tests (position-independent code, optimization
-# and GoogleTest differ). None of our own headers that change is in it: that would rebuild everything.
+# Precompiled headers: what almost every file includes is parsed once. Five kinds, because position-independent code,
+# optimization and GoogleTest differ:
+#
+#   library, test                    the standard library and Eigen, which none of us changes
+#   dynamics, dynamics_test          and the headers of mechanisms and of a workspace, which every file of the rooms below
+#                                    `dynamics` includes: a change of them rebuilds these anyway
+#   program                          and the settings of a simulation
 #
 # Headers are still complete on their own: `make lint` compiles each alone, without this.
 option(CATENA_PRECOMPILED_HEADERS "Parse the standard library and Eigen once" ON)
@@ -13,6 +17,8 @@ endif()
 set(CATENA_COMMON_HEADERS <algorithm> <array> <cmath> <cstdint> <functional> <limits> <map> <memory> <numeric>
   <optional> <span> <string> <string_view> <utility> <variant> <vector> <Eigen/Core>
   ${PROJECT_SOURCE_DIR}/catena/base/eigen_products.h)  # products of matrices compiled once
+set(CATENA_DYNAMICS_HEADERS ${PROJECT_SOURCE_DIR}/catena/model/builder.h
+  ${PROJECT_SOURCE_DIR}/catena/dynamics/forces.h ${PROJECT_SOURCE_DIR}/catena/dynamics/forward.h)
 
 # The target that owns the precompiled header of a kind, made at its first use.
 function(_catena_precompiled_owner kind)
@@ -20,22 +26,32 @@ function(_catena_precompiled_owner kind)
     return()
   endif()
   set(source ${PROJECT_BINARY_DIR}/precompiled/${kind}.cpp)
-  if(NOT kind STREQUAL "library")
+  set(is_library FALSE)
+  if(kind STREQUAL "library" OR kind STREQUAL "dynamics")
+    set(is_library TRUE)
+  else()
     set(main "int main() {}")  # targets that reuse the header depend on the linked owner
   endif()
   file(CONFIGURE OUTPUT ${source}
     CONTENT "// Owner of the precompiled header of kind ${kind}.\n${main}\n")
   set(headers ${CATENA_COMMON_HEADERS})
-  if(kind STREQUAL "library")
-    add_library(catena_precompiled_library OBJECT ${source})
+  if(is_library)
+    add_library(catena_precompiled_${kind} OBJECT ${source})
   else()
     # An executable, for the flags of one.
     add_executable(catena_precompiled_${kind} EXCLUDE_FROM_ALL ${source})
   endif()
-  if(kind STREQUAL "test")
+  if(kind MATCHES "test$")
     list(APPEND headers <gmock/gmock.h> <gtest/gtest.h>)
-    target_link_libraries(catena_precompiled_test PRIVATE GTest::gmock GTest::gtest)
-    target_compile_options(catena_precompiled_test PRIVATE ${CATENA_TEST_OPTIMIZATION})
+    target_link_libraries(catena_precompiled_${kind} PRIVATE GTest::gmock GTest::gtest)
+    target_compile_options(catena_precompiled_${kind} PRIVATE ${CATENA_TEST_OPTIMIZATION})
+  endif()
+  if(kind MATCHES "^dynamics|program")
+    list(APPEND headers ${CATENA_DYNAMICS_HEADERS})
+    target_include_directories(catena_precompiled_${kind} PRIVATE ${PROJECT_SOURCE_DIR})
+  endif()
+  if(kind STREQUAL "program")
+    list(APPEND headers ${PROJECT_SOURCE_DIR}/catena/simulation/settings_file.h)
   endif()
   catena_find_package(Eigen3 found REQUIRED)
   target_link_libraries(catena_precompiled_${kind} PRIVATE ${catena_package_Eigen3_target})
@@ -45,7 +61,7 @@ function(_catena_precompiled_owner kind)
   target_precompile_headers(catena_precompiled_${kind} PRIVATE ${headers})
 endfunction()
 
-# catena_precompiled(<target> <library|program|test>)
+# catena_precompiled(<target> <library|dynamics|program|test|dynamics_test>)
 function(catena_precompiled target kind)
   if(NOT CATENA_PRECOMPILED_HEADERS)
     return()

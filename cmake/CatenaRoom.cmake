@@ -31,13 +31,13 @@ set(CATENA_TEST_OPTIMIZATION $<$<CONFIG:Release>:-O1>)
 include(CatenaPrecompiled)
 set(CATENA_KERNEL_OPTIMIZATION $<$<CONFIG:Release>:-O3>)
 
-# catena_compile_cheaply(<target> <library|program|test> [BATCH n]): what of this suits a target.
+# catena_compile_cheaply(<target> <kind> [BATCH n]): what of this suits a target. Kinds: CatenaPrecompiled.cmake.
 function(catena_compile_cheaply target kind)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "BATCH" "")
   catena_precompiled(${target} ${kind})
   if(CATENA_UNITY)
     if(NOT arg_BATCH)
-      set(arg_BATCH 5)
+      set(arg_BATCH 12)
     endif()
     # Types of anonymous namespaces as members: GCC warns where they do not stand in the main file.
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
@@ -107,11 +107,13 @@ endfunction()
 #   [PRIVATE_LINK package ...] third-party packages seen in SOURCES only
 #   [TESTS x_test.cpp ...]     GoogleTest, all in one executable catena_<name>_test
 #   [TEST_DEPENDS room ...] [TEST_LINK target ...]
-#   [FUZZERS x_fuzz.cpp ...])  libFuzzer, one executable each
+#   [FUZZERS x_fuzz.cpp ...]   libFuzzer, one executable each
+#   [BATCH n]                  sources compiled together (12)
+#   [TEST_BATCH n])            tests compiled together (4)
 #
 # Target catena_<name>, known as catena::<name> here and when installed.
 function(catena_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 room "" ""
+  cmake_parse_arguments(PARSE_ARGV 1 room "" "BATCH;TEST_BATCH"
     "HEADERS;INTERNAL_HEADERS;PRIVATE_HEADERS;SOURCES;DEPENDS;LINK;PRIVATE_LINK;TESTS;TEST_DEPENDS;TEST_LINK;FUZZERS")
   if(room_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${name}: unknown arguments ${room_UNPARSED_ARGUMENTS}")
@@ -128,7 +130,11 @@ function(catena_room name)
     add_library(catena_${name} ${room_SOURCES} ${room_PRIVATE_HEADERS})
     target_compile_options(catena_${name} PRIVATE ${CATENA_WARNINGS})
     target_link_libraries(catena_${name} PRIVATE ${private_links})
-    catena_compile_cheaply(catena_${name} library)
+    set(kind library)
+    if("dynamics" IN_LIST room_DEPENDS)
+      set(kind dynamics)
+    endif()
+    catena_compile_cheaply(catena_${name} ${kind} BATCH ${room_BATCH})
     set_target_properties(catena_${name} PROPERTIES
       VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
       INSTALL_RPATH "$ORIGIN")
@@ -164,7 +170,14 @@ function(catena_room name)
       ${room_TEST_LINK} GTest::gmock GTest::gtest_main)
     # Tests are short to run and long to optimize.
     target_compile_options(catena_${name}_test PRIVATE ${CATENA_WARNINGS} ${CATENA_TEST_OPTIMIZATION})
-    catena_precompiled(catena_${name}_test test)  # no unity batches: heavy tests would be heavier together
+    if(NOT room_TEST_BATCH)
+      set(room_TEST_BATCH 4)
+    endif()
+    set(kind test)
+    if("dynamics" IN_LIST room_DEPENDS OR name STREQUAL "dynamics")
+      set(kind dynamics_test)
+    endif()
+    catena_compile_cheaply(catena_${name}_test ${kind} BATCH ${room_TEST_BATCH})
     # For tests that read models/ and the like.
     target_compile_definitions(catena_${name}_test PRIVATE CATENA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     gtest_discover_tests(catena_${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 120
@@ -206,6 +219,6 @@ function(catena_app name)
   target_include_directories(catena_app_${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_options(catena_app_${name} PRIVATE ${CATENA_WARNINGS})
   target_compile_definitions(catena_app_${name} PRIVATE CATENA_VERSION="${PROJECT_VERSION}")
-  catena_compile_cheaply(catena_app_${name} program)
+  catena_compile_cheaply(catena_app_${name} program BATCH 8)
   install(TARGETS catena_app_${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()

@@ -85,8 +85,7 @@ void add_assemble(CommandLine& line) {
                "Search from several starts for the closed position nearest to the given one");
   command.flag("--ignore-limits", options->ignore_limits, "Ignore joint limits");
   command.flag("--json", options->json, "Print JSON");
-  command.option("-o,--output", options->out, "Write the assembled state to this YAML file")
-      .placeholder("FILE");
+  command.file("-o,--output", options->out, "Write the assembled state to this YAML file");
   command.footer(
       "Another assembly mode is reached from another start (--state).\n\n"
       "Examples:\n"

@@ -146,6 +146,20 @@ void Command::flag(const std::string& names, bool& to, const std::string& help) 
   app_->add_flag(names, to, help);
 }
 
+void Command::file(const std::string& names, std::string& to, const std::string& help) {
+  option(names, to, help).placeholder("FILE");
+}
+
+void Command::names(const std::string& names, std::vector<std::string>& to,
+                    const std::string& help) {
+  option(names, to, help).separated_by(',').placeholder("NAME,...");
+}
+
+void Command::json(bool& print, std::string& file_name) {
+  flag("--json", print, "Print JSON");
+  file("-o,--output", file_name, "Write JSON to this file");
+}
+
 Command Command::subcommand(const std::string& name, const std::string& description) {
   return Command(app_->add_subcommand(name, description));
 }

@@ -71,6 +71,12 @@ class Command {
   Option option(const std::string& names, std::vector<double>& to, const std::string& help);
   void flag(const std::string& names, bool& to, const std::string& help);
 
+  // Options that many commands have: a file, names with commas between them, and results as JSON
+  // (--json prints it, -o writes it).
+  void file(const std::string& names, std::string& to, const std::string& help);
+  void names(const std::string& names, std::vector<std::string>& to, const std::string& help);
+  void json(bool& print, std::string& file_name);
+
   Command subcommand(const std::string& name, const std::string& description);
   void needs_subcommand();
 

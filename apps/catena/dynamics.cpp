@@ -373,11 +373,9 @@ void add_dynamics(CommandLine& line) {
       "Forward and inverse dynamics, bearing forces, mass matrix and energy of a state");
   const auto options = std::make_shared<DynamicsOptions>();
   options->model.add(command);
-  command
-      .option("--state", options->state,
-              "YAML with q, v, effort, acceleration, external, motion_driven (default: the "
-              "model's initial state, no efforts)")
-      .placeholder("FILE");
+  command.file("--state", options->state,
+               "YAML with q, v, effort, acceleration, external, motion_driven (default: the "
+               "model's initial state, no efforts)");
   command.option("--what", options->what, "What to compute")
       .one_of({"forward", "inverse", "hybrid", "mass-matrix", "forces", "energy", "chains"})
       .show_default();
@@ -392,14 +390,11 @@ void add_dynamics(CommandLine& line) {
               "or multipliers (loops by their constraint forces, with a report on them)")
       .one_of({"automatic", "recursive", "dense", "multipliers"})
       .show_default();
-  command
-      .option("--independent", options->independent,
-              "For mass-matrix of a closed mechanism: its independent freedoms (default: chosen by "
-              "conditioning)")
-      .separated_by(',')
-      .placeholder("NAME,...");
-  command.flag("--json", options->json, "Print JSON");
-  command.option("-o,--output", options->out, "Write JSON to this file").placeholder("FILE");
+  command.names(
+      "--independent", options->independent,
+      "For mass-matrix of a closed mechanism: its independent freedoms (default: chosen by "
+      "conditioning)");
+  command.json(options->json, options->out);
   command.footer(
       "Examples:\n"
       "  catena dynamics models/double_pendulum.yaml\n"

@@ -81,20 +81,14 @@ void add_equilibrium(CommandLine& line) {
       "Find an equilibrium: a position in which nothing accelerates, at rest or in steady motion");
   const auto options = std::make_shared<EquilibriumOptions>();
   options->model.add(command);
-  command
-      .option("--state", options->state,
-              "Guess and efforts (YAML; default: the model's initial state, no efforts)")
-      .placeholder("FILE");
-  command
-      .option("--hold", options->hold,
-              "Joints or freedoms to hold in place; their efforts are found")
-      .separated_by(',')
-      .placeholder("NAME,...");
+  command.file("--state", options->state,
+               "Guess and efforts (YAML; default: the model's initial state, no efforts)");
+  command.names("--hold", options->hold,
+                "Joints or freedoms to hold in place; their efforts are found");
   command.flag("--steady", options->steady,
                "Search a steady motion with the velocities of the state");
   command.flag("--json", options->json, "Print JSON");
-  command.option("-o,--output", options->out, "Write state and efforts to this YAML file")
-      .placeholder("FILE");
+  command.file("-o,--output", options->out, "Write state and efforts to this YAML file");
   command.footer(
       "Examples:\n"
       "  catena equilibrium models/four_bar.yaml\n"

@@ -110,8 +110,7 @@ void add_ik(CommandLine& line) {
   command.option("--state", options->state, "Start from this state (YAML), not the model's");
   command.flag("--ignore-limits", options->ignore_limits, "Ignore joint limits");
   command.flag("--json", options->json, "Print JSON");
-  command.option("-o,--output", options->out, "Write the state found to this YAML file")
-      .placeholder("FILE");
+  command.file("-o,--output", options->out, "Write the state found to this YAML file");
   command.footer(
       "Examples:\n"
       "  catena ik models/arm6.yaml --body flange --to 0.4 0.2 0.5\n"

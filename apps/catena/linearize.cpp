@@ -178,44 +178,27 @@ void add_linearize(CommandLine& line) {
       "linearize", "Linear model (A, B, C, D and M, P1, P2, P3) about a state or along a run");
   const auto options = std::make_shared<LinearizeOptions>();
   options->model.add(command);
-  command
-      .option("--at", options->at,
-              "State and efforts (YAML; default: the model's initial state, no efforts)")
-      .placeholder("FILE");
-  command
-      .option("--inputs", options->inputs,
-              "Inputs: a freedom (its effort), force.BODY.x, moment.BODY.z (default: all efforts)")
-      .separated_by(',')
-      .placeholder("NAME,...");
-  command
-      .option("--outputs", options->outputs,
-              "Outputs: q.NAME, v.NAME, a.NAME, effort.NAME, position.FRAME.x, velocity.FRAME.x "
-              "(default: all states)")
-      .separated_by(',')
-      .placeholder("NAME,...");
-  command
-      .option("--motion-driven", options->driven,
-              "Joints or freedoms whose acceleration is the input")
-      .separated_by(',')
-      .placeholder("NAME,...");
-  command
-      .option(
-          "--independent", options->independent,
-          "Joints or freedoms of closed loops to use as states (default: chosen by conditioning)")
-      .separated_by(',')
-      .placeholder("NAME,...");
-  command
-      .option("--parameters", options->parameters,
-              "Also E, the derivatives by these parameters: body.link2.mass, hinge.*.damping")
-      .separated_by(',')
-      .placeholder("NAME,...");
+  command.file("--at", options->at,
+               "State and efforts (YAML; default: the model's initial state, no efforts)");
+  command.names(
+      "--inputs", options->inputs,
+      "Inputs: a freedom (its effort), force.BODY.x, moment.BODY.z (default: all efforts)");
+  command.names("--outputs", options->outputs,
+                "Outputs: q.NAME, v.NAME, a.NAME, effort.NAME, position.FRAME.x, velocity.FRAME.x "
+                "(default: all states)");
+  command.names("--motion-driven", options->driven,
+                "Joints or freedoms whose acceleration is the input");
+  command.names(
+      "--independent", options->independent,
+      "Joints or freedoms of closed loops to use as states (default: chosen by conditioning)");
+  command.names("--parameters", options->parameters,
+                "Also E, the derivatives by these parameters: body.link2.mass, hinge.*.damping");
   command.flag("--compare", options->compare,
                "Also linearize by perturbation and print the difference");
   command.option("--along", options->along, "Linearize at the states of this run")
       .placeholder("RUN.h5");
   command.option("--every", options->every, "Use every Nth row of the run").positive();
-  command.flag("--json", options->json, "Print JSON");
-  command.option("-o,--output", options->out, "Write JSON to this file").placeholder("FILE");
+  command.json(options->json, options->out);
   command.footer(
       "Examples:\n"
       "  catena linearize models/double_pendulum.yaml\n"

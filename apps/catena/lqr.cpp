@@ -392,11 +392,8 @@ void add_lqr(CommandLine& line) {
   command.option("--duration", o.duration, "With --at: duration of the simulation, in s")
       .placeholder("S")
       .show_default();
-  command
-      .option("--actuators", o.actuators,
-              "Freedoms with an actuator (default: those with an effort in the run)")
-      .separated_by(',')
-      .placeholder("NAME,...");
+  command.names("--actuators", o.actuators,
+                "Freedoms with an actuator (default: those with an effort in the run)");
   const auto texts = [&](const char* name, std::vector<std::string>& to, const char* what) {
     command.option(name, to, what).placeholder("NAME=X").repeatable();
   };
@@ -420,8 +417,7 @@ void add_lqr(CommandLine& line) {
   command.flag("--limit-efforts", o.limit_efforts, "Clip actuators to the model's effort limits");
   command.option("-o,--output", o.out, "Write the regulated motion: a run, or a table (.csv)")
       .placeholder("RUN");
-  command.option("--gains", o.gains, "Write the gains: JSON, or a table (.csv)")
-      .placeholder("FILE");
+  command.file("--gains", o.gains, "Write the gains: JSON, or a table (.csv)");
   command.flag("--json", o.json, "Print JSON");
   command.footer(
       "Examples:\n"

@@ -70,10 +70,8 @@ void add_lyapunov(CommandLine& line) {
       line.subcommand("lyapunov", "Lyapunov exponents of a motion: how fast small deviations grow");
   const auto options = std::make_shared<LyapunovOptions>();
   options->model.add(command);
-  command
-      .option("--state", options->state,
-              "Initial state and constant efforts (YAML; default: the model's, no efforts)")
-      .placeholder("FILE");
+  command.file("--state", options->state,
+               "Initial state and constant efforts (YAML; default: the model's, no efforts)");
   LyapunovSettings& settings = options->settings;
   command.option("--duration", settings.duration, "Length of the motion, s")
       .positive()
@@ -85,8 +83,7 @@ void add_lyapunov(CommandLine& line) {
   command.option("--exponents", settings.exponents, "Number of exponents, largest first (0: all)")
       .non_negative()
       .show_default();
-  command.flag("--json", options->json, "Print JSON");
-  command.option("-o,--output", options->out, "Write JSON to this file").placeholder("FILE");
+  command.json(options->json, options->out);
   command.footer(
       "Examples:\n"
       "  catena lyapunov models/double_pendulum.yaml --state thrown.yaml --duration 50\n"

@@ -137,23 +137,17 @@ void add_modes(CommandLine& line) {
       line.subcommand("modes", "Eigenvalues, frequencies, damping and mode shapes about a state");
   const auto options = std::make_shared<ModesOptions>();
   options->model.add(command);
-  command
-      .option("--at", options->at,
-              "State and efforts (YAML; default: the model's initial state, no efforts)")
-      .placeholder("FILE");
-  command
-      .option("--independent", options->independent,
-              "Joints or freedoms of closed loops in which shapes are given (default: chosen by "
-              "conditioning)")
-      .separated_by(',')
-      .placeholder("NAME,...");
+  command.file("--at", options->at,
+               "State and efforts (YAML; default: the model's initial state, no efforts)");
+  command.names("--independent", options->independent,
+                "Joints or freedoms of closed loops in which shapes are given (default: chosen by "
+                "conditioning)");
   command.flag("--shapes", options->shapes, "Print the mode shapes too");
   command.flag(
       "--sets", options->sets,
       "Of flexible bodies alone: frequencies, condition of the mass matrix and time scales "
       "for each set of modes");
-  command.flag("--json", options->json, "Print JSON");
-  command.option("-o,--output", options->out, "Write JSON to this file").placeholder("FILE");
+  command.json(options->json, options->out);
   command
       .option("--report", options->page,
               "Write a page that shows the mechanism swinging in each mode (HTML)")

@@ -182,11 +182,9 @@ void add_optimize(CommandLine& line) {
               "The run to write, guess beside optimum: HDF5, or a table if it ends in .csv "
               "(default: PROBLEM.run.h5 here)")
       .placeholder("RUN");
-  command.option("--result", o.result, "Write the result as JSON too").placeholder("FILE");
-  command
-      .option("--warm", o.warm,
-              "Start from the result of an earlier catena optimize, a run or JSON")
-      .placeholder("FILE");
+  command.file("--result", o.result, "Write the result as JSON too");
+  command.file("--warm", o.warm,
+               "Start from the result of an earlier catena optimize, a run or JSON");
   command.option("--solver", o.solver, "auto, lm (Levenberg-Marquardt) or ipopt")
       .one_of(solver_names());
   command.option("--time-limit", o.time_limit, "Stop with the best motion after this long, in s")

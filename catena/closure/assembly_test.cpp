@@ -18,8 +18,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr double kPi = std::numbers::pi;
-
 Eigen::Vector3d q_of(double a, double b, double c) { return {a, b, c}; }
 
 AssemblySettings driver_fixed() { return {.fixed = {1, 0, 0}}; }

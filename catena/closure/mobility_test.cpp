@@ -16,8 +16,6 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr double kPi = std::numbers::pi;
-
 MobilityReport report_of(const Mechanism& m) { return analyse_mobility(m, m.default_state().q); }
 
 TEST(Mobility, OfATreeIsItsFreedoms) {

@@ -6,6 +6,7 @@
 
 #include "catena/base/error.h"
 #include "catena/control/testing/flexible_plants.h"
+#include "catena/control/testing/matrix.h"
 #include "catena/linear/algebra.h"
 
 namespace catena {
@@ -13,17 +14,8 @@ namespace {
 
 using Eigen::MatrixXd;
 using testing::flexible_plant;
+using testing::matrix;
 using testing::RandomNumbers;
-
-MatrixXd matrix(Eigen::Index rows, std::initializer_list<double> values) {
-  MatrixXd m(rows, static_cast<Eigen::Index>(values.size()) / rows);
-  Eigen::Index k = 0;
-  for (const double v : values) {
-    m(k / m.cols(), k % m.cols()) = v;
-    ++k;
-  }
-  return m;
-}
 
 // x' = a x + w1 + u, z = [x; u], y = x + w2: by symmetry X = Y, 2 a x − (1 − γ⁻²) x² + 1 = 0, and
 // the coupling test x² < γ² is the last to fail. γ_opt in closed form from x = γ: 2aγ − γ² + 2 = 0.

@@ -7,6 +7,7 @@
 #include "catena/base/error.h"
 #include "catena/control/hinf.h"
 #include "catena/control/testing/cantilever.h"
+#include "catena/control/testing/matrix.h"
 #include "catena/control/testing/random_systems.h"
 #include "catena/linear/algebra.h"
 #include "catena/linear/discretize.h"
@@ -15,17 +16,9 @@ namespace catena {
 namespace {
 
 using Eigen::MatrixXd;
+using testing::matrix;
 using testing::RandomNumbers;
 
-MatrixXd matrix(Eigen::Index rows, std::initializer_list<double> values) {
-  MatrixXd m(rows, static_cast<Eigen::Index>(values.size()) / rows);
-  Eigen::Index k = 0;
-  for (const double v : values) {
-    m(k / m.cols(), k % m.cols()) = v;
-    ++k;
-  }
-  return m;
-}
 const MatrixXd kOne = MatrixXd::Identity(1, 1);
 
 TEST(Lqr, DoubleIntegratorInClosedForm) {

@@ -5,24 +5,17 @@
 #include <gtest/gtest.h>
 
 #include "catena/base/error.h"
+#include "catena/control/testing/matrix.h"
 #include "catena/control/testing/random_systems.h"
 
 namespace catena {
 namespace {
 
 using Eigen::MatrixXd;
+using testing::matrix;
 using testing::RandomNumbers;
 using Pole = std::complex<double>;
 
-MatrixXd matrix(Eigen::Index rows, std::initializer_list<double> values) {
-  MatrixXd m(rows, static_cast<Eigen::Index>(values.size()) / rows);
-  Eigen::Index k = 0;
-  for (const double v : values) {
-    m(k / m.cols(), k % m.cols()) = v;
-    ++k;
-  }
-  return m;
-}
 Eigen::VectorXcd list(std::initializer_list<Pole> values) {
   Eigen::VectorXcd v(static_cast<Eigen::Index>(values.size()));
   std::copy(values.begin(), values.end(), v.begin());

@@ -23,9 +23,9 @@ enum class Written : std::uint8_t { nothing, inverse, forward };
 
 // From this many freedoms on, derivatives of forward dynamics of one state at a time, in O(N²), are
 // faster than packs with dense matrices (measured on chains).
-constexpr int kLongTree = 80;
+constexpr int kTooLongForPacks = 80;
 bool is_long_tree(const Mechanism& m) {
-  if (m.freedoms() < kLongTree || !m.loops().empty()) return false;
+  if (m.freedoms() < kTooLongForPacks || !m.loops().empty()) return false;
   Workspace w(m);
   w.prepare_rows();
   return w.model().composite.stride > 0;

@@ -55,8 +55,8 @@ class DynamicsProducts {
   // Of a closed mechanism at the point: what is needed at its independent freedoms beyond what is
   // applied, at its places among all.
   Eigen::VectorXd needed() const;
-  // Change of the loop when its freedoms (by place in the aggregate) move along `motion`, which need
-  // not keep it closed.
+  // Change of the loop when its freedoms (by place in the aggregate) move along `motion`, which
+  // need not keep it closed.
   LoopChange along(int loop, const Eigen::VectorXd& motion);
 
   // Hybrid dynamics of a tree at this point, for hybrid_adjoint(). Throws NumericalError for closed

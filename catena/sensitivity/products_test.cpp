@@ -40,7 +40,7 @@ void compare(const Mechanism& m, const State& state, const VectorXd& effort,
 }
 
 // Two ways of summing the same numbers: rounding, times the conditioning of M.
-constexpr double kTolerance = 1e-9;
+constexpr double kProductTolerance = 1e-9;
 
 TEST(Products, OfTreesAgreeWithTheMatrices) {
   Worst worst;
@@ -57,7 +57,7 @@ TEST(Products, OfTreesAgreeWithTheMatrices) {
     compare(m, c.state, c.effort, c.external, random, worst);
   }
   printf("    trees %.1e\n", worst.value);
-  EXPECT_LT(worst.value, kTolerance);
+  EXPECT_LT(worst.value, kProductTolerance);
 }
 
 TEST(Products, OfLoopsAgreeWithTheMatrices) {
@@ -70,7 +70,7 @@ TEST(Products, OfLoopsAgreeWithTheMatrices) {
     compare(made.closed, {made.c.state.q, v}, made.c.effort, made.c.external, random, worst);
   }
   printf("    loops %.1e\n", worst.value);
-  EXPECT_LT(worst.value, 100.0 * kTolerance);  // also close to singular positions
+  EXPECT_LT(worst.value, 100.0 * kProductTolerance);  // also close to singular positions
 }
 
 Mechanism chain(int links) {

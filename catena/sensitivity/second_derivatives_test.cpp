@@ -13,7 +13,7 @@ namespace {
 using Matrices = std::vector<MatrixXd>;
 
 // Rounding 1e-15 of the first derivatives over the step, and step⁸.
-constexpr double kTolerance = 1e-9;
+constexpr double kSecondTolerance = 1e-9;
 constexpr double kStep = 5e-3;
 
 template <class F>
@@ -28,7 +28,7 @@ MatrixXd slope_of(F f) {
   return sum;
 }
 
-double off(const MatrixXd& a, const MatrixXd& b) {
+double matrix_error(const MatrixXd& a, const MatrixXd& b) {
   return (a - b).cwiseAbs().maxCoeff() / std::max(1.0, b.cwiseAbs().maxCoeff());
 }
 
@@ -66,19 +66,28 @@ TEST(SecondDerivatives, OfTreesAgreeWithDifferencesOfTheFirst) {
       const auto forward = [&](const State& at) {
         return forward_dynamics_derivatives(m, at, c.effort, w);
       };
-      worst.take(off(s.qq[j], slope_of([&](double e) { return inverse(along(e, 0)).dq; })));
-      worst.take(off(s.vq[j], slope_of([&](double e) { return inverse(along(e, 0)).dv; })));
-      worst.take(off(s.aq[j], slope_of([&](double e) { return inverse(along(e, 0)).da; })));
-      worst.take(off(s.vv[j], slope_of([&](double e) { return inverse(along(0, e)).dv; })));
-      worst.take(off(f.qq[j], slope_of([&](double e) { return forward(along(e, 0)).dq; })));
-      worst.take(off(f.vq[j], slope_of([&](double e) { return forward(along(e, 0)).dv; })));
-      worst.take(off(f.uq[j], slope_of([&](double e) { return forward(along(e, 0)).deffort; })));
-      worst.take(off(f.qv[j], slope_of([&](double e) { return forward(along(0, e)).dq; })));
-      worst.take(off(f.vv[j], slope_of([&](double e) { return forward(along(0, e)).dv; })));
+      worst.take(
+          matrix_error(s.qq[j], slope_of([&](double e) { return inverse(along(e, 0)).dq; })));
+      worst.take(
+          matrix_error(s.vq[j], slope_of([&](double e) { return inverse(along(e, 0)).dv; })));
+      worst.take(
+          matrix_error(s.aq[j], slope_of([&](double e) { return inverse(along(e, 0)).da; })));
+      worst.take(
+          matrix_error(s.vv[j], slope_of([&](double e) { return inverse(along(0, e)).dv; })));
+      worst.take(
+          matrix_error(f.qq[j], slope_of([&](double e) { return forward(along(e, 0)).dq; })));
+      worst.take(
+          matrix_error(f.vq[j], slope_of([&](double e) { return forward(along(e, 0)).dv; })));
+      worst.take(
+          matrix_error(f.uq[j], slope_of([&](double e) { return forward(along(e, 0)).deffort; })));
+      worst.take(
+          matrix_error(f.qv[j], slope_of([&](double e) { return forward(along(0, e)).dq; })));
+      worst.take(
+          matrix_error(f.vv[j], slope_of([&](double e) { return forward(along(0, e)).dv; })));
     }
   }
   printf("    second derivatives %.1e\n", worst.value);
-  EXPECT_LT(worst.value, kTolerance);
+  EXPECT_LT(worst.value, kSecondTolerance);
 }
 
 // ∂²T/∂v² is M, so ∂(∂τ/∂v)/∂v of the velocity terms is symmetric in its last two places.

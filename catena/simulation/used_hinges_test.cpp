@@ -7,11 +7,12 @@
 
 #include "catena/model/builder.h"
 #include "catena/simulation/settings_file.h"
+#include "catena/simulation/testing/linkage_parts.h"
 
 namespace catena {
 namespace {
 
-Transformd shift(double x) { return Transformd::from_translation({x, 0.0, 0.0}); }
+using test::shift;
 
 // Cut at C, which has no coordinates unless something needs them.
 Mechanism four_bar() {

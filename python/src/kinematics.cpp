@@ -59,7 +59,7 @@ auto at_acceleration(const Mechanism& mechanism, const Where& at, const FreedomV
 const char* const kAt =
     "\n\nat: a State, q (coordinates,), or a Workspace after an update. body: name or index.";
 
-std::string doc(const char* text) { return std::string(text) + kAt; }
+std::string doc_at(const char* text) { return std::string(text) + kAt; }
 
 void bind_updates(py::module_& m) {
   m.def(
@@ -113,7 +113,7 @@ void bind_bodies(py::module_& m) {
         return at_place(x, at, Needs::position, [&](Workspace& w) { return body_pose(x, w, b); });
       },
       py::arg("mechanism"), py::arg("at"), py::arg("body"),
-      doc("X_ground_body, a Transform.").c_str());
+      doc_at("X_ground_body, a Transform.").c_str());
   m.def(
       "frame_pose",
       [](const Mechanism& x, const Where& at, const FrameName& frame) {
@@ -121,7 +121,7 @@ void bind_bodies(py::module_& m) {
         return at_place(x, at, Needs::position, [&](Workspace& w) { return frame_pose(x, w, f); });
       },
       py::arg("mechanism"), py::arg("at"), py::arg("frame"),
-      doc("X_ground_frame of a frame of interest, a Transform.").c_str());
+      doc_at("X_ground_frame of a frame of interest, a Transform.").c_str());
   m.def(
       "point_position",
       [](const Mechanism& x, const Where& at, const BodyName& body, const Vec3d& point) {
@@ -130,7 +130,7 @@ void bind_bodies(py::module_& m) {
                         [&](Workspace& w) { return point_position(x, w, b, point); });
       },
       py::arg("mechanism"), py::arg("at"), py::arg("body"), py::arg("point"),
-      doc("Position in the ground frame, (3,), m, of a point (3,) given in the body's frame.")
+      doc_at("Position in the ground frame, (3,), m, of a point (3,) given in the body's frame.")
           .c_str());
   m.def(
       "body_twist",
@@ -141,8 +141,8 @@ void bind_bodies(py::module_& m) {
       },
       py::arg("mechanism"), py::arg("at"), py::arg("body"),
       py::arg("axes") = Choice<Axes>{Axes::body},
-      doc("Angular velocity of a body and velocity of the origin of its frame, (6,), rad/s and "
-          "m/s, along the body's or the ground's axes.")
+      doc_at("Angular velocity of a body and velocity of the origin of its frame, (6,), rad/s and "
+             "m/s, along the body's or the ground's axes.")
           .c_str());
   m.def(
       "point_velocity",
@@ -153,7 +153,7 @@ void bind_bodies(py::module_& m) {
                         [&](Workspace& w) { return point_velocity(x, w, b, point, axes); });
       },
       py::arg("mechanism"), py::arg("at"), py::arg("body"), py::arg("point"),
-      py::arg("axes") = ground, doc("Velocity of a point of a body, (3,), m/s.").c_str());
+      py::arg("axes") = ground, doc_at("Velocity of a point of a body, (3,), m/s.").c_str());
   m.def(
       "body_acceleration",
       [](const Mechanism& x, const Where& at, const BodyName& body,
@@ -164,7 +164,8 @@ void bind_bodies(py::module_& m) {
       },
       py::arg("mechanism"), py::arg("at"), py::arg("body"), py::arg("acceleration") = py::none(),
       py::arg("axes") = ground,
-      doc("Angular acceleration of a body and the acceleration of the origin of its frame (second "
+      doc_at(
+          "Angular acceleration of a body and the acceleration of the origin of its frame (second "
           "derivative of its position), (6,), rad/s² and m/s².\n\n"
           "acceleration: v̇ (freedoms,), with a State.")
           .c_str());
@@ -179,8 +180,8 @@ void bind_bodies(py::module_& m) {
       },
       py::arg("mechanism"), py::arg("at"), py::arg("body"), py::arg("point"),
       py::arg("acceleration") = py::none(), py::arg("axes") = ground,
-      doc("Acceleration of a point of a body, (3,), m/s².\n\n"
-          "acceleration: v̇ (freedoms,), with a State.")
+      doc_at("Acceleration of a point of a body, (3,), m/s².\n\n"
+             "acceleration: v̇ (freedoms,), with a State.")
           .c_str());
   m.def(
       "body_jacobian",
@@ -193,8 +194,8 @@ void bind_bodies(py::module_& m) {
       },
       py::arg("mechanism"), py::arg("at"), py::arg("body"), py::arg("point") = Vec3d::zero(),
       py::arg("axes") = ground, py::arg("out") = py::none(),
-      doc("J (6, freedoms), angular first: J v = (angular velocity of the body, velocity of the "
-          "point).")
+      doc_at("J (6, freedoms), angular first: J v = (angular velocity of the body, velocity of the "
+             "point).")
           .c_str());
   m.def(
       "jacobian_rate_times_velocity",
@@ -207,8 +208,8 @@ void bind_bodies(py::module_& m) {
       },
       py::arg("mechanism"), py::arg("at"), py::arg("body"), py::arg("point") = Vec3d::zero(),
       py::arg("axes") = ground,
-      doc("J̇ v of body_jacobian, (6,): angular rad/s², linear m/s² of the point (3,), m, in the "
-          "body's frame.")
+      doc_at("J̇ v of body_jacobian, (6,): angular rad/s², linear m/s² of the point (3,), m, in the "
+             "body's frame.")
           .c_str());
 }
 

@@ -8,6 +8,8 @@
 
 namespace catena {
 
+inline constexpr double kPi = std::numbers::pi;
+
 inline BodySettings some_body() {
   return {.mass = 1.0, .inertia = SymMat3d::diagonal(1.0, 1.0, 1.0)};
 }

@@ -7,6 +7,7 @@
 #include "catena/base/dense.h"
 #include "catena/base/error.h"
 #include "catena/control/testing/cantilever.h"
+#include "catena/control/testing/matrix.h"
 #include "catena/control/testing/random_systems.h"
 
 namespace catena {
@@ -15,17 +16,8 @@ namespace {
 using Eigen::MatrixXd;
 using testing::Cantilever;
 using testing::cantilever;
+using testing::matrix;
 using testing::RandomNumbers;
-
-MatrixXd matrix(Eigen::Index rows, std::initializer_list<double> values) {
-  MatrixXd m(rows, static_cast<Eigen::Index>(values.size()) / rows);
-  Eigen::Index k = 0;
-  for (const double v : values) {
-    m(k / m.cols(), k % m.cols()) = v;
-    ++k;
-  }
-  return m;
-}
 
 void expect_near(const MatrixXd& found, const MatrixXd& expected, double tolerance) {
   ASSERT_EQ(found.rows(), expected.rows());

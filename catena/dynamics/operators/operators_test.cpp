@@ -11,7 +11,7 @@
 namespace catena::test {
 namespace {
 
-constexpr double kTolerance = 1e-11;
+constexpr double kOperatorTolerance = 1e-11;
 using Operator = void (*)(Workspace&, const VectorXd&, VectorXd&);
 
 MatrixXd dense(Operator op, Workspace& w) {
@@ -34,12 +34,12 @@ void expect_operators(const Mechanism& mechanism, const VectorXd& q) {
   const MatrixXd inverse_factor = dense(apply_inverse_factor, w);
   // An inverse is as good as its matrix is conditioned, against its own size.
   const double condition = m.norm() * catena::inverse(m).norm() / static_cast<double>(m.rows());
-  const double loose = std::max(kTolerance, 1e-14 * condition);
-  EXPECT_LT(distance(product(factor, d, factor.transpose()), m), kTolerance);
-  EXPECT_LT(distance(dense(apply_mass_matrix, w), m), kTolerance);
-  EXPECT_LT(distance(dense(apply_factor_transposed, w), factor.transpose()), kTolerance);
+  const double loose = std::max(kOperatorTolerance, 1e-14 * condition);
+  EXPECT_LT(distance(product(factor, d, factor.transpose()), m), kOperatorTolerance);
+  EXPECT_LT(distance(dense(apply_mass_matrix, w), m), kOperatorTolerance);
+  EXPECT_LT(distance(dense(apply_factor_transposed, w), factor.transpose()), kOperatorTolerance);
   EXPECT_LT(distance(dense(apply_inverse_factor_transposed, w), inverse_factor.transpose()),
-            kTolerance);
+            kOperatorTolerance);
   EXPECT_LT(distance(product(factor, inverse_factor), one), loose);
   EXPECT_LT(distance(product(d, dense(apply_inverse_hinge_inertia, w)), one), loose);
   const MatrixXd inverse = dense(apply_inverse_mass_matrix, w);
@@ -66,11 +66,11 @@ void expect_operators(const Mechanism& mechanism, const VectorXd& q) {
   const double energy = 0.5 * v.dot(m * v);
   diagonalizing_velocity(w, v, nu);
   apply_hinge_inertia(w, nu, d_nu);
-  EXPECT_NEAR(0.5 * nu.dot(d_nu), energy, kTolerance * energy);
+  EXPECT_NEAR(0.5 * nu.dot(d_nu), energy, kOperatorTolerance * energy);
   velocity_from_diagonalizing(w, nu, back);
   EXPECT_LT(distance(back, v), loose);
   normalized_velocity(w, v, nu);
-  EXPECT_NEAR(0.5 * nu.squaredNorm(), energy, kTolerance * energy);
+  EXPECT_NEAR(0.5 * nu.squaredNorm(), energy, kOperatorTolerance * energy);
   velocity_from_normalized(w, nu, nu);
   EXPECT_LT(distance(nu, v), loose);
   apply_mass_matrix(w, v, back);
@@ -121,14 +121,16 @@ TEST(Operators, DenseOperatorsOfClosedMechanisms) {
     const DenseOperators o = dense_operators(w);
     const MatrixXd g = product(o.shift_sum, o.hinge_map);
     if (m.drives().empty()) {  // rotors are not in `inertia`
-      EXPECT_LT(distance(product(g.transpose(), o.inertia, g), mass), kTolerance);
+      EXPECT_LT(distance(product(g.transpose(), o.inertia, g), mass), kOperatorTolerance);
     }
-    EXPECT_LT(distance(product(o.factor.transpose(), o.hinge_inertia, o.factor), mass), kTolerance);
+    EXPECT_LT(distance(product(o.factor.transpose(), o.hinge_inertia, o.factor), mass),
+              kOperatorTolerance);
     EXPECT_LT(
         distance(product(o.factor, o.inverse_factor), MatrixXd::Identity(mass.rows(), mass.cols())),
-        kTolerance);
-    EXPECT_LT(distance(o.factor, dense(apply_factor_transposed, w)), kTolerance);
-    EXPECT_LT(distance(o.inverse_factor, dense(apply_inverse_factor_transposed, w)), kTolerance);
+        kOperatorTolerance);
+    EXPECT_LT(distance(o.factor, dense(apply_factor_transposed, w)), kOperatorTolerance);
+    EXPECT_LT(distance(o.inverse_factor, dense(apply_inverse_factor_transposed, w)),
+              kOperatorTolerance);
   }
 }
 

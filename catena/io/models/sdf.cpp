@@ -5,9 +5,9 @@
 #include <unordered_set>
 
 #include "catena/base/index.h"
-#include "catena/io/models/sdf_body.h"
-#include "catena/io/models/sdf_joint.h"
-#include "catena/io/models/sdf_tree.h"
+#include "catena/io/models/sdf/sdf_body.h"
+#include "catena/io/models/sdf/sdf_joint.h"
+#include "catena/io/models/sdf/sdf_tree.h"
 #include "catena/io/models/uri.h"
 
 namespace catena {

@@ -39,7 +39,7 @@ const std::string kBars =
     frame("crank_tip", "crank", "0 1 0") + frame("coupler_end", "coupler", "4.5 0 0") +
     frame("rocker_tip", "rocker", "0 2 0");
 
-std::string model(const std::string& inside) {
+std::string model_of(const std::string& inside) {
   return "<sdf version='1.7'>\n<model name='m'>\n" + inside + "</model>\n</sdf>\n";
 }
 
@@ -53,8 +53,8 @@ void expect_ends(const Description& d, const std::string& name, const Vec3d& on_
 
 TEST(SdfLoops, UnassembledFourBarBetweenFramesOfTheWorld) {
   const Reading reading = read_sdf_text(
-      model(kBars + pin("A", "ground_left", "crank") + pin("D", "ground_right", "rocker") +
-            pin("B", "crank_tip", "coupler") + pin("C", "coupler_end", "rocker_tip")),
+      model_of(kBars + pin("A", "ground_left", "crank") + pin("D", "ground_right", "rocker") +
+               pin("B", "crank_tip", "coupler") + pin("C", "coupler_end", "rocker_tip")),
       "m.sdf");
   ASSERT_EQ(reading.diagnostics.size(), 4u);  // a notice for each joint
   for (const Diagnostic& notice : reading.diagnostics) {
@@ -77,8 +77,8 @@ TEST(SdfLoops, UnassembledFourBarBetweenFramesOfTheWorld) {
 // The loop closed by a joint whose child is on the ground.
 TEST(SdfLoops, FrameOfTheWorldAsAChild) {
   const Reading reading = read_sdf_text(
-      model(kBars + pin("A", "ground_left", "crank") + pin("B", "crank_tip", "coupler") +
-            pin("C", "coupler_end", "rocker_tip") + pin("D", "rocker", "ground_right")),
+      model_of(kBars + pin("A", "ground_left", "crank") + pin("B", "crank_tip", "coupler") +
+               pin("C", "coupler_end", "rocker_tip") + pin("D", "rocker", "ground_right")),
       "m.sdf");
   const Description& d = reading.description;
   EXPECT_EQ(hinge(d, "D").child, kWorld);
@@ -88,9 +88,9 @@ TEST(SdfLoops, FrameOfTheWorldAsAChild) {
 // A link as parent, or a pose: the zero of the joint is where the file puts the links.
 TEST(SdfLoops, TheFormatsOwnMeaningHoldsForLinksAndPoses) {
   const Reading reading =
-      read_sdf_text(model(kBars + pin("A", "world", "crank") + pin("B", "crank", "coupler") +
-                          pin("C", "coupler_end", "rocker_tip", "<pose>0 0 0 0 0 0</pose>") +
-                          pin("D", "world", "rocker")),
+      read_sdf_text(model_of(kBars + pin("A", "world", "crank") + pin("B", "crank", "coupler") +
+                             pin("C", "coupler_end", "rocker_tip", "<pose>0 0 0 0 0 0</pose>") +
+                             pin("D", "world", "rocker")),
                     "m.sdf");
   EXPECT_TRUE(reading.diagnostics.empty());
   expect_ends(reading.description, "A", {0, 0, 0}, {0, 0, 0});
@@ -119,10 +119,10 @@ class LinksApart : public testing::Test {
     std::string a = bar("a", 1);
     a.insert(a.find("<inertial>"), numbers(X_model_a));
     const Reading reading =
-        read_sdf_text(model(a + b + "<frame name='f' attached_to='a'>" + numbers(on_a) +
-                            "</frame>" + "<frame name='g' attached_to='b'>" + numbers(on_b) +
-                            "</frame>" + "<joint name='j' type='" + type +
-                            "'><parent>f</parent><child>g</child>" + inside + "</joint>"),
+        read_sdf_text(model_of(a + b + "<frame name='f' attached_to='a'>" + numbers(on_a) +
+                               "</frame>" + "<frame name='g' attached_to='b'>" + numbers(on_b) +
+                               "</frame>" + "<joint name='j' type='" + type +
+                               "'><parent>f</parent><child>g</child>" + inside + "</joint>"),
                       "m.sdf");
     EXPECT_EQ(reading.diagnostics.size(), 1u);  // apart
     return hinge(reading.description, "j");
@@ -221,10 +221,10 @@ TEST(SdfLoops, AcrossNestedModels) {
 }
 
 TEST(SdfLoops, ExtensionsOfOtherProgramsAreWarnings) {
-  const std::string text =
-      model("<drake:linear_bushing name='x'/>\n<drake:ball_constraint/>\n" + bar("a", 1) +
-            "<link name='b'><inertial><mass>1</mass></inertial><gz:thing xmlns:gz='x'/></link>\n" +
-            pin("j", "a", "b", "<experimental:note/>"));
+  const std::string text = model_of(
+      "<drake:linear_bushing name='x'/>\n<drake:ball_constraint/>\n" + bar("a", 1) +
+      "<link name='b'><inertial><mass>1</mass></inertial><gz:thing xmlns:gz='x'/></link>\n" +
+      pin("j", "a", "b", "<experimental:note/>"));
   const std::vector<Diagnostic> found = read_sdf_text(text, "m.sdf").diagnostics;
   ASSERT_EQ(found.size(), 3u);
   EXPECT_EQ(found[0].text(),

@@ -20,39 +20,41 @@ using xml::Vocabulary;
 
 constexpr const char* kUrdf = "URDF";
 
-const Vocabulary kRobotWords{{},
-                             {"link", "joint", "material"},
-                             {"name", "version"},
-                             {"gazebo", "transmission", "ros2_control", "sensor", "group",
-                              "group_state", "end_effector", "virtual_joint", "disable_collisions",
-                              "passive_joint", "plugin", "mujoco", "static", "actuator"}};
-const Vocabulary kLinkWords{{"inertial"},
-                            {"visual", "collision"},
-                            {"name", "type"},
-                            {"gazebo", "sensor", "contact", "self_collision_checking", "verbose",
-                             "turnGravityOff", "material"}};
-const Vocabulary kInertialWords{{"origin", "mass", "inertia"}, {}, {"name"}, {}};
-const Vocabulary kOriginWords{{}, {}, {"xyz", "rpy"}, {}};
-const Vocabulary kJointWords{{"origin", "parent", "child", "axis", "limit", "dynamics", "mimic",
-                              "calibration", "safety_controller"},
-                             {},
-                             {"name", "type"},
-                             {"gazebo", "hardwareInterface", "joint_properties"}};
-const Vocabulary kLimitWords{{}, {}, {"lower", "upper", "effort", "velocity"}, {}};
-const Vocabulary kDynamicsWords{{}, {}, {"damping", "friction"}, {}};
-const Vocabulary kMimicWords{{}, {}, {"joint", "multiplier", "offset"}, {}};
-const Vocabulary kVisualWords{
-    {"origin", "geometry", "material"}, {}, {"name"}, {"verbose", "meterial"}};
-const Vocabulary kCollisionWords{{"origin", "geometry"},
+const Vocabulary kUrdfRobotWords{
+    {},
+    {"link", "joint", "material"},
+    {"name", "version"},
+    {"gazebo", "transmission", "ros2_control", "sensor", "group", "group_state", "end_effector",
+     "virtual_joint", "disable_collisions", "passive_joint", "plugin", "mujoco", "static",
+     "actuator"}};
+const Vocabulary kUrdfLinkWords{{"inertial"},
+                                {"visual", "collision"},
+                                {"name", "type"},
+                                {"gazebo", "sensor", "contact", "self_collision_checking",
+                                 "verbose", "turnGravityOff", "material"}};
+const Vocabulary kUrdfInertialWords{{"origin", "mass", "inertia"}, {}, {"name"}, {}};
+const Vocabulary kUrdfOriginWords{{}, {}, {"xyz", "rpy"}, {}};
+const Vocabulary kUrdfJointWords{{"origin", "parent", "child", "axis", "limit", "dynamics", "mimic",
+                                  "calibration", "safety_controller"},
                                  {},
-                                 {"name", "group"},
-                                 {"verbose", "contact_coefficients", "material", "surface",
-                                  "drake:proximity_properties", "mujoco", "safety_margin"}};
-const Vocabulary kGeometryWords{{"box", "cylinder", "sphere", "capsule", "mesh"}, {}, {"name"}, {}};
-const Vocabulary kMaterialWords{{"color", "texture"}, {}, {"name"}, {"script"}};
+                                 {"name", "type"},
+                                 {"gazebo", "hardwareInterface", "joint_properties"}};
+const Vocabulary kUrdfLimitWords{{}, {}, {"lower", "upper", "effort", "velocity"}, {}};
+const Vocabulary kUrdfDynamicsWords{{}, {}, {"damping", "friction"}, {}};
+const Vocabulary kUrdfMimicWords{{}, {}, {"joint", "multiplier", "offset"}, {}};
+const Vocabulary kUrdfVisualWords{
+    {"origin", "geometry", "material"}, {}, {"name"}, {"verbose", "meterial"}};
+const Vocabulary kUrdfCollisionWords{{"origin", "geometry"},
+                                     {},
+                                     {"name", "group"},
+                                     {"verbose", "contact_coefficients", "material", "surface",
+                                      "drake:proximity_properties", "mujoco", "safety_margin"}};
+const Vocabulary kUrdfGeometryWords{
+    {"box", "cylinder", "sphere", "capsule", "mesh"}, {}, {"name"}, {}};
+const Vocabulary kUrdfMaterialWords{{"color", "texture"}, {}, {"name"}, {"script"}};
 
-const std::vector<std::string> kJointTypes{"revolute", "continuous", "prismatic",
-                                           "fixed",    "floating",   "planar"};
+const std::vector<std::string> kUrdfJointTypes{"revolute", "continuous", "prismatic",
+                                               "fixed",    "floating",   "planar"};
 
 class UrdfReader {
  public:
@@ -76,7 +78,7 @@ class UrdfReader {
                                         ">, but a URDF file has <robot name=\"...\">");
       return;
     }
-    check_words(robot, kRobotWords, kUrdf, report_);
+    check_words(robot, kUrdfRobotWords, kUrdf, report_);
     if (const char* name = robot.attribute("name")) d_.name = name;
     read_materials(robot);
     for (Element e = robot.child("link"); e; e = e.next("link")) read_link(e);
@@ -121,7 +123,7 @@ class UrdfReader {
       if (const auto rgba = read_colour(color, report)) materials_.emplace(name, *rgba);
     };
     for (Element m = robot.child("material"); m; m = m.next("material")) {
-      check_words(m, kMaterialWords, kUrdf, report_);
+      check_words(m, kUrdfMaterialWords, kUrdf, report_);
       define(m, report_);
     }
     xml::Report told_later;  // by the visual
@@ -145,14 +147,14 @@ class UrdfReader {
   Transformd read_origin(const Element& parent) {
     const Element origin = parent.child("origin");
     if (!origin) return {};
-    check_words(origin, kOriginWords, kUrdf, report_);
+    check_words(origin, kUrdfOriginWords, kUrdf, report_);
     const Vec3d xyz = vector_of(origin, "xyz", {}, report_);
     const Vec3d rpy = vector_of(origin, "rpy", {}, report_);
     return {Rotationd::from_rpy(rpy.x, rpy.y, rpy.z), xyz};
   }
 
   void read_link(const Element& link) {
-    check_words(link, kLinkWords, kUrdf, report_);
+    check_words(link, kUrdfLinkWords, kUrdf, report_);
     Body body;
     body.name = name_of(link, report_);
     if (body.name.empty()) return;
@@ -175,7 +177,7 @@ class UrdfReader {
   }
 
   void read_inertial(const Element& inertial, Body& body) {
-    check_words(inertial, kInertialWords, kUrdf, report_);
+    check_words(inertial, kUrdfInertialWords, kUrdf, report_);
     const Transformd origin = read_origin(inertial);
     body.center_of_mass = origin.translation;
     body.inertia_axes = origin.rotation;
@@ -203,12 +205,12 @@ class UrdfReader {
   }
 
   void read_visual(const Element& element, Body& body) {
-    check_words(element, kVisualWords, kUrdf, report_);
+    check_words(element, kUrdfVisualWords, kUrdf, report_);
     Visual visual;
     if (const char* name = element.attribute("name")) visual.name = name;
     visual.pose = read_origin(element);
     if (const Element material = element.child("material")) {
-      check_words(material, kMaterialWords, kUrdf, report_);
+      check_words(material, kUrdfMaterialWords, kUrdf, report_);
       const char* name = material.attribute("name");
       if (const Element color = material.child("color")) {
         if (const auto rgba = read_colour(color, report_)) visual.colour = *rgba;
@@ -224,7 +226,7 @@ class UrdfReader {
   }
 
   void read_collision(const Element& element, Body& body) {
-    check_words(element, kCollisionWords, kUrdf, report_);
+    check_words(element, kUrdfCollisionWords, kUrdf, report_);
     Collision collision;
     if (const char* name = element.attribute("name")) collision.name = name;
     collision.pose = read_origin(element);
@@ -240,7 +242,7 @@ class UrdfReader {
       report_.doubtful(element.source(), element.description() + " has no <geometry>; " + without);
       return false;
     }
-    check_words(geometry, kGeometryWords, kUrdf, report_);
+    check_words(geometry, kUrdfGeometryWords, kUrdf, report_);
     const Element shape = geometry.child();
     if (!shape) {
       report_.doubtful(geometry.source(), geometry.description() + " is empty");
@@ -306,7 +308,7 @@ class UrdfReader {
   }
 
   void read_joint(const Element& joint) {
-    check_words(joint, kJointWords, kUrdf, report_);
+    check_words(joint, kUrdfJointWords, kUrdf, report_);
     Hinge hinge;
     hinge.name = name_of(joint, report_);
     hinge.source = joint.source();
@@ -343,7 +345,7 @@ class UrdfReader {
       report_.error(joint.source(), joint.description() +
                                         " has no type; write type=\"revolute\", "
                                         "or one of " +
-                                        listed(kJointTypes));
+                                        listed(kUrdfJointTypes));
       return;
     }
     const std::string type = type_text;
@@ -359,8 +361,8 @@ class UrdfReader {
       hinge.type = HingeType::planar;
     } else {
       report_.error(joint.source(), joint.description() + ": unknown type '" + type + "'" +
-                                        report_.suggestion(type, kJointTypes) + " (URDF has " +
-                                        listed(kJointTypes) + ")");
+                                        report_.suggestion(type, kUrdfJointTypes) + " (URDF has " +
+                                        listed(kUrdfJointTypes) + ")");
       return;
     }
     if (hinge.type == HingeType::weld || hinge.type == HingeType::free) return;
@@ -370,7 +372,7 @@ class UrdfReader {
     FreedomSettings freedom;
     read_limit(joint, type == "continuous", freedom);
     if (const Element dynamics = joint.child("dynamics")) {
-      check_words(dynamics, kDynamicsWords, kUrdf, report_);
+      check_words(dynamics, kUrdfDynamicsWords, kUrdf, report_);
       const auto coefficient = [&](const char* name) {
         const double value = number_of(dynamics, name, 0.0, report_);
         if (value < 0.0)
@@ -408,7 +410,7 @@ class UrdfReader {
                                              "as unlimited");
       return;
     }
-    check_words(limit, kLimitWords, kUrdf, report_);
+    check_words(limit, kUrdfLimitWords, kUrdf, report_);
     if (!continuous) {
       freedom.lower = number_of(limit, "lower", 0.0, report_, Infinite::allowed);
       freedom.upper = number_of(limit, "upper", 0.0, report_, Infinite::allowed);
@@ -434,7 +436,7 @@ class UrdfReader {
   }
 
   void read_mimic(const Element& mimic) {
-    check_words(mimic, kMimicWords, kUrdf, report_);
+    check_words(mimic, kUrdfMimicWords, kUrdf, report_);
     const std::string follower =
         mimic.parent().attribute("name") ? mimic.parent().attribute("name") : "";
     const char* leader = mimic.attribute("joint");

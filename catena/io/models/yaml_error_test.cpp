@@ -21,7 +21,7 @@ using testing::SizeIs;
 using testing::StartsWith;
 
 // All that is wrong with a text, from reading and finishing.
-std::vector<std::string> problems(const std::string& text) {
+std::vector<std::string> all_problems(const std::string& text) {
   Reading reading = read_yaml_text(text, "m.yaml");
   std::vector<Diagnostic> found = std::move(reading.diagnostics);
   if (!has_error(found)) {
@@ -38,51 +38,51 @@ std::vector<std::string> problems(const std::string& text) {
 }
 
 TEST(YamlErrors, Malformed) {
-  EXPECT_THAT(problems("catena: 1\nbodies:\n  a: {mass: 1\nb: 3\n"),
+  EXPECT_THAT(all_problems("catena: 1\nbodies:\n  a: {mass: 1\nb: 3\n"),
               ElementsAre(StartsWith("m.yaml:4: error: malformed YAML: ")));
-  EXPECT_THAT(problems("catena: 1\nname: \"a\n"),
+  EXPECT_THAT(all_problems("catena: 1\nname: \"a\n"),
               ElementsAre(StartsWith("m.yaml:2: error: malformed YAML: ")));
-  EXPECT_THAT(problems("catena: 1\nbodies:\n\ta: 3\n"),
+  EXPECT_THAT(all_problems("catena: 1\nbodies:\n\ta: 3\n"),
               ElementsAre("m.yaml:3: error: malformed YAML: illegal map value; indent with spaces, "
                           "not with tabs"));
-  EXPECT_THAT(problems("catena: 1\nbodies: *link\n"),
+  EXPECT_THAT(all_problems("catena: 1\nbodies: *link\n"),
               ElementsAre("m.yaml:2: error: malformed YAML: the referenced anchor is not defined"));
-  EXPECT_THAT(problems("catena: 1\nname: a\x01\n"),
+  EXPECT_THAT(all_problems("catena: 1\nname: a\x01\n"),
               ElementsAre("m.yaml:2: error: has a control character; save it as plain UTF-8 text"));
-  EXPECT_THAT(problems("catena: 1\n\nname: a\xff\n"),
+  EXPECT_THAT(all_problems("catena: 1\n\nname: a\xff\n"),
               ElementsAre("m.yaml:3: error: has a byte that is not UTF-8; save it as plain UTF-8 "
                           "text"));
-  EXPECT_THAT(problems("catena: 1\n---\ncatena: 1\n"),
+  EXPECT_THAT(all_problems("catena: 1\n---\ncatena: 1\n"),
               ElementsAre(HasSubstr("a second document starts here")));
-  EXPECT_THAT(problems("catena: 1\n[a]: 1\n"),
+  EXPECT_THAT(all_problems("catena: 1\n[a]: 1\n"),
               ElementsAre("m.yaml:2: error: the key before ':' is missing or not a text"));
-  EXPECT_THAT(problems("catena: 1\nname: !!float a\n"),
+  EXPECT_THAT(all_problems("catena: 1\nname: !!float a\n"),
               ElementsAre(StartsWith("m.yaml:2: error: tag <tag:yaml.org,2002:float>")));
 }
 
 TEST(YamlErrors, NotAModel) {
-  EXPECT_THAT(problems(""),
+  EXPECT_THAT(all_problems(""),
               ElementsAre("m.yaml:1: error: is empty; a model starts with `catena: 1`"));
-  EXPECT_THAT(problems("# nothing\n"), SizeIs(1));
-  EXPECT_THAT(problems("- 1\n- 2\n"),
+  EXPECT_THAT(all_problems("# nothing\n"), SizeIs(1));
+  EXPECT_THAT(all_problems("- 1\n- 2\n"),
               ElementsAre("m.yaml:1: error: needs a model: a map that starts with `catena: 1`, not "
                           "a list of 2"));
-  EXPECT_THAT(problems("just words\n"), SizeIs(1));
+  EXPECT_THAT(all_problems("just words\n"), SizeIs(1));
 }
 
 TEST(YamlErrors, Version) {
   EXPECT_THAT(
-      problems("name: a\n"),
+      all_problems("name: a\n"),
       ElementsAre("m.yaml:1: error: the version is missing; start the file with `catena: 1`"));
-  EXPECT_THAT(problems("# a comment\ncatena: 7\nnew_key: 1\n"),
+  EXPECT_THAT(all_problems("# a comment\ncatena: 7\nnew_key: 1\n"),
               ElementsAre("m.yaml:2: error: catena: version 7 of the format is not known; this "
                           "program reads version 1"));
-  EXPECT_THAT(problems("catena: one\n"),
+  EXPECT_THAT(all_problems("catena: one\n"),
               ElementsAre("m.yaml:1: error: catena: needs a whole number, not 'one'"));
 }
 
 TEST(YamlErrors, UnknownKeys) {
-  EXPECT_THAT(problems(R"(catena: 1
+  EXPECT_THAT(all_problems(R"(catena: 1
 gravty: [0, 0, 0]
 bodies:
   link:
@@ -112,7 +112,7 @@ hinges:
 
 TEST(YamlErrors, WrongTypesAndCounts) {
   EXPECT_THAT(
-      problems(R"(catena: 1
+      all_problems(R"(catena: 1
 gravity: 9.81
 bodies:
   a: {mass: heavy}
@@ -155,7 +155,7 @@ hinges:
 }
 
 TEST(YamlErrors, NumbersThatAreNotFinite) {
-  EXPECT_THAT(problems(R"(catena: 1
+  EXPECT_THAT(all_problems(R"(catena: 1
 bodies:
   a: {mass: .nan}
   b: {inertia: [1, .inf, 1]}
@@ -171,7 +171,7 @@ base: fixed
 
 TEST(YamlErrors, Contradictions) {
   EXPECT_THAT(
-      problems(R"(catena: 1
+      all_problems(R"(catena: 1
 bodies: {a: , b: }
 hinges:
   h: {type: revolute, parent: a, child: b, at: [0, 0, 0], frame_on_child: [0, 0, 0]}
@@ -196,7 +196,7 @@ couplings:
 }
 
 TEST(YamlErrors, Duplicates) {
-  EXPECT_THAT(problems(R"(catena: 1
+  EXPECT_THAT(all_problems(R"(catena: 1
 bodies:
   a: {mass: 1, inertia: [1, 1, 1]}
   a: {mass: 2}
@@ -211,7 +211,7 @@ base: free
 
 // Mistakes that only the model's check can find, with their lines, beside those of the reader.
 TEST(YamlErrors, OfTheModelAtOnceWithThoseOfTheText) {
-  EXPECT_THAT(problems(R"(catena: 1
+  EXPECT_THAT(all_problems(R"(catena: 1
 bodies:
   a: {mass: 1, inertia: [1, 1, 5]}
   b: {mass: -1}
@@ -227,7 +227,7 @@ hinges:
                           HasSubstr("m.yaml:7: error: hinge 'h': parent 'wrold' does not exist"),
                           HasSubstr("m.yaml:7: error: hinge 'h': axis (0, 0, 0) is zero"),
                           HasSubstr("m.yaml:8: error: hinge 'i': lower limit 2 is above upper")));
-  EXPECT_THAT(problems("catena: 1\nbodies:\n  a: {mass: 1, inertia: [1, 1, 1]}\n"),
+  EXPECT_THAT(all_problems("catena: 1\nbodies:\n  a: {mass: 1, inertia: [1, 1, 1]}\n"),
               ElementsAre(StartsWith("m.yaml:3: error: body 'a' has no path to the world")));
 }
 
@@ -249,12 +249,12 @@ hinges:
                        HasSubstr("m.yaml:7: error: hinge 'h': lower limit 2"),
                        HasSubstr("m.yaml:8: error: hinge 'i': child 'bb' does not exist"),
                        HasSubstr("m.yaml:9: error: hinge 'j': freedom 'j' moves no inertia")};
-  EXPECT_THAT(problems(model), testing::UnorderedElementsAreArray(others));
+  EXPECT_THAT(all_problems(model), testing::UnorderedElementsAreArray(others));
   for (const auto& [line, message] : {std::pair{"nonsense: 3", "unknown key 'nonsense'"},
                                       std::pair{"gravity: [0, 0]", "a list of 3 numbers"}}) {
     std::vector<testing::Matcher<std::string>> all(others.begin(), others.end());
     all.emplace_back(HasSubstr(message));
-    EXPECT_THAT(problems(model + line + "\n"), testing::UnorderedElementsAreArray(all)) << line;
+    EXPECT_THAT(all_problems(model + line + "\n"), testing::UnorderedElementsAreArray(all)) << line;
   }
 }
 
@@ -270,14 +270,14 @@ hinges:
   const auto mass = HasSubstr("m.yaml:3: error: body 'a': mass -1");
   // That b moves no inertia may follow from it.
   for (const char* lock : {"lock: {h99: 3}", "lock: [ii]", "lock: {i: abc}", "lock: i"})
-    EXPECT_THAT(problems(model + lock + "\n"),
+    EXPECT_THAT(all_problems(model + lock + "\n"),
                 ElementsAre(mass, HasSubstr("m.yaml:8: error: lock:")))
         << lock;
-  EXPECT_THAT(problems(model), ElementsAre(mass, HasSubstr("freedom 'i' moves no inertia")));
+  EXPECT_THAT(all_problems(model), ElementsAre(mass, HasSubstr("freedom 'i' moves no inertia")));
 }
 
 TEST(YamlErrors, UnknownKeysOfAThingHideNoneOfItsMistakes) {
-  EXPECT_THAT(problems(R"(catena: 1
+  EXPECT_THAT(all_problems(R"(catena: 1
 bodies:
   a: {mass: -1, inertia: [1, 1, 1], colour: red}
   b:
@@ -295,35 +295,38 @@ hinges:
 TEST(YamlErrors, ConsequencesAreNotTold) {
   const std::string bodies = "catena: 1\nbodies:\n  a: {mass: 1, inertia: [1, 1, 1]}\n  b:\n";
   // No path for want of a hinge or a base; no inertia for want of a coupling or a mass.
-  EXPECT_THAT(problems(bodies + "hinges:\n  h: {type: revolut, parent: world, child: a}\n"
-                                "  i: {type: revolute, parent: a}\n"),
+  EXPECT_THAT(all_problems(bodies + "hinges:\n  h: {type: revolut, parent: world, child: a}\n"
+                                    "  i: {type: revolute, parent: a}\n"),
               ElementsAre(HasSubstr("hinge 'h': type"), HasSubstr("hinge 'i': needs 'child:'")));
-  EXPECT_THAT(problems(bodies + "base: fixd\n"), ElementsAre(HasSubstr("base: cannot be 'fixd'")));
-  EXPECT_THAT(problems(bodies + "joints:\n  h: {type: revolute, parent: world, child: a}\n"),
+  EXPECT_THAT(all_problems(bodies + "base: fixd\n"),
+              ElementsAre(HasSubstr("base: cannot be 'fixd'")));
+  EXPECT_THAT(all_problems(bodies + "joints:\n  h: {type: revolute, parent: world, child: a}\n"),
               ElementsAre(HasSubstr("unknown key 'joints'")));
   const std::string hinges =
       "hinges:\n  h: {type: revolute, parent: world, child: a}\n"
       "  i: {type: revolute, parent: world, child: b}\n";
-  EXPECT_THAT(problems(bodies + hinges + "couplings:\n  g: {follower: i, leader: h, ratio: no}\n"),
-              ElementsAre(HasSubstr("coupling 'g': ratio")));
-  EXPECT_THAT(problems("catena: 1\nbodies:\n  a: {mas: 1}\nhinges:\n"
-                       "  h: {type: revolute, parent: world, child: a}\n"),
+  EXPECT_THAT(
+      all_problems(bodies + hinges + "couplings:\n  g: {follower: i, leader: h, ratio: no}\n"),
+      ElementsAre(HasSubstr("coupling 'g': ratio")));
+  EXPECT_THAT(all_problems("catena: 1\nbodies:\n  a: {mas: 1}\nhinges:\n"
+                           "  h: {type: revolute, parent: world, child: a}\n"),
               ElementsAre(HasSubstr("unknown key 'mas'")));
   // A loop that is closed only because h is wrong and k's parent unknown.
-  EXPECT_THAT(problems("catena: 1\nbodies: {a: &ball {mass: 1, inertia: [1, 1, 1]}, b: *ball}\n"
-                       "hinges:\n  h: {type: revolute, parent: world, child: a, at: [1]}\n"
-                       "  k: {type: revolute, parent: c, child: b}\n"
-                       "couplings: {g: {terms: [{hinge: k, coefficient: 1}], constant: 1}}\n"),
+  EXPECT_THAT(all_problems("catena: 1\nbodies: {a: &ball {mass: 1, inertia: [1, 1, 1]}, b: *ball}\n"
+                           "hinges:\n  h: {type: revolute, parent: world, child: a, at: [1]}\n"
+                           "  k: {type: revolute, parent: c, child: b}\n"
+                           "couplings: {g: {terms: [{hinge: k, coefficient: 1}], constant: 1}}\n"),
               ElementsAre(HasSubstr("hinge 'h': at"), HasSubstr("hinge 'k': parent 'c'")));
-  EXPECT_THAT(problems(bodies + "joints: [a]\n"), ElementsAre(HasSubstr("unknown key 'joints'")));
-  EXPECT_THAT(problems(bodies + "root: fixed\n"), ElementsAre(HasSubstr("unknown key 'root'")));
-  EXPECT_THAT(problems("catena: 1\nbodies:\n  a: {weight: 3, inertia: [1, 1, 1]}\nhinges:\n"
-                       "  h: {type: revolute, parent: world, child: a}\n"),
+  EXPECT_THAT(all_problems(bodies + "joints: [a]\n"),
+              ElementsAre(HasSubstr("unknown key 'joints'")));
+  EXPECT_THAT(all_problems(bodies + "root: fixed\n"), ElementsAre(HasSubstr("unknown key 'root'")));
+  EXPECT_THAT(all_problems("catena: 1\nbodies:\n  a: {weight: 3, inertia: [1, 1, 1]}\nhinges:\n"
+                           "  h: {type: revolute, parent: world, child: a}\n"),
               ElementsAre(HasSubstr("unknown key 'weight'")));
 }
 
 TEST(YamlErrors, Edits) {
-  EXPECT_THAT(problems(R"(catena: 1
+  EXPECT_THAT(all_problems(R"(catena: 1
 change: {bodies: {a: {mass: 1}}}
 remove: {hinges: [h]}
 lock: {i: 1}
@@ -414,13 +417,14 @@ TEST(YamlAttacks, DeepNesting) {
   constexpr int kLevels = 200'000;
   for (const std::string level : {"[", "{a: ", "- ", "? ", "[\n", "{", "[{a: ", "- - ? "}) {
     const std::vector<std::string> found =
-        problems("catena: 1\nname:\n  " + repeated(level, kLevels));
+        all_problems("catena: 1\nname:\n  " + repeated(level, kLevels));
     ASSERT_THAT(found, SizeIs(1)) << level;
     EXPECT_THAT(found[0], HasSubstr("nested more than 64 levels deep")) << level;
   }
   std::string stairs = "catena: 1\nbodies:\n";
   for (int i = 1; i < 1000; ++i) stairs += std::string(to_size(i), ' ') + "a:\n";
-  EXPECT_THAT(problems(stairs), ElementsAre(HasSubstr("m.yaml:66: error: nested more than 64")));
+  EXPECT_THAT(all_problems(stairs),
+              ElementsAre(HasSubstr("m.yaml:66: error: nested more than 64")));
 }
 
 TEST(YamlAttacks, AliasBombs) {
@@ -430,13 +434,13 @@ TEST(YamlAttacks, AliasBombs) {
     bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" +
             repeated(alias + ", ", 9) + alias + "]\n";
   }
-  EXPECT_THAT(problems(bomb), ElementsAre(HasSubstr("aliases expand to more than")));
+  EXPECT_THAT(all_problems(bomb), ElementsAre(HasSubstr("aliases expand to more than")));
   // One level, but wide: every body with the same ten thousand shapes.
   std::string wide = "catena: 1\nbodies:\n  a:\n    visuals: &v\n";
   wide += repeated("      - {shape: sphere, radius: 1}\n", 10'000);
   for (int i = 0; i < 1000; ++i) wide += "  b" + std::to_string(i) + ": {visuals: *v}\n";
-  EXPECT_THAT(problems(wide), ElementsAre(HasSubstr("aliases expand to more than")));
-  EXPECT_THAT(problems("catena: 1\nbodies: &a\n  x: *a\n"),
+  EXPECT_THAT(all_problems(wide), ElementsAre(HasSubstr("aliases expand to more than")));
+  EXPECT_THAT(all_problems("catena: 1\nbodies: &a\n  x: *a\n"),
               ElementsAre("m.yaml:3: error: an alias refers to the thing that it is part of"));
 }
 

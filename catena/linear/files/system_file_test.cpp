@@ -75,7 +75,7 @@ TEST(SystemFile, EveryFieldComesBack) {
   }
 }
 
-std::string complaint(const std::string& text) {
+std::string complaint_about(const std::string& text) {
   try {
     system_from_yaml(text, "plant.yaml");
   } catch (const ModelError& e) {
@@ -94,18 +94,18 @@ TEST(SystemFile, WrittenByHand) {
 }
 
 TEST(SystemFile, MistakesHaveFileAndLine) {
-  EXPECT_THAT(complaint("A: [[0, 1],\n    [-4]]\nB: [[0], [1]]\nC: [[1, 0]]\n"),
+  EXPECT_THAT(complaint_about("A: [[0, 1],\n    [-4]]\nB: [[0], [1]]\nC: [[1, 0]]\n"),
               HasSubstr("plant.yaml:2"));
-  EXPECT_THAT(complaint("A: [[1]]\nB: [[1]]\nC: [[x]]\n"), HasSubstr("plant.yaml:3"));
-  EXPECT_THAT(complaint("A: [[1]]\nB: [[1]]\nC: [[1]]\nsates: [a]\n"), HasSubstr("'states'"));
-  EXPECT_THAT(complaint("A: [[1]]\nB: [[1], [2]]\nC: [[1]]\n"), HasSubstr("B is 2 x 1"));
-  EXPECT_THAT(complaint("A: [[1]]\nB: [[1]]\n"), HasSubstr("needs C"));
-  EXPECT_THAT(complaint("A: [[.nan]]\nB: [[1]]\nC: [[1]]\n"), HasSubstr("plant.yaml:1"));
-  EXPECT_THAT(complaint("linear system: 7\nD: [[1]]\n"), HasSubstr("version 7"));
-  EXPECT_THAT(complaint(""), HasSubstr("plant.yaml"));
-  EXPECT_THAT(complaint("- 1\n- 2\n"), HasSubstr("plant.yaml:1"));
-  EXPECT_THAT(complaint("dt: 0.1\n"), HasSubstr("needs A"));
-  EXPECT_THAT(complaint("D: [[1]]\noperating point: {q: 3}\n"), HasSubstr("plant.yaml:2"));
+  EXPECT_THAT(complaint_about("A: [[1]]\nB: [[1]]\nC: [[x]]\n"), HasSubstr("plant.yaml:3"));
+  EXPECT_THAT(complaint_about("A: [[1]]\nB: [[1]]\nC: [[1]]\nsates: [a]\n"), HasSubstr("'states'"));
+  EXPECT_THAT(complaint_about("A: [[1]]\nB: [[1], [2]]\nC: [[1]]\n"), HasSubstr("B is 2 x 1"));
+  EXPECT_THAT(complaint_about("A: [[1]]\nB: [[1]]\n"), HasSubstr("needs C"));
+  EXPECT_THAT(complaint_about("A: [[.nan]]\nB: [[1]]\nC: [[1]]\n"), HasSubstr("plant.yaml:1"));
+  EXPECT_THAT(complaint_about("linear system: 7\nD: [[1]]\n"), HasSubstr("version 7"));
+  EXPECT_THAT(complaint_about(""), HasSubstr("plant.yaml"));
+  EXPECT_THAT(complaint_about("- 1\n- 2\n"), HasSubstr("plant.yaml:1"));
+  EXPECT_THAT(complaint_about("dt: 0.1\n"), HasSubstr("needs A"));
+  EXPECT_THAT(complaint_about("D: [[1]]\noperating point: {q: 3}\n"), HasSubstr("plant.yaml:2"));
 }
 
 TEST(SystemFile, DamagedAndForeignFiles) {

@@ -11,16 +11,16 @@
 #include "catena/closure/assembly.h"
 #include "catena/dynamics/kinematics.h"
 #include "catena/model/builder.h"
+#include "catena/simulation/testing/linkage_parts.h"
 #include "catena/simulation/testing/simulate_test_support.h"
 
 namespace catena {
 namespace {
 
+using test::kGravity;
+using test::shift;
+
 using test::settings_of;
-
-constexpr double kGravity = 9.81;
-
-Transformd shift(double x, double y, double z) { return Transformd::from_translation({x, y, z}); }
 
 // x after `duration`, by Runge-Kutta's method.
 template <class Vector, class Rate>

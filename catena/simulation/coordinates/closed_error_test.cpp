@@ -10,18 +10,14 @@
 #include "catena/closure/assembly.h"
 #include "catena/model/builder.h"
 #include "catena/simulation/simulate.h"
+#include "catena/simulation/testing/linkage_parts.h"
 
 namespace catena {
 namespace {
 
-Transformd shift(double x, double y = 0.0) { return Transformd::from_translation({x, y, 0.0}); }
-
-BodySettings rod(double mass, double length) {
-  const double i = mass * length * length / 12.0;
-  return {.mass = mass,
-          .center_of_mass = {length / 2.0, 0.0, 0.0},
-          .inertia = SymMat3d::diagonal(0.0, i, i)};
-}
+using test::crank_start;
+using test::rod;
+using test::shift;
 
 SimulationSettings at_tolerance(double duration, double rtol) {
   SimulationSettings s;
@@ -33,11 +29,6 @@ SimulationSettings at_tolerance(double duration, double rtol) {
 }
 
 // The crank's angle and rate stay as they are, the other two follow.
-State start(const Mechanism& m, double crank, double rate, double second, double third) {
-  return assemble(m, State{Eigen::Vector3d(crank, second, third), Eigen::Vector3d(rate, 0, 0)},
-                  {.fixed = {1, 0, 0}});
-}
-
 // A triple rocker: the chart changes forty times in ten seconds. (1.3e-8 when only the error of the
 // independent angle counted.)
 TEST(ClosedError, EnergyOfATripleRocker) {
@@ -53,7 +44,7 @@ TEST(ClosedError, EnergyOfATripleRocker) {
   const Mechanism m = b.finish();
   MemoryRecorder record;
   const SimulationResult r =
-      simulate(m, start(m, 0.7, -6.7, -0.26, 1.875), at_tolerance(10.0, 1e-9), record);
+      simulate(m, crank_start(m, 0.7, -6.7, -0.26, 1.875), at_tolerance(10.0, 1e-9), record);
   EXPECT_LT(r.audit.energy_drift, 1e-8);
 }
 
@@ -73,7 +64,7 @@ TEST(ClosedError, EnergyOfASliderCrankWhoseRodGoesRound) {
   const Mechanism m = b.finish();
   MemoryRecorder record;
   const SimulationResult r =
-      simulate(m, start(m, -2.86, 7.6, 3.31, -0.24), at_tolerance(10.0, 1e-9), record);
+      simulate(m, crank_start(m, -2.86, 7.6, 3.31, -0.24), at_tolerance(10.0, 1e-9), record);
   EXPECT_LT(r.audit.energy_drift, 1e-8);
 }
 
@@ -91,7 +82,7 @@ TEST(ClosedError, APrescribedHingeDoesNotRestartTheIntegrator) {
   b.add_hinge("C", "coupler", "rocker",
               {.frame_on_parent = shift(1.0), .frame_on_child = shift(1.0), .cut = Cut::always});
   const Mechanism m = b.finish();
-  const State s = start(m, 1.2, 0.0, -0.24, 2.0);
+  const State s = crank_start(m, 1.2, 0.0, -0.24, 2.0);
   SimulationSettings settings = at_tolerance(2.0, 1e-8);
   settings.output_interval = 0.02;
   settings.integrator.maximum_step = 0.02;

@@ -17,6 +17,8 @@ constexpr int kUsualRank = 4;
 // solution that is nearest (Newton and Kantorovich; Deuflhard, Newton methods for nonlinear
 // problems, section 2.1).
 constexpr double kSafe = 0.25;
+// Enough where the error is only halved by each step, beside a singular position: 2⁻²⁵ of the
+// first.
 constexpr int kMostNewtonSteps = 25;
 // Newton's method has converged when a step no longer moves anything by more than this (radians, or
 // fractions of the loop's length).

@@ -9,21 +9,16 @@
 #include "catena/closure/assembly.h"
 #include "catena/model/builder.h"
 #include "catena/simulation/simulate.h"
+#include "catena/simulation/testing/linkage_parts.h"
 
 namespace catena {
 namespace {
 
+using test::crank_start;
+using test::rod;
+using test::shift;
+
 constexpr double kPi = std::numbers::pi;
-
-Transformd shift(double x, double y, double z) { return Transformd::from_translation({x, y, z}); }
-
-// A thin rod along x from the origin.
-BodySettings rod(double mass, double length) {
-  const double i = mass * length * length / 12.0;
-  return {.mass = mass,
-          .center_of_mass = {length / 2.0, 0.0, 0.0},
-          .inertia = SymMat3d::diagonal(0.0, i, i)};
-}
 
 struct Lengths {
   double crank, coupler, rocker, ground, rocker_mass;
@@ -42,11 +37,6 @@ Mechanism four_bar(const Lengths& l) {
                .frame_on_child = shift(l.rocker, 0, 0),
                .cut = Cut::always});
   return b.finish();
-}
-
-State start(const Mechanism& m, double crank, double rate, double coupler, double rocker) {
-  return assemble(m, State{Eigen::Vector3d(crank, coupler, rocker), Eigen::Vector3d(rate, 0, 0)},
-                  {.fixed = {1, 0, 0}});
 }
 
 SimulationSettings tight(double duration, double rtol = 1e-10) {
@@ -68,8 +58,8 @@ TEST(ClosedMotion, FourBar) {
       {0.0, 7.0, 0.2, 0.6, 1.94841190345, 0.76041295270, 26.8613479536, 0.84319428057}};
   for (const auto& c : cases) {
     MemoryRecorder record;
-    const SimulationResult r =
-        simulate(m, start(m, c.crank, c.rate, c.coupler, c.rocker), tight(10.0, 1e-11), record);
+    const SimulationResult r = simulate(m, crank_start(m, c.crank, c.rate, c.coupler, c.rocker),
+                                        tight(10.0, 1e-11), record);
     EXPECT_NEAR(record.value(1, "q.A"), c.at_1, 1e-9);
     EXPECT_NEAR(record.value(1, "v.A"), c.rate_1, 1e-9);
     EXPECT_NEAR(record.value(10, "q.A"), c.at_10, 1e-7);
@@ -87,7 +77,8 @@ TEST(ClosedMotion, TripleRockerChangesItsIndependentFreedom) {
     settings.integrator.method = method;
     settings.integrator.step = 2e-4;
     MemoryRecorder record;
-    const SimulationResult r = simulate(m, start(m, -kPi / 2.0, 4.0, 0.8, -1.8), settings, record);
+    const SimulationResult r =
+        simulate(m, crank_start(m, -kPi / 2.0, 4.0, 0.8, -1.8), settings, record);
     // Case V12 at 1 s and 2 s; what multiplies errors here is the motion itself.
     const double tolerance = method == Method::dop853 ? 1e-7 : 1e-4;
     EXPECT_NEAR(record.value(5, "q.A"), -1.38862218388, tolerance);
@@ -317,7 +308,7 @@ void expect_same_bits_after_resuming(const Mechanism& m, const State& s) {
 
 TEST(ClosedMotion, ResumesToTheSameBits) {
   const Mechanism m = four_bar({2.0, 3.0, 2.5, 5.0, 2.0});
-  expect_same_bits_after_resuming(m, start(m, -kPi / 2.0, 4.0, 0.8, -1.8));
+  expect_same_bits_after_resuming(m, crank_start(m, -kPi / 2.0, 4.0, 0.8, -1.8));
 }
 
 // Rotations by quaternion are counted from the checkpoint.
@@ -340,7 +331,7 @@ TEST(ClosedMotion, DryFrictionAtEveryHinge) {
     hinge.freedoms = {freedom};
   }
   const Mechanism m = MechanismBuilder(d).finish();
-  const State from = start(m, 0.0, 7.0, 0.3, 1.0);
+  const State from = crank_start(m, 0.0, 7.0, 0.3, 1.0);
   for (const LoopRoute route : {LoopRoute::embedded, LoopRoute::multipliers}) {
     SimulationSettings s = tight(2.0, 1e-9);
     s.output_interval = 1e-3;
@@ -368,7 +359,7 @@ TEST(ClosedMotion, APrescribedDriver) {
   settings.actions.motions.push_back({"A", "0.5 + 2*t"});
   settings.integrator.maximum_step = 0.02;  // nothing is left to control but the work
   MemoryRecorder record;
-  const SimulationResult r = simulate(m, start(m, 0.5, 2.0, -0.35, 0.7), settings, record);
+  const SimulationResult r = simulate(m, crank_start(m, 0.5, 2.0, -0.35, 0.7), settings, record);
   EXPECT_NEAR(record.value(10, "q.A"), 6.5, 1e-12);
   EXPECT_LT(r.audit.closure_residual, 1e-12);
   EXPECT_LT(r.audit.energy_drift, 1e-8);

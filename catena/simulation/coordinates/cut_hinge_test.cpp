@@ -11,25 +11,20 @@
 #include "catena/model/builder.h"
 #include "catena/model/with_coordinates.h"
 #include "catena/simulation/simulate.h"
+#include "catena/simulation/testing/linkage_parts.h"
 
 namespace catena {
 namespace {
 
-Transformd shift(double x) { return Transformd::from_translation({x, 0.0, 0.0}); }
-
-// A thin rod along x from the origin.
-BodySettings rod(double length) {
-  const double i = length * length / 12.0;
-  return {.mass = 1.0,
-          .center_of_mass = {length / 2.0, 0.0, 0.0},
-          .inertia = SymMat3d::diagonal(0.0, i, i)};
-}
+using test::rod;
+using test::shift;
 
 // A four-bar that is cut at the hinge named.
 Mechanism four_bar(const std::string& cut) {
   MechanismBuilder b("four_bar");
   b.set_gravity({0.0, -9.81, 0.0});
-  b.add_body("crank", rod(1.0)).add_body("coupler", rod(4.8)).add_body("rocker", rod(2.0));
+  b.add_body("crank", rod(1.0, 1.0)).add_body("coupler", rod(1.0, 4.8));
+  b.add_body("rocker", rod(1.0, 2.0));
   const auto at = [&](const char* name, double on_parent, double on_child) {
     return HingeSettings{.frame_on_parent = shift(on_parent),
                          .frame_on_child = shift(on_child),

@@ -15,12 +15,14 @@
 #include "catena/base/index.h"
 #include "catena/model/builder.h"
 #include "catena/simulation/simulate.h"
+#include "catena/simulation/testing/linkage_parts.h"
 
 namespace catena {
 namespace {
 
+using test::kGravity;
+
 constexpr double kArm = 2.0, kSide = 1.0, kCrank = 0.9;
-constexpr double kGravity = 9.81;
 // Masses of two arms, the crank, four sides.
 constexpr std::array<double, 7> kMass = {1.0, 1.0, 0.5, 0.5, 0.5, 0.5, 0.5};
 constexpr std::array<double, 7> kLength = {kArm, kArm, kCrank, kSide, kSide, kSide, kSide};
@@ -135,7 +137,7 @@ Mechanism inversor(double gravity) {
   return b.finish();
 }
 
-State state_of(const Mechanism& m, double beta, double rate) {
+State beta_state(const Mechanism& m, double beta, double rate) {
   const double h = 1e-4;
   const auto coordinates = [&](double at) {
     const auto [arm1, arm2, crank, pa, pb, ca, cb] = placed(at).angle;
@@ -162,7 +164,7 @@ TEST(Folding, InversorWhoseCornersPassEachOther) {
     settings.output_interval = kInterval;
     settings.integrator.relative_tolerance = settings.integrator.absolute_tolerance = rtol;
     MemoryRecorder record;
-    const SimulationResult r = simulate(m, state_of(m, kBeta, kRate), settings, record);
+    const SimulationResult r = simulate(m, beta_state(m, kBeta, kRate), settings, record);
     for (int row = 0; row <= kRows; ++row)
       ASSERT_NEAR(0.5 * (record.value(row, "q.O1") - record.value(row, "q.O2")),
                   expected[index(row)], std::max(1e-6, 1e3 * rtol))
@@ -177,7 +179,7 @@ TEST(Folding, InversorWhoseCornersPassEachOther) {
 TEST(Folding, InversorThatFallsKeepsItsBranch) {
   const Mechanism m = inversor(-kGravity);
   constexpr double kBeta = 0.5027804393386547;
-  State s = state_of(m, kBeta, 1.0);
+  State s = beta_state(m, kBeta, 1.0);
   s.v *= 2.0 / s.v[m.velocity_index("Q")];
   for (const double rtol : {1e-7, 1e-8, 1e-9, 1e-10, 1e-11}) {
     SimulationSettings settings;
@@ -212,7 +214,7 @@ INSTANTIATE_TEST_SUITE_P(Folding, FoldingBy,
 // the energy there.
 TEST_P(FoldingBy, RowsStayOnTheBranchOfTheirStep) {
   const Mechanism m = inversor(-kGravity);
-  State s = state_of(m, 0.5027804393386547, 1.0);
+  State s = beta_state(m, 0.5027804393386547, 1.0);
   s.v *= 2.0 / s.v[m.velocity_index("Q")];
   constexpr double kLine = (kArm * kArm - kSide * kSide) / (2.0 * kCrank);
   for (const double rtol : {1e-4, 1e-5, 1e-6}) {

@@ -13,13 +13,16 @@
 #include "catena/closure/assembly.h"
 #include "catena/model/builder.h"
 #include "catena/simulation/simulate.h"
+#include "catena/simulation/testing/linkage_parts.h"
 
 namespace catena {
 namespace {
 
+using test::kGravity;
+
 using testing::HasSubstr;
 
-constexpr double kGravity = 9.81, kRadius = 0.1, kLength = 0.3;
+constexpr double kRadius = 0.1, kLength = 0.3;
 constexpr double kPlateMass = 0.3, kPlateInertia = 0.002, kTableMass = 1.0;
 constexpr double kStart = 0.8;
 constexpr double kAzimuths[] = {0.0, 2.0};

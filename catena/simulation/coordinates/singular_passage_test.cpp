@@ -10,18 +10,19 @@
 #include "catena/base/index.h"
 #include "catena/closure/assembly.h"
 #include "catena/model/builder.h"
+#include "catena/simulation/testing/linkage_parts.h"
 #include "catena/simulation/testing/simulate_test_support.h"
 
 namespace catena {
 namespace {
 
-constexpr double kGravity = 9.81;
+using test::kGravity;
+using test::shift;
+
 constexpr double kCrank = 0.4, kCrankMass = 1.2;
 constexpr double kCoupler = 1.0, kCouplerMass = 2.0;
 
-Transformd shift(double x) { return Transformd::from_translation({x, 0.0, 0.0}); }
-
-BodySettings rod(double mass, double length) {
+BodySettings thick_rod(double mass, double length) {
   const double j = mass * length * length / 12.0;
   return {.mass = mass,
           .center_of_mass = {0.5 * length, 0.0, 0.0},
@@ -33,8 +34,9 @@ BodySettings rod(double mass, double length) {
 Mechanism parallelogram(double second = kCrank, bool twice = false) {
   MechanismBuilder b("parallelogram");
   b.set_gravity({0.0, -kGravity, 0.0});
-  b.add_body("first", rod(kCrankMass, kCrank)).add_body("second", rod(kCrankMass, second));
-  b.add_body("coupler", rod(kCouplerMass, kCoupler));
+  b.add_body("first", thick_rod(kCrankMass, kCrank))
+      .add_body("second", thick_rod(kCrankMass, second));
+  b.add_body("coupler", thick_rod(kCouplerMass, kCoupler));
   b.add_hinge("A", kWorld, "first")
       .add_hinge("B", "first", "coupler", {.frame_on_parent = shift(kCrank)});
   b.add_hinge("D", kWorld, "second", {.frame_on_parent = shift(kCoupler)});
@@ -42,7 +44,7 @@ Mechanism parallelogram(double second = kCrank, bool twice = false) {
       "C", "coupler", "second",
       {.frame_on_parent = shift(kCoupler), .frame_on_child = shift(second), .cut = Cut::always});
   if (twice) {  // a third crank in the middle: one constraint more that says nothing new
-    b.add_body("third", rod(kCrankMass, kCrank));
+    b.add_body("third", thick_rod(kCrankMass, kCrank));
     b.add_hinge("E", kWorld, "third", {.frame_on_parent = shift(0.5 * kCoupler)});
     b.add_hinge("F", "coupler", "third",
                 {.frame_on_parent = shift(0.5 * kCoupler),

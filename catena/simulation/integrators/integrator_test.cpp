@@ -28,8 +28,8 @@ class Oscillator final : public Ode {
   }
 };
 
-Eigen::VectorXd run(Ode& ode, const IntegratorSettings& settings, const Eigen::Vector2d& start,
-                    double end) {
+Eigen::VectorXd integrate(Ode& ode, const IntegratorSettings& settings,
+                          const Eigen::Vector2d& start, double end) {
   const auto integrator = make_integrator(ode, settings);
   integrator->restart(0.0, start);
   while (integrator->time() < end) integrator->step(end);
@@ -57,7 +57,7 @@ TEST(FixedStep, HasTheErrorsOfThePublishedTable) {
                          Row{Method::rk4, 0.02, 9.23e-9}, Row{Method::am4, 0.02, 1.15e-7},
                          Row{Method::am4, 0.01, 7.14e-9}}) {
     const Eigen::VectorXd x =
-        run(ode, {.method = row.method, .step = row.step}, {0.01, 0.01}, 10.0);
+        integrate(ode, {.method = row.method, .step = row.step}, {0.01, 0.01}, 10.0);
     const double error = (x - kVanDerPolAt10).lpNorm<Eigen::Infinity>();
     // The reference has ten digits: 1e-10 of doubt; the table has three.
     EXPECT_NEAR(error, row.error, 0.01 * row.error + 1e-10)
@@ -73,7 +73,7 @@ TEST(FixedStep, ConvergesWithItsOrder) {
   const Eigen::Vector2d exact(std::cos(5.0), -std::sin(5.0));
   for (const auto& [method, order] : orders) {
     const auto error = [&, m = method](double step) {
-      return (run(ode, {.method = m, .step = step}, {1.0, 0.0}, 5.0) - exact).norm();
+      return (integrate(ode, {.method = m, .step = step}, {1.0, 0.0}, 5.0) - exact).norm();
     };
     EXPECT_NEAR(std::log2(error(0.02) / error(0.01)), order, 0.1) << to_string(method);
   }
@@ -120,11 +120,11 @@ TEST(Adaptive, FollowsTheTolerance) {
   const Eigen::Vector2d at20(1.5733870711, 1.9402380793);
   for (const Method method : {Method::dop853, Method::adams, Method::bdf, Method::arkode}) {
     for (const double tolerance : {1e-4, 1e-6, 1e-8}) {
-      const Eigen::VectorXd x = run(ode,
-                                    {.method = method,
-                                     .relative_tolerance = tolerance,
-                                     .absolute_tolerance = 0.01 * tolerance},
-                                    {0.01, 0.01}, 20.0);
+      const Eigen::VectorXd x = integrate(ode,
+                                          {.method = method,
+                                           .relative_tolerance = tolerance,
+                                           .absolute_tolerance = 0.01 * tolerance},
+                                          {0.01, 0.01}, 20.0);
       // The start multiplies an error of size tolerance·0.01 by 200 until the limit cycle, where
       // several hundred steps add up.
       EXPECT_LT((x - at20).norm(), 1000.0 * tolerance) << to_string(method) << " " << tolerance;

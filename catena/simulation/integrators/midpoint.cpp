@@ -15,6 +15,8 @@
 namespace catena {
 namespace {
 
+// Corrections shrink by about the step times the largest rate each: more than this means that the
+// step is too long for them to converge.
 constexpr int kMostCorrections = 60;
 // The iteration ends when a correction is this small beside the velocities, or when it is nearly so
 // small and does not shrink.

@@ -8,11 +8,12 @@
 
 #include "catena/dynamics/testing/closed_cases.h"
 #include "catena/simulation/simulate.h"
+#include "catena/simulation/testing/linkage_parts.h"
 
 namespace catena {
 namespace {
 
-constexpr double kGravity = 9.81;
+using test::kGravity;
 
 SimulationSettings accurate(double duration) {
   SimulationSettings s;

@@ -10,11 +10,12 @@
 #include "catena/simulation/nonsmooth/switching.h"
 #include "catena/simulation/settings_file.h"
 #include "catena/simulation/simulate.h"
+#include "catena/simulation/testing/linkage_parts.h"
 
 namespace catena {
 namespace {
 
-constexpr double kGravity = 9.81;
+using test::kGravity;
 
 SimulationSettings accurate_contacts(double duration, int rows = 50) {
   SimulationSettings s;

@@ -9,11 +9,12 @@
 #include "catena/io/load.h"
 #include "catena/model/builder.h"
 #include "catena/simulation/simulate.h"
+#include "catena/simulation/testing/linkage_parts.h"
 
 namespace catena {
 namespace {
 
-constexpr double kGravity = 9.81;
+using test::kGravity;
 
 // A body on a vertical rail, with a floor at q = 0.
 Mechanism ball() {

@@ -12,12 +12,13 @@
 #include "catena/dynamics/testing/closed_cases.h"
 #include "catena/io/models/yaml.h"
 #include "catena/simulation/settings_file.h"
+#include "catena/simulation/testing/linkage_parts.h"
 #include "catena/simulation/testing/simulate_test_support.h"
 
 namespace catena {
 namespace {
 
-constexpr double kGravity = 9.81;
+using test::kGravity;
 
 Mechanism from_yaml(const std::string& text) {
   const Reading reading = read_yaml_text("catena: 1\n" + text, "test.yaml");

@@ -13,6 +13,9 @@
 namespace catena {
 namespace {
 
+// Limits of an expression, refused with a message beyond them: values on the stack (an array of the
+// evaluation, so that nothing is allocated), brackets in brackets (the parser recurses),
+// instructions.
 constexpr std::size_t kStackDepth = 32;
 constexpr int kDeepestNesting = 200;
 constexpr std::size_t kLongestProgram = 10000;

@@ -2,7 +2,7 @@
 // The joints of an SDF file as hinges and couplings.
 #pragma once
 
-#include "catena/io/models/sdf_tree.h"
+#include "catena/io/models/sdf/sdf_tree.h"
 #include "catena/model/description.h"
 
 namespace catena {

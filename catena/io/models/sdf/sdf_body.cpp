@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "catena/io/models/sdf_body.h"
+#include "catena/io/models/sdf/sdf_body.h"
 
 #include <cctype>
 #include <numbers>

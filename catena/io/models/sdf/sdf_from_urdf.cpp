@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "catena/io/models/sdf_from_urdf.h"
+#include "catena/io/models/sdf/sdf_from_urdf.h"
 
 #include <algorithm>
 #include <unordered_map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "catena/io/models/sdf_frames.h"
+#include "catena/io/models/sdf/sdf_frames.h"
 
 #include <utility>
 

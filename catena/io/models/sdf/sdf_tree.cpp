@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "catena/io/models/sdf_tree.h"
+#include "catena/io/models/sdf/sdf_tree.h"
 
 #include <algorithm>
 #include <charconv>
@@ -8,7 +8,7 @@
 #include <numbers>
 
 #include "catena/base/text.h"
-#include "catena/io/models/sdf_from_urdf.h"
+#include "catena/io/models/sdf/sdf_from_urdf.h"
 #include "catena/io/models/uri.h"
 #include "catena/model/usable_numbers.h"
 

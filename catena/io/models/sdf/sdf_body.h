@@ -3,7 +3,7 @@
 // and shapes for drawing.
 #pragma once
 
-#include "catena/io/models/sdf_tree.h"
+#include "catena/io/models/sdf/sdf_tree.h"
 #include "catena/model/description.h"
 
 namespace catena {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // URDF files included from SDF: the same mechanism as the URDF itself gives, where SDF puts it.
-#include "catena/io/models/sdf_from_urdf.h"
+#include "catena/io/models/sdf/sdf_from_urdf.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "catena/io/models/sdf_frames.h"
+#include "catena/io/models/sdf/sdf_frames.h"
 #include "catena/io/models/xml.h"
 
 namespace catena {
