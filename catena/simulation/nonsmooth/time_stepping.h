@@ -35,6 +35,7 @@
 #include "catena/constraints/cone_problem.h"
 #include "catena/dynamics/energy.h"
 #include "catena/io/runs/run_file.h"
+#include "catena/simulation/nonsmooth/shape_contacts.h"
 #include "catena/simulation/nonsmooth/stops_and_friction.h"
 
 namespace catena {
@@ -80,6 +81,8 @@ class TimeStepping final : public Integrator {
   // ---- What takes part. ----
   void choose_stiff();
   void find_touching();
+  void update_shapes();
+  bool shorten_for_shapes(double& part);
   void use_rows();
   void add_item(Item::Kind kind, int which, int row, int sense, ConeProblem::Block block);
   void list_equalities();
@@ -104,6 +107,7 @@ class TimeStepping final : public Integrator {
   void correct();
   double contact_gap(int contact);
   double stop_gap(const StopsAndFriction::Stop& stop, int side, const State& state) const;
+  void note_cost();
   void note_residual(const std::string& what);
   void note_penetration();
 
@@ -116,7 +120,9 @@ class TimeStepping final : public Integrator {
   ConstraintSet& set_;
   std::vector<double> damping_, stiffness_;  // by freedom, joint and controllers
   std::vector<std::uint8_t> stiff_, row_wanted_;
-  std::vector<int> contacts_;
+  std::vector<int> contacts_;              // first those of the settings, then of shapes
+  std::size_t own_contacts_ = 0;           // of the settings
+  std::unique_ptr<ShapeContacts> shapes_;  // none: they do not collide
 
   // Where it is.
   State state_;
@@ -149,6 +155,7 @@ class TimeStepping final : public Integrator {
   double calm_since_ = 0.0;
   int divisions_ = 0;
   std::int64_t noted_ = 0;
+  bool cost_told_ = false;
 };
 
 }  // namespace catena
