@@ -14,6 +14,6 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)  # catena_0.2.0_amd64.deb
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
-  "libeigen3-dev, libxsimd-dev, libtbb-dev, libtinyxml2-dev, libyaml-cpp-dev, libfmt-dev, libhdf5-dev, libsundials-dev, coinor-libipopt-dev")
+  "libeigen3-dev, libxsimd-dev, libtbb-dev, libtinyxml2-dev, libyaml-cpp-dev, libfmt-dev, libhdf5-dev, libsundials-dev, coinor-libipopt-dev, libfcl-dev")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3-numpy, bash-completion")
 include(CPack)

@@ -47,6 +47,10 @@ set(catena_package_LAPACK_pkgconfig lapacke lapack blas)
 set(catena_package_FLINT_find FLINT)
 set(catena_package_FLINT_target catena_third_party::flint)
 
+set(catena_package_FCL_find FCL)
+set(catena_package_FCL_target catena_third_party::fcl)
+set(catena_package_FCL_pkgconfig fcl)
+
 set(catena_package_CLI11_find CLI11)
 set(catena_package_CLI11_target CLI11::CLI11)
 
@@ -170,6 +174,27 @@ macro(_catena_find_flint)
   endif()
 endmacro()
 
+# FCL's own configuration asks for octomap and libccd, which its headers that we use do not need.
+macro(_catena_find_fcl)
+  find_path(CATENA_FCL_INCLUDE fcl/config.h)
+  find_library(CATENA_FCL_LIBRARY NAMES fcl)
+  mark_as_advanced(CATENA_FCL_INCLUDE CATENA_FCL_LIBRARY)
+  if(CATENA_FCL_INCLUDE AND CATENA_FCL_LIBRARY)
+    set(FCL_FOUND TRUE)
+    if(NOT TARGET catena_third_party::fcl)
+      add_library(catena_third_party::fcl INTERFACE IMPORTED GLOBAL)
+      set_target_properties(catena_third_party::fcl PROPERTIES
+        INTERFACE_LINK_LIBRARIES ${CATENA_FCL_LIBRARY}
+        INTERFACE_INCLUDE_DIRECTORIES ${CATENA_FCL_INCLUDE})
+    endif()
+  else()
+    set(FCL_FOUND FALSE)
+    if("REQUIRED" IN_LIST ARGN)
+      message(FATAL_ERROR "catena: FCL was not found (Debian: libfcl-dev)")
+    endif()
+  endif()
+endmacro()
+
 # Finds the package; QUIET when a third argument says so. Sets <result> to TRUE or FALSE.
 function(catena_find_package name result)
   if(NOT DEFINED catena_package_${name}_find)
@@ -190,6 +215,8 @@ function(catena_find_package name result)
     _catena_find_lapack(${ARGN})
   elseif(name STREQUAL "FLINT")
     _catena_find_flint(${ARGN})
+  elseif(name STREQUAL "FCL")
+    _catena_find_fcl(${ARGN})
   else()
     find_package(${catena_package_${name}_find} ${ARGN})
   endif()

@@ -81,7 +81,7 @@ _catena() {
         --loops) mapfile -t COMPREPLY < <(compgen -W 'automatic embedded multipliers' -- "$word"); return ;;
         --form) mapfile -t COMPREPLY < <(compgen -W 'ode dae absolute' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --strict -d --duration -o --output --settings --state --resume --method --rtol --atol --step --max-step --interval --checkpoint --outputs --input --pd --controller --controller-period --controller-delay --controller-limit --motion --event --stop-when --restitution --ground --ground-friction --no-stops --limit-efforts --friction --loops --form --json --quiet' ;;
+      options='-h --help --base --gravity --strict -d --duration -o --output --settings --state --resume --method --rtol --atol --step --max-step --interval --checkpoint --outputs --input --pd --controller --controller-period --controller-delay --controller-limit --motion --event --stop-when --restitution --ground --ground-friction --collisions --no-stops --limit-efforts --friction --loops --form --json --quiet' ;;
     optimize)
       case "$before" in
         --solver) mapfile -t COMPREPLY < <(compgen -W 'auto lm ipopt' -- "$word"); return ;;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -25,6 +26,9 @@
 namespace catena::app {
 namespace {
 
+// Shapes that overlap by more (m) at the start are told.
+constexpr double kOverlapTold = 1e-6;
+
 struct SimulateOptions {
   ModelOptions model;
   std::string state, settings, out, resume;
@@ -36,6 +40,7 @@ struct SimulateOptions {
   std::vector<std::string> outputs, inputs, pds, motions, events, stop_events;
   std::vector<std::string> controllers, controller_limits;
   std::optional<double> controller_period, controller_delay;
+  bool collisions = false;
   bool no_stops = false;
   bool limit_efforts = false;
 };
@@ -270,12 +275,16 @@ Mechanism load(const SimulateOptions& options) {
 
 bool bare(const std::string& option) { return option.empty() || option == kBare; }
 
+bool is_grid(const std::string& text) { return std::filesystem::is_regular_file(text); }
+
 double height_of_ground(const std::string& text) {
   try {
     return constant(text, "simulate", "--ground");
   } catch (const Error&) {
-    throw UsageError("catena simulate: error: --ground needs a height in m, or none, not '" + text +
-                     "'; write the model FILE before it");
+    throw UsageError(
+        "catena simulate: error: --ground needs a height in m, the file of a height field, or "
+        "nothing, not '" +
+        text + "', which is no number and no file; write the model FILE before it");
   }
 }
 
@@ -284,12 +293,19 @@ double height_of_ground(const std::string& text) {
 void add_ground(const SimulateOptions& options, const Mechanism& m, const State& state,
                 ActionSettings& actions) {
   if (!options.ground) {
-    if (options.ground_friction)
-      throw UsageError("catena simulate: error: --ground-friction needs --ground");
+    if (options.ground_friction && !options.collisions)
+      throw UsageError("catena simulate: error: --ground-friction needs --ground or --collisions");
     return;
   }
   GroundSettings ground;
   if (options.ground_friction) ground.friction = *options.ground_friction;
+  if (is_grid(*options.ground)) {
+    if (!actions.collisions) actions.collisions.emplace().bodies = false;
+    actions.collisions->height_field =
+        std::make_shared<const HeightField>(read_height_field(*options.ground));
+    actions.collisions->friction = ground.friction;
+    return;
+  }
   if (!bare(*options.ground)) ground.height = height_of_ground(*options.ground);
   std::vector<std::string> notes;
   std::vector<ContactSettings> contacts = ground_contacts(m, ground, &notes);
@@ -306,6 +322,29 @@ void add_ground(const SimulateOptions& options, const Mechanism& m, const State&
   }
   for (ContactSettings& contact : contacts)
     actions.constraints.emplace_back().constraint = std::move(contact);
+}
+
+// --collisions, and warnings about shapes.
+void add_collisions(const SimulateOptions& options, const Mechanism& m, const State& state,
+                    ActionSettings& actions) {
+  if (options.collisions) {
+    if (!actions.collisions) actions.collisions.emplace();
+    actions.collisions->bodies = true;
+    if (options.ground_friction) actions.collisions->friction = *options.ground_friction;
+  }
+  if (!actions.collisions) return;
+  const CollisionModel model(m, *actions.collisions);
+  for (const std::string& note : model.notes()) std::fprintf(stderr, "warning: %s\n", note.c_str());
+  std::map<std::pair<std::string, std::string>, double> deepest;
+  for (const ShapeContact& c : shape_contacts(model, state.q, 0.0)) {
+    double& depth = deepest[{c.shape_a, c.shape_b}];
+    depth = std::max(depth, -c.distance);
+  }
+  for (const auto& [pair, depth] : deepest)
+    if (depth > kOverlapTold)
+      std::fprintf(stderr,
+                   "warning: '%s' and '%s' overlap by %.3g m at the start; they are pushed apart\n",
+                   pair.first.c_str(), pair.second.c_str(), depth);
 }
 
 void start(const SimulateOptions& options) {
@@ -325,6 +364,7 @@ void start(const SimulateOptions& options) {
     print_loop_warnings(m, input.state.q);
   }
   add_ground(options, m, input.state, settings.actions);
+  add_collisions(options, m, input.state, settings.actions);
   settings = completed(settings);
   std::string out = options.out;
   if (out.empty()) out = std::filesystem::path(options.model.file()).stem().string() + ".run.h5";
@@ -382,7 +422,8 @@ void resume(const SimulateOptions& options) {
 }
 
 void simulate_command(const SimulateOptions& options) {
-  if (options.ground && !bare(*options.ground)) height_of_ground(*options.ground);
+  if (options.ground && !bare(*options.ground) && !is_grid(*options.ground))
+    height_of_ground(*options.ground);
   if (options.resume.empty() == options.model.file().empty())
     throw UsageError("catena simulate: error: give a model FILE, or --resume RUN (and no FILE)");
   if (options.resume.empty())
@@ -467,14 +508,18 @@ void add_action_options(Command& command, SimulateOptions& o) {
   command
       .option("--ground", o.ground,
               "A plane under all collision shapes of the model, at this height in m (default: 0, "
-              "or under the lowest shape)")
-      .placeholder("HEIGHT")
+              "or under the lowest shape), or a height field from a file (grid of heights)")
+      .placeholder("HEIGHT|FILE")
       .may_be_bare();
   command
       .option("--ground-friction", o.ground_friction,
-              "Friction on the ground of shapes that have none in the model (default: 0.8)")
+              "Friction on the ground, and between bodies with --collisions, of shapes that have "
+              "none in the model (default: 0.8)")
       .placeholder("X")
       .non_negative();
+  command.flag("--collisions", o.collisions,
+               "Shapes of bodies collide with each other, but those of neighbours, and with shapes "
+               "of bodies that are fixed to the ground (method time-stepping)");
   command.flag("--no-stops", o.no_stops, "Ignore joint limits");
   command.flag("--limit-efforts", o.limit_efforts,
                "Clip inputs and controllers to the model's effort limits");
@@ -514,6 +559,7 @@ void add_simulate(CommandLine& line) {
       "  catena simulate robot.urdf --motion elbow=0.3*t^2 --outputs effort.*\n"
       "  catena simulate models/four_bar.yaml --controller K.yaml --controller-limit A=20\n"
       "  catena simulate models/hand_over.yaml --settings examples/hand_over.yaml\n"
+      "  catena simulate models/pile_of_boxes.yaml --ground --collisions -d 2\n"
       "  catena simulate --resume robot.run.h5\n\n"
       "Expressions may use t, pi, q.NAME, v.NAME, the usual functions, step, sign and pulse;\n"
       "@FILE.csv is a table (straight lines between its points), @@FILE.csv a smooth spline.\n"

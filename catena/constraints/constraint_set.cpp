@@ -40,8 +40,9 @@ int ConstraintSet::add_thing(Thing thing) {
   for (const Thing& other : things_)
     if (other.name == thing.name)
       throw Error("constraint '" + thing.name + "' exists already; give it another name");
+  if (total() > fixed_) throw Error("constraint '" + thing.name + "': slots were added before it");
   things_.push_back(std::move(thing));
-  return count() - 1;
+  return ++fixed_ - 1;
 }
 
 int ConstraintSet::add(const AttachmentSettings& s) {
@@ -97,16 +98,14 @@ int ConstraintSet::add(const ContactSettings& s) {
   if (s.rim > 0.0 && !(norm(s.rim_axis) > 0.0))
     throw Error(what + ": the rim's axis has no length");
   if (!(norm(s.plane_normal) > 0.0)) throw Error(what + ": the plane's normal has no length");
+  if (!(s.plane_radius >= 0.0) || (s.plane_radius > 0.0 && s.rim > 0.0))
+    throw Error(what + ": the plane's radius is " + number(s.plane_radius) +
+                "; it must not be negative, and a rim needs a plane");
   Thing thing;
   thing.kind = Kind::contact;
   thing.name = s.name;
   thing.contact = s;
-  const NodeFrame body = on_node(*mechanism_, s.body, Transformd::from_translation(s.center));
-  thing.node = body.node;
-  thing.center = body.pose.translation;
-  if (s.rim > 0.0) thing.rim_axis = body.pose.rotation * normalized(s.rim_axis);
-  thing.plane = on_node(*mechanism_, s.plane_body,
-                        {rotation_from_z_to(normalized(s.plane_normal)), s.plane_point});
+  place_slot(thing);
   if (thing.node == thing.plane.node)
     throw Error(what + ": the point and the plane are on one rigid group");
   TreeConstraints& c = dynamics_.constraints();
@@ -116,6 +115,38 @@ int ConstraintSet::add(const ContactSettings& s) {
   thing.stick = c.add_between(thing.plane.node, thing.node, 3);
   c.set_active(thing.stick, false);
   return add_thing(std::move(thing));
+}
+
+// Where the point and the plane of a contact are on their nodes.
+void ConstraintSet::place_slot(Thing& thing) const {
+  const ContactSettings& s = thing.contact;
+  const NodeFrame body = on_node(*mechanism_, s.body, Transformd::from_translation(s.center));
+  thing.node = body.node;
+  thing.center = body.pose.translation;
+  if (s.rim > 0.0) thing.rim_axis = body.pose.rotation * normalized(s.rim_axis);
+  thing.plane = on_node(*mechanism_, s.plane_body,
+                        {rotation_from_z_to(normalized(s.plane_normal)), s.plane_point});
+}
+
+int ConstraintSet::add_slot() {
+  Thing thing;
+  thing.kind = Kind::contact;
+  thing.name = "slot";
+  TreeConstraints& c = dynamics_.constraints();
+  thing.constraint = c.add_between(-1, -1, 1);
+  c.set_active(thing.constraint, false);
+  thing.stick = c.add_between(-1, -1, 3);
+  c.set_active(thing.stick, false);
+  things_.push_back(std::move(thing));
+  return total() - 1;
+}
+
+void ConstraintSet::move_contact(int slot, const ContactSettings& settings) {
+  Thing& thing = at(slot);
+  thing.name = settings.name;
+  thing.contact = settings;
+  place_slot(thing);
+  dynamics_.constraints().move_between(thing.stick, thing.plane.node, thing.node);
 }
 
 int ConstraintSet::add(const ServoSettings& s) {
@@ -473,7 +504,8 @@ void ConstraintSet::throw_conflict() const {
 
 std::vector<double> ConstraintSet::save() const {
   std::vector<double> s;
-  for (const Thing& thing : things_) {
+  for (int number = 0; number < count(); ++number) {
+    const Thing& thing = at(number);
     s.push_back(dynamics_.constraints().active(thing.constraint) ? 1.0 : 0.0);
     s.push_back(static_cast<double>(thing.mode));
     for (int i = 0; i < 3; ++i) s.push_back(thing.direction[i]);

@@ -77,6 +77,8 @@ struct ContactSettings {
   int plane_body = -1;
   Vec3d plane_point{};  // in the frame of the plane's body
   Vec3d plane_normal{0.0, 0.0, 1.0};
+  // If positive: in place of the plane a sphere of this radius about plane_point. Without a rim.
+  double plane_radius = 0.0;
   double friction = 0.0;
   double restitution = 0.0;
 };
@@ -104,13 +106,24 @@ class ConstraintSet {
   int add(const ContactSettings& settings);
   int add(const ServoSettings& settings);
 
-  int count() const { return static_cast<int>(things_.size()); }
+  // Without slots.
+  int count() const { return fixed_; }
   const std::string& name(int i) const { return at(i).name; }
   int find(std::string_view name) const;  // NameError with the nearest
   enum class Kind { attachment, lock, contact, servo };
   Kind kind(int i) const { return at(i).kind; }
   bool active(int i) const;
   bool any_active() const;
+
+  // ---- Slots: contacts whose bodies and places change (shapes against each other). ----
+  // They are numbered from count() on, after everything else was added, and nothing is saved of
+  // them. One that is added or released has no place yet.
+  int add_slot();
+  int total() const { return static_cast<int>(things_.size()); }  // with slots
+  // Takes effect at once; the mode stays.
+  void move_contact(int slot, const ContactSettings& settings);
+  // Axes (two tangents, normal) along which its forces are, in the ground's frame, after look().
+  Rotationd contact_axes(int contact) const;
 
   // ---- Switching. The state is not touched; see impulse() and close(). ----
   // `state` matters to attachments that are taken as they are.
@@ -294,6 +307,7 @@ class ConstraintSet {
   Thing& at(int i) { return things_[static_cast<std::size_t>(i)]; }
   const Thing& at(int i) const { return things_[static_cast<std::size_t>(i)]; }
   int add_thing(Thing thing);
+  void place_slot(Thing& thing) const;
   void place(const State& state, const Workspace& workspace);
   void place_contact(const Thing& thing, const Workspace& workspace);
   void add_gaps(const State& state, const Workspace& workspace, Eigen::VectorXd& residual) const;
@@ -330,6 +344,8 @@ class ConstraintSet {
     Vec3d rate;       // of the point that is nearest, as it runs over the body
     Twistd relative;  // body against plane, in the plane's frame
     Transformd X_plane_node;
+    Transformd plane;  // its frame on its node: z is the normal
+    Vec3d turns;       // rate of the normal, of a sphere in place of the plane
   };
   Touch touch(const Thing& thing, const Workspace& workspace) const;
 
@@ -337,6 +353,7 @@ class ConstraintSet {
   MultiplierDynamics dynamics_;
   Workspace workspace_;
   std::vector<Thing> things_;
+  int fixed_ = 0;  // things that are no slots
   Eigen::VectorXd velocity_;  // of the last forward()
   double clearance_ = 1.0;
   double ahead_ = 0.0;

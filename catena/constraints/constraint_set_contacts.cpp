@@ -46,13 +46,26 @@ bool ConstraintSet::slips(int i) const {
 
 ConstraintSet::Touch ConstraintSet::touch(const Thing& thing, const Workspace& w) const {
   Touch t;
-  const Transformd X_ground_plane = pose_of(w, thing.plane.node) * thing.plane.pose;
-  t.X_plane_node = X_ground_plane.inverse() * pose_of(w, thing.node);
-  const Vec3d center = t.X_plane_node * thing.center;
+  t.plane = thing.plane.pose;
+  const Transformd X_plane_body = pose_of(w, thing.plane.node).inverse() * pose_of(w, thing.node);
+  t.X_plane_node = t.plane.inverse() * X_plane_body;
+  Vec3d center = t.X_plane_node * thing.center;
+  const double sphere = thing.contact.plane_radius, distance = norm(center);
+  if (sphere > 0.0 && distance > 0.0) {
+    // The tangent plane of the sphere where it is nearest.
+    const Vec3d n = (1.0 / distance) * center;
+    t.plane = t.plane * Transformd{rotation_from_z_to(n), sphere * n};
+    t.X_plane_node = t.plane.inverse() * X_plane_body;
+    center = t.X_plane_node * thing.center;
+  }
   t.point = {center.x, center.y, center.z - thing.contact.radius};
   t.relative = Ad(t.X_plane_node, twist_of(w, thing.node)) -
-               Ad_inverse(thing.plane.pose, twist_of(w, thing.plane.node));
+               Ad_inverse(t.plane, twist_of(w, thing.plane.node));
   t.rate = t.relative.linear + cross(t.relative.angular, center);
+  if (sphere > 0.0 && distance > 0.0) {
+    t.turns = (1.0 / distance) * Vec3d{t.rate.x, t.rate.y, 0.0};
+    t.rate -= thing.contact.radius * t.turns;
+  }
   if (thing.contact.rim > 0.0) {
     // Down the wheel: e = (n − (n·a) a)/|…|, a the axis, which turns with the body.
     const Vec3d axis = t.X_plane_node.rotation * thing.rim_axis;
@@ -72,19 +85,23 @@ ConstraintSet::Touch ConstraintSet::touch(const Thing& thing, const Workspace& w
 // Rows d · (velocity of the body at the point of contact), d fixed in the plane's frame. The point
 // moves over the plane with the velocity ṙ of the sphere's centre (on a rim: of the centre of the
 // lowest sphere, which runs round the wheel), so that besides what a row fixed
-// in the plane has (rows.h) the acceleration has (ṙ × d) · ω.
+// in the plane has (rows.h) the acceleration has (ṙ × d) · ω. The normal n of a sphere in place of
+// the plane turns, and the tangents with it: that adds ḋ · (velocity at the point).
 void ConstraintSet::place_contact(const Thing& thing, const Workspace& w) {
   TreeConstraints& c = dynamics_.constraints();
   const bool sticks = c.active(thing.stick);
   if (!sticks && !c.active(thing.constraint)) return;
   const Touch t = touch(thing, w);
-  const Twistd plane_twist = Ad_inverse(thing.plane.pose, twist_of(w, thing.plane.node));
+  const Twistd plane_twist = Ad_inverse(t.plane, twist_of(w, thing.plane.node));
   const Twistd turning = ad(plane_twist, t.relative);
+  const Vec3d at_point = t.relative.linear + cross(t.relative.angular, t.point);
   const auto put = [&](TreeConstraints::Rows& rows, int r, const Vec3d& d) {
     const Wrenchd covector{cross(t.point, d), d};
-    rows.on_a[index(r)] = -Ad_star_inverse(thing.plane.pose, covector);
+    rows.on_a[index(r)] = -Ad_star_inverse(t.plane, covector);
     rows.on_b[index(r)] = Ad_star(t.X_plane_node, covector);
-    return -dot(covector, turning) + dot(cross(t.rate, d), t.relative.angular);
+    const Vec3d d_rate = d.z * t.turns - dot(d, t.turns) * Vec3d::unit_z();
+    return -dot(covector, turning) + dot(cross(t.rate, d), t.relative.angular) +
+           dot(d_rate, at_point);
   };
   if (sticks) {
     const Vec3d directions[3] = {Vec3d::unit_z(), Vec3d::unit_x(), Vec3d::unit_y()};
@@ -99,6 +116,11 @@ void ConstraintSet::place_contact(const Thing& thing, const Workspace& w) {
   const double speed = norm(slip);
   const Vec3d direction = speed > kSlowSlip ? (1.0 / speed) * slip : thing.direction;
   put(c.pushed(thing.constraint), 0, Vec3d::unit_z() - thing.contact.friction * direction);
+}
+
+Rotationd ConstraintSet::contact_axes(int i) const {
+  const Thing& thing = at(i);
+  return pose_of(workspace_, thing.plane.node).rotation * touch(thing, workspace_).plane.rotation;
 }
 
 double ConstraintSet::contact_gap(int i) const { return touch(at(i), workspace_).point.z; }
@@ -128,7 +150,9 @@ ConstraintSet::ContactForce ConstraintSet::contact_force(int i) const {
   force.normal = x[c.first_row(thing.constraint)];
   if (thing.contact.friction > 0.0) {
     // The push is n − μ t̂ in the plane's frame: read it back from the rows.
-    const Wrenchd on_plane = Ad_star(thing.plane.pose, -c.pushed_rows(thing.constraint).on_a[0]);
+    const Transformd plane =
+        thing.contact.plane_radius > 0.0 ? touch(thing, workspace_).plane : thing.plane.pose;
+    const Wrenchd on_plane = Ad_star(plane, -c.pushed_rows(thing.constraint).on_a[0]);
     force.friction = force.normal * Vec3d{on_plane.force.x, on_plane.force.y, 0.0};
   }
   return force;

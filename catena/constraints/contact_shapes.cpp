@@ -9,6 +9,7 @@
 
 #include "catena/base/index.h"
 #include "catena/base/text.h"
+#include "catena/collision/convex_hull.h"
 #include "catena/io/models/mesh_points.h"
 #include "catena/io/models/uri.h"
 
@@ -17,26 +18,10 @@ namespace {
 
 // Points of a face of a cylinder, beside its rim.
 constexpr int kFacePoints = 6;
-// Directions in which a hull has its farthest points, and those in which it is checked.
+// Directions in which a hull has its farthest points.
 constexpr int kHullDirections = 64;
-constexpr int kHullChecks = 1000;
 // Friction that no contact slips with; cones that are wider are ill-conditioned.
 constexpr double kMostFriction = 1e3;
-
-// Even on the sphere (Fibonacci's spiral).
-Vec3d direction(int k, int count) {
-  const double z = 1.0 - (2.0 * k + 1.0) / count;
-  const double angle = std::numbers::pi * (3.0 - std::sqrt(5.0)) * k;
-  const double r = std::sqrt(1.0 - z * z);
-  return {r * std::cos(angle), r * std::sin(angle), z};
-}
-
-std::size_t farthest(std::span<const Vec3d> points, const Vec3d& along) {
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < points.size(); ++i)
-    if (dot(points[i], along) > dot(points[best], along)) best = i;
-  return best;
-}
 
 // Two directions across a third.
 std::pair<Vec3d, Vec3d> across(const Vec3d& axis) {
@@ -151,30 +136,11 @@ std::vector<ContactSettings> cylinder_contacts(const ContactSettings& like, doub
 std::vector<ContactSettings> hull_contacts(const ContactSettings& like,
                                            std::span<const Vec3d> points, double* missed) {
   std::vector<ContactSettings> contacts;
-  if (points.empty()) return contacts;
-  std::set<std::size_t> chosen;
-  for (int k = 0; k < kHullDirections; ++k)
-    chosen.insert(farthest(points, direction(k, kHullDirections)));
-  for (const Vec3d& axis : {Vec3d::unit_x(), Vec3d::unit_y(), Vec3d::unit_z()})
-    for (const double sign : {-1.0, 1.0}) chosen.insert(farthest(points, sign * axis));
-  std::vector<Vec3d> kept;
-  for (const std::size_t i : chosen) {
-    // Files repeat the corners of their triangles.
-    if (std::any_of(kept.begin(), kept.end(), [&](const Vec3d& p) { return p == points[i]; }))
-      continue;
+  for (const Vec3d& corner : extreme_points(points, kHullDirections, missed)) {
     ContactSettings point = like;
-    point.name += "." + std::to_string(kept.size());
-    point.center += points[i];
-    kept.push_back(points[i]);
+    point.name += "." + std::to_string(contacts.size());
+    point.center += corner;
     contacts.push_back(point);
-  }
-  if (missed != nullptr) {
-    *missed = 0.0;
-    for (int k = 0; k < kHullChecks; ++k) {
-      const Vec3d along = direction(k, kHullChecks);
-      *missed = std::max(*missed,
-                         dot(points[farthest(points, along)] - kept[farthest(kept, along)], along));
-    }
   }
   return contacts;
 }

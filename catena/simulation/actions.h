@@ -19,6 +19,7 @@
 #include <variant>
 #include <vector>
 
+#include "catena/collision/collisions.h"
 #include "catena/constraints/constraint_set.h"
 #include "catena/dynamics/loads.h"
 #include "catena/simulation/signals/signal_settings.h"
@@ -133,6 +134,8 @@ struct ActionSettings {
   FrictionLaw friction = FrictionLaw::set_valued;
   std::vector<ConstraintSettings> constraints = {};
   std::vector<SwitchSettings> switches = {};
+  // Shapes against each other and against a height field; time-stepping only.
+  std::optional<CollisionSettings> collisions = {};
   LoopRoute loops = LoopRoute::automatic;
   // Freedoms that stick, rest at a stop or have a prescribed motion by multipliers too, also in a
   // tree: the differential-algebraic form needs rows for them.

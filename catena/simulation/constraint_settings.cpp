@@ -5,6 +5,7 @@
 
 #include "catena/base/index.h"
 #include "catena/constraints/contact_shapes.h"
+#include "catena/simulation/collision_settings.h"
 #include "catena/simulation/freedom_index.h"
 
 namespace catena {
@@ -166,7 +167,7 @@ ContactSettings read_contact(Values& values, const Entry& e, const Reader& read)
   static const std::vector<std::string> kKeys{
       "type",       "body",        "point",        "radius",   "shape",
       "size",       "length",      "axis",         "rim",      "rim_axis",
-      "plane_body", "plane_point", "plane_normal", "friction", "restitution"};
+      "plane_body", "plane_point", "plane_normal", "plane_radius", "friction", "restitution"};
   values.unknown_keys(*e.value, kKeys);
   ContactSettings s;
   s.name = e.key;
@@ -176,6 +177,7 @@ ContactSettings read_contact(Values& values, const Entry& e, const Reader& read)
   read.body("plane_body", s.plane_body);
   read.vector("plane_point", s.plane_point);
   read.with("plane_normal", [&](const yaml::Node& n) { values.axis(n, s.plane_normal); });
+  read.number("plane_radius", s.plane_radius);
   read.number("friction", s.friction);
   read.number("restitution", s.restitution);
   read.number("rim", s.rim);
@@ -247,8 +249,9 @@ void read_constraint(Values& values, const Entry& e, const Mechanism& m, const s
 }
 
 void read_ground(Values& values, const yaml::Node& node, const Mechanism& m,
-                 std::vector<ConstraintSettings>& to) {
-  static const std::vector<std::string> kKeys{"height", "normal", "friction", "restitution"};
+                 const std::string& folder, ActionSettings& to) {
+  static const std::vector<std::string> kKeys{"height", "normal", "friction", "restitution",
+                                              "height_field"};
   GroundSettings ground;
   if (node.is_map()) {
     values.unknown_keys(node, kKeys);
@@ -257,13 +260,22 @@ void read_ground(Values& values, const yaml::Node& node, const Mechanism& m,
     read.with("normal", [&](const yaml::Node& n) { values.axis(n, ground.normal.emplace()); });
     read.number("friction", ground.friction);
     read.number("restitution", ground.restitution);
+    if (read.with("height_field", [&](const yaml::Node& n) {
+          read_height_field(values, n, folder, to.collisions);
+        })) {
+      if (to.collisions && node.find("friction") != nullptr)
+        to.collisions->friction = ground.friction;
+      if (to.collisions && node.find("restitution") != nullptr)
+        to.collisions->restitution = ground.restitution;
+      if (node.find("height") == nullptr) return;
+    }
   } else if (!values.number(node, ground.height)) {
     return;
   }
   try {
     std::vector<std::string> notes;
     for (ContactSettings& contact : ground_contacts(m, ground, &notes))
-      to.emplace_back().constraint = std::move(contact);
+      to.constraints.emplace_back().constraint = std::move(contact);
     for (const std::string& note : notes) values.error(node.line, note);
   } catch (const Error& error) {
     values.error(node.line, error.what());
@@ -324,6 +336,7 @@ Json constraint_json(const ContactSettings& s, const Mechanism& m) {
           {"plane_body", body_name(m, s.plane_body)},
           {"plane_point", vector_json(s.plane_point)},
           {"plane_normal", vector_json(s.plane_normal)},
+          {"plane_radius", s.plane_radius},
           {"friction", s.friction},
           {"restitution", s.restitution}};
 }

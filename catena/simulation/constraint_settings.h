@@ -26,9 +26,9 @@ namespace catena {
 void read_constraint(yaml::Values& values, const yaml::Entry& entry, const Mechanism& mechanism,
                      const std::string& folder, std::vector<ConstraintSettings>& to);
 // A plane of the ground under all collision shapes: its height, or a map with height, normal,
-// friction and restitution. It becomes contacts.
+// friction and restitution. It becomes contacts. Or a height field in its place.
 void read_ground(yaml::Values& values, const yaml::Node& node, const Mechanism& mechanism,
-                 std::vector<ConstraintSettings>& to);
+                 const std::string& folder, ActionSettings& to);
 void read_switch(yaml::Values& values, const yaml::Entry& entry, const std::string& folder,
                  std::vector<SwitchSettings>& to);
 

@@ -36,7 +36,10 @@ constexpr double kRinging = 1e-3;
 
 SimulationSettings completed_for(const Mechanism& mechanism, SimulationSettings settings,
                                  std::string* note) {
+  const Method asked = settings.integrator.method;
   settings = completed(std::move(settings));
+  if (note != nullptr && settings.actions.collisions && asked != settings.integrator.method)
+    *note = "method time-stepping: events of shapes that collide are not located";
   if (settings.integrator.method != Method::dop853 || settings.integrator.keep_method)
     return settings;
   for (const FlexiblePlace& body : mechanism.flexible_bodies()) {
@@ -76,7 +79,14 @@ SimulationSettings completed(SimulationSettings settings) {
   complete(settings.checkpoint_interval, "checkpoint", settings.duration / kCheckpoints);
   // The differential-algebraic form and the momenta of the midpoint rule have all coordinates and
   // multipliers.
-  const Method method = settings.integrator.method;
+  Method& method = settings.integrator.method;
+  if (settings.actions.collisions && method != Method::time_stepping) {
+    if (settings.integrator.keep_method)
+      throw Error(
+          "collisions between shapes and height fields need the method time-stepping: by events "
+          "only contacts with planes are located; give no other method");
+    method = Method::time_stepping;
+  }
   if (method == Method::ida || method == Method::midpoint || method == Method::time_stepping)
     settings.actions.loops = LoopRoute::multipliers;
   if (method == Method::ida) settings.actions.hold_by_multipliers = true;

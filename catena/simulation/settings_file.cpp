@@ -11,6 +11,7 @@
 #include "catena/base/text.h"
 #include "catena/io/text_file.h"
 #include "catena/model/validation.h"
+#include "catena/simulation/collision_settings.h"
 #include "catena/simulation/constraint_settings.h"
 #include "catena/simulation/settings_values.h"
 #include "catena/simulation/state_values.h"
@@ -37,7 +38,8 @@ class SettingsReader {
         "rtol",        "atol",         "step",       "max_step",         "state",
         "inputs",      "controllers",  "motions",    "events",           "stops",
         "restitution", "restitutions", "friction",   "limit_efforts",    "constraints",
-        "switches",    "loops",        "code",       "controller_files", "ground"};
+        "switches",    "loops",        "code",       "controller_files", "ground",
+        "collisions"};
     if (!values_.map(node, "a map of settings")) return;
     values_.unknown_keys(node, kKeys);
     // Of settings_json(): what it could not write.
@@ -97,7 +99,10 @@ class SettingsReader {
       read_constraint(values_, e, mechanism_, folder_, a.constraints);
     });
     values_.with(node, "ground", [&](const Entry& e) {
-      read_ground(values_, *e.value, mechanism_, a.constraints);
+      read_ground(values_, *e.value, mechanism_, folder_, a);
+    });
+    values_.with(node, "collisions", [&](const Entry& e) {
+      read_collisions(values_, *e.value, mechanism_, a.collisions);
     });
     values_.each(node, "switches",
                  [&](const Entry& e) { read_switch(values_, e, folder_, a.switches); });
@@ -336,6 +341,11 @@ std::string settings_json(const SimulationSettings& s, const Mechanism& mechanis
   put("events", events);
   put("constraints", constraints_json(a, mechanism));
   put("switches", switches_json(a));
+  put("collisions", collisions_json(a.collisions));
+  if (a.collisions && a.collisions->height_field)
+    json["ground"] = {{"height_field", height_field_json(*a.collisions->height_field)},
+                      {"friction", std::min(a.collisions->friction, kAllFriction)},
+                      {"restitution", a.collisions->restitution}};
   if (a.loops != LoopRoute::automatic)
     json["loops"] = kLoopRoutes[static_cast<std::size_t>(a.loops)];
   json["stops"] = a.stops;

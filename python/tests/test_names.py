@@ -9,7 +9,7 @@ import pytest
 
 import catena
 
-ROOMS = "lq model io closure dynamics constraints sensitivity simulation trajectory optimal verification".split()
+ROOMS = "lq model io closure dynamics collision constraints sensitivity simulation trajectory optimal verification".split()
 
 # Public headers of machinery: steps of algorithms that the functions of other headers use.
 MACHINERY = {
@@ -60,6 +60,8 @@ OTHERWISE = {
     "cylinder_contacts": "collisions: of a model, and ground: in the settings of simulate()",
     "hull_contacts": "collisions: of a model, and ground: in the settings of simulate()",
     "ground_contacts": "ground: in the settings of simulate()",
+    "check": "an error of simulate() about a height field",
+    "read_height_field": "height_field= of shape_contacts(), and ground: in the settings of simulate()",
     "least_gap": "a warning of simulate() about a ground far below",
     "has_error": "validate()",
     "read_urdf": "read_description()",

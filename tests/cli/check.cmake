@@ -223,8 +223,17 @@ expect(1 OUT "" ERR "no method 'rk5'; did you mean 'rk4'"
        RUN simulate ${models}/double_pendulum.yaml --method rk5)
 expect(2 OUT "" ERR "give a model FILE, or --resume RUN" RUN simulate)
 expect(2 OUT "" ERR "--input needs NAME=VALUE" RUN simulate ${models}/pendulum.yaml --input pivot)
+file(WRITE ${WORK}/flat.csv "0.18, 0.18, 0.18\n0.18, 0.18, 0.18\n")
 expect(0 OUT "work +-[0-9.]+ J by switches.*events +3\n"
        RUN simulate ${models}/hand_over.yaml --settings ${SOURCE}/examples/hand_over.yaml -o hand.run.h5)
+expect(0 OUT "contact laws met" RUN simulate ${models}/pile_of_boxes.yaml --ground --collisions -d 0.3 -o pile.run.h5)
+expect(0 OUT "contact laws met"
+       RUN simulate ${SOURCE}/examples/car.yaml --settings ${SOURCE}/examples/car_on_hills.yaml -d 0.2 -o hills.run.h5)
+expect(0 OUT "contact laws met" ERR "'box0.collision' and 'height field' overlap by"
+       RUN simulate ${models}/pile_of_boxes.yaml --ground ${WORK}/flat.csv -d 0.01 -o flat.run.h5)
+expect(1 OUT "" ERR "need the method time-stepping" RUN simulate ${models}/pile_of_boxes.yaml --collisions --method dop853)
+expect(1 OUT "" ERR "has no collision shapes" RUN simulate ${models}/pendulum.yaml --collisions)
+expect(2 OUT "" ERR "no number and no file" RUN simulate ${models}/pile_of_boxes.yaml --ground hils.asc)
 expect(0 OUT "." RUN simulate ${models}/four_bar.sdf -d 0.2 --form dae -o dae.run.h5 --json)
 expect(0 OUT "." RUN simulate ${models}/four_bar.sdf -d 0.2 --loops multipliers -o multipliers.run.h5)
 expect(2 OUT "" ERR "--form" RUN simulate ${models}/four_bar.sdf --form ado)

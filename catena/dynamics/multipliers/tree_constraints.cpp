@@ -132,6 +132,15 @@ int TreeConstraints::add_between(int node_a, int node_b, int rows) {
   return count() - 1;
 }
 
+void TreeConstraints::move_between(int constraint, int node_a, int node_b) {
+  Constraint& c = at(constraint);
+  if (c.node_a == node_a && c.node_b == node_b) return;
+  c.node_a = node_a;
+  c.node_b = node_b;
+  c.columns = make_columns(node_a, node_b, {}, c.rows);
+  stale_ = stale_ || c.active;
+}
+
 int TreeConstraints::add_on_freedoms(std::vector<int> freedoms) {
   Constraint c;
   c.rows = 1;
@@ -239,9 +248,12 @@ void TreeConstraints::restructure() {
     if (moves[n]) moved_.push_back(static_cast<int>(n));
   }
   pairs_.clear();
+  std::vector<int> active;
   for (int a = 0; a < count(); ++a)
-    for (int b = ideal_ ? a : 0; b < count(); ++b) {
-      if (!at(a).active || !at(b).active) continue;
+    if (at(a).active) active.push_back(a);
+  for (std::size_t first = 0; first < active.size(); ++first)
+    for (std::size_t second = ideal_ ? first : 0; second < active.size(); ++second) {
+      const int a = active[first], b = active[second];
       const Columns& ca = at(a).columns;
       const Columns& cb = pushing(at(b));
       Pair pair{a, b, {}, {}};

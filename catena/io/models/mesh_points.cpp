@@ -9,7 +9,10 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <sstream>
+#include <tuple>
+#include <utility>
 
 namespace catena {
 namespace {
@@ -45,9 +48,53 @@ std::vector<Vec3d> points_after(const std::string& text, const std::string& word
   return points;
 }
 
+// Faces as numbers of vertices that are equal where their coordinates are.
+using Faces = std::vector<std::vector<int>>;
+
+Faces triangles_in_order(const std::vector<Vec3d>& points) {
+  std::map<std::tuple<double, double, double>, int> numbers;
+  Faces faces;
+  for (std::size_t i = 0; i + 2 < points.size(); i += 3) {
+    std::vector<int>& face = faces.emplace_back();
+    for (std::size_t k = i; k < i + 3; ++k) {
+      const auto key = std::tuple(points[k].x, points[k].y, points[k].z);
+      face.push_back(numbers.try_emplace(key, static_cast<int>(numbers.size())).first->second);
+    }
+  }
+  return faces;
+}
+
+// Lines `f 1/2/3 ...`: numbers from 1, or from the last vertex backwards.
+Faces obj_faces(const std::string& text, int vertices) {
+  Faces faces;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream in(line);
+    std::string word;
+    if (!(in >> word) || word != "f") continue;
+    std::vector<int>& face = faces.emplace_back();
+    while (in >> word) {
+      const int number = std::atoi(word.c_str());
+      face.push_back(number < 0 ? vertices + number : number - 1);
+    }
+  }
+  return faces;
+}
+
+int count_open_edges(const Faces& faces) {
+  std::map<std::pair<int, int>, int> uses;
+  for (const std::vector<int>& face : faces)
+    for (std::size_t k = 0; k < face.size(); ++k)
+      if (const auto edge = std::minmax(face[k], face[(k + 1) % face.size()]);
+          edge.first != edge.second)
+        ++uses[{edge.first, edge.second}];
+  return static_cast<int>(
+      std::count_if(uses.begin(), uses.end(), [](const auto& use) { return use.second != 2; }));
+}
+
 }  // namespace
 
-std::vector<Vec3d> mesh_points(const std::string& file, std::string& why) {
+std::vector<Vec3d> mesh_points(const std::string& file, std::string& why, int* open_edges) {
   std::ifstream in(file, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   if (!in.good() && !in.eof()) {
@@ -81,6 +128,10 @@ std::vector<Vec3d> mesh_points(const std::string& file, std::string& why) {
     why = "the file has coordinates that are not finite";
     points.clear();
   }
+  if (open_edges != nullptr)
+    *open_edges = count_open_edges(ending == "stl"
+                                       ? triangles_in_order(points)
+                                       : obj_faces(bytes, static_cast<int>(points.size())));
   return points;
 }
 

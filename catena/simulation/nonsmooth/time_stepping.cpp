@@ -29,6 +29,9 @@ constexpr double kMostRestored = 1e-2;
 constexpr double kLeastSlope = 1e-30;
 // Slip of a contact is creep if its friction is this much within its cone.
 constexpr double kWithinCone = 0.999;
+// One that carries less than this part of the largest impulse does not stick: the laws are solved
+// to some 1e-10 of the load.
+constexpr double kCarries = 1e-7;
 
 }  // namespace
 
@@ -62,6 +65,9 @@ TimeStepping::TimeStepping(Equations& equations, StopsAndFriction& stops,
   friction_force_.assign(n, 0.0);
   for (int i = 0; i < set_.count(); ++i)
     if (set_.kind(i) == ConstraintSet::Kind::contact) contacts_.push_back(i);
+  own_contacts_ = contacts_.size();
+  if (actions.collisions)
+    shapes_ = std::make_unique<ShapeContacts>(mechanism_, *actions.collisions, set_);
   touches_.assign(contacts_.size(), 0);
   contact_force_.assign(contacts_.size(), Eigen::Vector3d::Zero());
   stop_lower_.assign(stops_.stops().size(), 0);
@@ -292,6 +298,7 @@ void TimeStepping::put_rows() {
 }
 
 void TimeStepping::solve_items() {
+  note_cost();
   solution_ = solve(problem_, guess_);
   put_rows();
 }
@@ -365,7 +372,7 @@ void TimeStepping::take_forces(double h) {
   found_.instant.state.v = 0.5 * (state_.v + end_.v);
   found_.friction.setZero(mechanism_.freedoms());
   found_.reaction.setZero(mechanism_.freedoms());
-  found_.constraint_power.assign(index(set_.count()), 0.0);
+  found_.constraint_power.assign(index(set_.total()), 0.0);
   forces_.motion_effort.setZero();
   for (const Item& item : items_) {
     const double p = solution_.impulse[item.first];
@@ -395,7 +402,8 @@ void TimeStepping::take_forces(double h) {
         contact_force_[index(item.which)] = impulse / h;
         const int contact = contacts_[index(item.which)];
         found_.constraint_power[index(contact)] = impulse.dot(0.5 * (before + after)) / h;
-        if (impulse.tail<2>().norm() < kWithinCone * set_.contact(contact).friction * impulse[0])
+        if (impulse[0] > kCarries * solution_.impulse.lpNorm<Eigen::Infinity>() &&
+            impulse.tail<2>().norm() < kWithinCone * set_.contact(contact).friction * impulse[0])
           quality_.creep = std::max(quality_.creep, after.tail<2>().norm());
         break;
       }
@@ -479,13 +487,13 @@ void TimeStepping::note_residual(const std::string& what) {
 
 // At a start, after find_touching().
 void TimeStepping::note_penetration() {
-  for (const int i : contacts_)
-    if (const double gap = set_.contact_gap(i); gap < -kDeepest)
+  for (std::size_t k = 0; k < own_contacts_; ++k)
+    if (const double gap = set_.contact_gap(contacts_[k]); gap < -kDeepest)
       log_.push_back(
-          {t_, "penetration", set_.name(i),
+          {t_, "penetration", set_.name(contacts_[k]),
            fmt::format("{} starts {:.3g} m below its plane; it is pushed out, by at most "
                        "{:.3g} m in a step",
-                       set_.describe_contact(i), -gap, kMostCorrected)});
+                       set_.describe_contact(contacts_[k]), -gap, kMostCorrected)});
 }
 
 void TimeStepping::start_from_here() {
@@ -497,8 +505,11 @@ void TimeStepping::start_from_here() {
     std::fill(force->begin(), force->end(), 0.0);
   for (Eigen::Vector3d& force : contact_force_) force.setZero();
   choose_stiff();
+  if (shapes_) shapes_->restart();
+  update_shapes();
   find_touching();
   note_penetration();
+  if (shapes_) shapes_->note_start(t_, kDeepest, kMostCorrected, log_);
   strike();
   fresh_ = false;
 }
@@ -554,15 +565,24 @@ void TimeStepping::advance(double limit) {
         }
       }
     }
+    const bool renew = shorten_for_shapes(part);
     if (part > 0.0) {
       accept(part);
       t_ = part == next - t_ ? next : t_ + part;
     }
+    if (renew) {
+      update_shapes();
+      find_touching();
+    }
     if (next - t_ > kSameInstant * std::max(1.0, std::abs(next))) strike();
   }
   t_ = next;
-  correct();
   const auto before = touches_;
+  if (shapes_) {
+    update_shapes();
+    find_touching();
+  }
+  correct();
   find_touching();
   if (before != touches_) {
     calm_since_ = t_;

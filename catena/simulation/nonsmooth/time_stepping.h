@@ -37,6 +37,7 @@
 #include "catena/constraints/cone_problem.h"
 #include "catena/dynamics/energy.h"
 #include "catena/io/runs/run_file.h"
+#include "catena/simulation/nonsmooth/shape_contacts.h"
 #include "catena/simulation/nonsmooth/stops_and_friction.h"
 
 namespace catena {
@@ -87,6 +88,8 @@ class TimeStepping final : public Integrator {
   void start_from_here();
   void choose_stiff();
   void find_touching();
+  void update_shapes();
+  bool shorten_for_shapes(double& part);
   void use_rows();
   void add_item(Item::Kind kind, int which, int row, int sense, ConeProblem::Block block);
   void list_equalities();
@@ -113,6 +116,7 @@ class TimeStepping final : public Integrator {
   void correct();
   double contact_gap(int contact);
   double stop_gap(const StopsAndFriction::Stop& stop, int side, const State& state) const;
+  void note_cost();
   void note_residual(const std::string& what);
   void note_penetration();
 
@@ -129,7 +133,9 @@ class TimeStepping final : public Integrator {
   };
   std::vector<Resistance> joint_, controlled_;  // by freedom
   std::vector<std::uint8_t> stiff_, row_wanted_;
-  std::vector<int> contacts_;
+  std::vector<int> contacts_;              // first those of the settings, then of shapes
+  std::size_t own_contacts_ = 0;           // of the settings
+  std::unique_ptr<ShapeContacts> shapes_;  // none: they do not collide
 
   // Where it is.
   State state_;
@@ -164,6 +170,7 @@ class TimeStepping final : public Integrator {
   double calm_since_ = 0.0;
   int divisions_ = 0;
   std::int64_t noted_ = 0;
+  bool cost_told_ = false;
 };
 
 }  // namespace catena

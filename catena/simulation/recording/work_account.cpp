@@ -51,6 +51,7 @@ WorkAccount::WorkAccount(const Mechanism& mechanism, const ActionSettings& actio
     }
     if (!actions.switches.empty()) add(Kind::switching, "switches", 0);
   }
+  if (actions.collisions) add(Kind::collisions, "collisions", set == nullptr ? 0 : set->count());
   if (actions.steps_contacts) add(Kind::correction, "penetration", 0);
   floats_freely_ = find_if_floating(actions);
 }
@@ -92,6 +93,12 @@ double WorkAccount::power(const Element& e, const Evaluation& found) const {
       const Node& node = mechanism_.nodes()[index(body.node)];
       const auto rate = v.segment(node.v_index, node.freedoms);
       return -rate.dot(body.constants->damping * rate);
+    }
+    case Kind::collisions: {
+      double sum = 0.0;
+      for (std::size_t k = index(e.of); k < found.constraint_power.size(); ++k)
+        sum += found.constraint_power[k];
+      return sum;
     }
     case Kind::contact:
     case Kind::servo:
@@ -144,8 +151,11 @@ void WorkAccount::add_response(double work, Eigen::VectorXd& y) const {
 }
 
 void WorkAccount::add_constraint(int constraint, double work, Eigen::VectorXd& y) const {
-  const int contact = find(Kind::contact, constraint);
-  y[first_ + (contact >= 0 ? contact : find(Kind::servo, constraint))] += work;
+  int element = find(Kind::contact, constraint);
+  if (element < 0) element = find(Kind::servo, constraint);
+  for (int k = 0; k < elements() && element < 0; ++k)
+    if (elements_[index(k)].kind == Kind::collisions) element = k;
+  y[first_ + element] += work;
 }
 
 void WorkAccount::add_switching(double work, Eigen::VectorXd& y) const {
@@ -161,7 +171,7 @@ void WorkAccount::add_correction(double work, Eigen::VectorXd& y) const {
 }
 
 bool WorkAccount::find_if_floating(const ActionSettings& actions) const {
-  if (mechanism_.nodes().empty() || !actions.external.empty()) return false;
+  if (mechanism_.nodes().empty() || !actions.external.empty() || actions.collisions) return false;
   const auto grounded = [&](int body) {
     return body < 0 || mechanism_.bodies()[index(body)].node < 0;
   };

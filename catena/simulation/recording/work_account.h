@@ -54,6 +54,7 @@ class WorkAccount {
  private:
   enum class Kind {
     component,
+    collisions,
     motion,
     damping,
     friction,
