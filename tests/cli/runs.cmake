@@ -50,6 +50,22 @@ expect(1 OUT "" ERR "not an HDF5 file" RUN report text.h5)
 expect(2 OUT "" ERR "RUN is required" RUN report)
 expect(2 OUT "" ERR "'r.pdf': the result is an HTML page" RUN report pendulum.h5 -o r.pdf)
 
+# Several runs in one page, and mode shapes
+expect(0 OUT "pendulum.h5 -> both.html" RUN report pendulum.h5 four_bar.h5 -o both.html)
+file(READ ${WORK}/both.html page)
+string(REGEX MATCH "<script id=\"report-data\" type=\"application/json\">([^<]*)</script>" found "${page}")
+value("${CMAKE_MATCH_1}" four_bar others 0 title)
+expect(2 OUT "" ERR "at most 4 runs"
+       RUN report pendulum.h5 pendulum.h5 pendulum.h5 pendulum.h5 pendulum.h5 -o many.html)
+expect(1 OUT "" ERR "there is no such file" RUN report pendulum.h5 none.h5 -o none.html)
+expect(0 OUT "-> modes.html\nmode " RUN modes ${SOURCE}/models/four_bar.yaml --report modes.html)
+file(READ ${WORK}/modes.html page)
+string(REGEX MATCH "<script id=\"report-data\" type=\"application/json\">([^<]*)</script>" found "${page}")
+value("${CMAKE_MATCH_1}" modes status)
+value("${CMAKE_MATCH_1}" A modes 0 participants 0 name)
+expect(2 OUT "" ERR "'m.pdf': the result is an HTML page"
+       RUN modes ${SOURCE}/models/four_bar.yaml --report m.pdf)
+
 # ---- plot
 expect(0 OUT "pendulum.h5 -> x.svg" RUN plot pendulum.h5 q.elbow v.elbow -o x.svg)
 file(READ ${WORK}/x.svg svg)

@@ -17,7 +17,8 @@ export const arrowKinds = {
 
 // One arrow along y, of length 1 before place().
 function arrowObject(kind, size) {
-  const look = new THREE.MeshStandardMaterial({ color: arrowKinds[kind].colour, roughness: 0.5 });
+  // Seen through the bodies they act on.
+  const look = new THREE.MeshStandardMaterial({ color: arrowKinds[kind].colour, roughness: 0.5, depthTest: false, transparent: true, opacity: 0.9 });
   const group = new THREE.Group();
   const thick = 0.0055 * size;
   const shaft = new THREE.Mesh(new THREE.CylinderGeometry(thick, thick, 1, 12), look);
@@ -25,6 +26,7 @@ function arrowObject(kind, size) {
     new THREE.Mesh(new THREE.ConeGeometry(2.6 * thick, 7 * thick, 16), look));
   group.add(shaft, ...heads);
   if (kind === 'contact') group.add(new THREE.Mesh(new THREE.SphereGeometry(1.9 * thick, 16, 10), look));
+  group.traverse((part) => { part.renderOrder = 5; });
   const up = new THREE.Vector3(0, 1, 0);
   group.userData.place = (at, vector, length, name) => {
     group.visible = length > 0;

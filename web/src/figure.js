@@ -199,16 +199,18 @@ export class Figure {
     });
   }
 
-  // Adds the points of all bodies at up to a hundred times to a box.
-  addSweptPoints(box) {
+  // Adds the points of all bodies at up to a hundred times to a box. Returns the size of the
+  // mechanism itself, the largest of these times.
+  addSweptPoints(swept) {
     const { data } = this;
-    for (const p of data.ground_points) box.expandByPoint(new THREE.Vector3(...p));
+    let own = 0;
     const points = data.bodies.map((body) => bodyPoints(body));
     const step = Math.max(1, Math.floor(data.times.length / 100));
     const position = new THREE.Vector3();
     const rotation = new THREE.Quaternion();
     const width = this.modal.length;
     for (let frame = 0; frame < data.times.length; frame += step) {
+      const box = new THREE.Box3().setFromPoints(data.ground_points.map((p) => new THREE.Vector3(...p)));
       data.bodies.forEach((_, i) => {
         this.pose(frame, i, position, rotation);
         for (const p of points[i]) box.expandByPoint(p.clone().applyQuaternion(rotation).add(position));
@@ -220,7 +222,10 @@ export class Figure {
         for (let p = 0; p < deformed.length; p += 3)
           box.expandByPoint(new THREE.Vector3().fromArray(deformed, p).applyQuaternion(rotation).add(position));
       }
+      if (!box.isEmpty()) own = Math.max(own, box.getSize(new THREE.Vector3()).length());
+      swept.union(box);
     }
+    return own;
   }
 }
 

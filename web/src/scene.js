@@ -6,6 +6,9 @@ import { niceBelow } from './data.js';
 import { corners, Figure } from './figure.js';
 import { addLabels } from './labels.js';
 
+const kLeastOwn = 0.03;  // size of a mechanism, of its way
+const kMostCells = 90;   // of the ground, from its middle
+
 export const matchesDark = () => document.documentElement.dataset.theme === 'dark';
 
 export class Scene {
@@ -62,13 +65,15 @@ export class Scene {
     for (const child of [...this.scene.children]) this.scene.remove(child);
     this.box = this.sweptBox([data, ...data.others]);
     this.size = Math.max(this.box.getSize(new THREE.Vector3()).length(), 1e-6);
-    this.figures = [data, ...data.others].map((run, i) => new Figure(run, this.size, this.report, { ghost: i > 0 }));
+    // Of the mechanism, not of its way: what is drawn at it has this size.
+    this.own = Math.min(Math.max(this.own, kLeastOwn * this.size), this.size);
+    this.figures = [data, ...data.others].map((run, i) => new Figure(run, this.own, this.report, { ghost: i > 0 }));
     this.scene.add(...this.figures.map(({ group }) => group));
-    addLabels(this.figures[0], this.size, matchesDark());
+    addLabels(this.figures[0], this.own, matchesDark());
     this.trails = new THREE.Group();
     this.trails.userData.shownBy = 'trails';
     this.addTrails();
-    this.arrows = new Arrows(this.figures[0], this.size);
+    this.arrows = new Arrows(this.figures[0], this.own);
     this.arrows.factor = this.arrowFactor;
     this.scene.add(this.trails, this.arrows.group);
     this.setEnlarged(this.enlarged);
@@ -81,10 +86,14 @@ export class Scene {
     if (!again) this.fit();
   }
 
-  // The box around all points of all bodies at up to a hundred times.
+  // The box around all points of all bodies at up to a hundred times. Finds `own` too.
   sweptBox(runs) {
     const box = new THREE.Box3();
-    for (const run of runs) new Figure({ ...run, links: [], meshes: [], hinges: [] }, 1, () => {}, { ghost: true }).addSweptPoints(box);
+    this.own = 0;
+    for (const run of runs) {
+      const figure = new Figure({ ...run, links: [], meshes: [], hinges: [] }, 1, () => {}, { ghost: true });
+      this.own = Math.max(this.own, figure.addSweptPoints(box));
+    }
     if (box.isEmpty()) box.expandByPoint(new THREE.Vector3(0, 0, 0));
     if (box.getSize(new THREE.Vector3()).length() < 1e-9) box.expandByScalar(0.5);
     return box;
@@ -114,13 +123,14 @@ export class Scene {
 
   // The planes that contacts touch, where they are; without any, a floor below everything.
   addGround(centre, dark) {
-    const { size, up, box, data } = this;
+    const { size, own, up, box, data } = this;
     this.grounds = [];
-    const add = (parent, point, normal, reach) => {
+    const add = (parent, point, normal, near = false) => {
       const group = new THREE.Group();
       group.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), normal);
       group.position.copy(point);
-      const cell = niceBelow(size / 6);
+      const cell = niceBelow(Math.max(Math.min(size, 4 * own) / 6, (1.5 * size) / kMostCells));
+      const reach = near ? 3 : Math.max(20, Math.ceil((1.5 * size) / cell));
       group.add(grid(cell, reach, dark ? '#3a404b' : '#cdd2da'));
       const shade = new THREE.Mesh(new THREE.PlaneGeometry(2 * cell * reach, 2 * cell * reach).rotateX(-Math.PI / 2),
         new THREE.ShadowMaterial({ opacity: dark ? 0.4 : 0.16, depthWrite: false }));
@@ -133,13 +143,13 @@ export class Scene {
     for (const plane of data.planes) {
       const normal = new THREE.Vector3(...plane.normal);
       const point = new THREE.Vector3(...plane.point);
-      if (plane.body >= 0) add(this.figures[0].bodies[plane.body], point, normal, 3);
+      if (plane.body >= 0) add(this.figures[0].bodies[plane.body], point, normal, true);
       // Under the middle of what moves.
-      else add(this.scene, centre.clone().addScaledVector(normal, point.clone().sub(centre).dot(normal)), normal, 20);
+      else add(this.scene, centre.clone().addScaledVector(normal, point.clone().sub(centre).dot(normal)), normal);
     }
     if (data.planes.length > 0) return;
     const height = Math.min(...corners(box).map((p) => p.dot(up))) - 0.04 * size;
-    add(this.scene, centre.clone().projectOnPlane(up).addScaledVector(up, height), up, 20);
+    add(this.scene, centre.clone().projectOnPlane(up).addScaledVector(up, height), up);
   }
 
   background() {
