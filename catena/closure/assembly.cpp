@@ -18,6 +18,8 @@ namespace {
 
 // A residual that is nothing but rounding.
 constexpr double kExact = 1e-14;
+// What hinges alone must reach, if modes of flexible bodies are to be left alone.
+constexpr double kExactlyClosed = 1e-13;
 
 // A loop's equations as functions of some of its columns.
 PositionSolver solver_of(const LoopClosure& loop, const std::vector<int>& free, bool keep_limits,
@@ -311,7 +313,7 @@ Assembly find_assembly(const Mechanism& mechanism, const Eigen::VectorXd& guess,
           settings.fixed.empty()
               ? close_from_around(loop, result.q, hinges, settings.keep_limits, mechanism)
               : close_loop(loop, result.q, hinges, settings.keep_limits, mechanism);
-      if (closed.gap <= kClosed) free = hinges;
+      if (closed.gap <= kExactlyClosed) free = hinges;
     }
     LoopAssembly report;
     report.given_gap = loop.residual(result.q).norm();

@@ -41,6 +41,28 @@ inline void carry_twist(const S& s, int n) {
   w.bias += ad(carried, relative);
 }
 
+// As factor() of cholesky.h, column after column: the inner loop waits for nothing, and is
+// vectorized. `work` has room for two columns.
+template <class Scalar>
+inline bool factor_by_columns(const Rows<Scalar>& d, int size, Scalar* work) {
+  using std::sqrt;
+  Scalar* const column = work;
+  Scalar* const lost = work + size;
+  for (int i = 0; i < size; ++i) lost[i] = Scalar(kLostPivot) * d[i][i];
+  for (int k = 0; k < size; ++k) {
+    if (!all_positive(d[k][k] - lost[k])) return false;
+    d[k][k] = sqrt(d[k][k]);
+    const Scalar inverse = Scalar(1.0) / d[k][k];
+    for (int i = k + 1; i < size; ++i) column[i] = d[i][k] = d[i][k] * inverse;
+    for (int i = k + 1; i < size; ++i) {
+      Scalar* const row = d[i];
+      const Scalar by = column[i];
+      for (int j = k + 1; j <= i; ++j) row[j] = row[j] - by * column[j];
+    }
+  }
+  return true;
+}
+
 struct ModesNode {
   template <class S>
   static void place(const S& s, int n) {
@@ -81,7 +103,7 @@ struct ModesNode {
       f.innovation[i] = s.applied(node.v_index + k) - f.force[k];
       f.reduced[i] = f.coupling[k];
     }
-    if (!factor(l, f.free_count)) return false;
+    if (!factor_by_columns(l, f.free_count, f.shape)) return false;
     solve_lower(l, f.free_count, f.innovation);
     solve_lower(l, f.free_count, f.reduced);
     for (int i = 0; i < f.free_count; ++i) {
