@@ -9,6 +9,7 @@
 #include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/dynamics/forward.h"
+#include "catena/model/flexible_body.h"
 
 namespace catena::app {
 namespace {
@@ -229,6 +230,49 @@ std::string hinges_text(const Mechanism& m, bool full) {
   return shown(table, rows, total, 2);
 }
 
+std::string flexible_text(const Mechanism& m, bool full) {
+  Table table({{"body"},
+               {"mass", true},
+               {"modes", true},
+               {"lowest", true},
+               {"highest", true},
+               {"model"},
+               {"attachments"}});
+  const int total = static_cast<int>(m.flexible_bodies().size());
+  const int rows = shown_rows(total, full);
+  for (int i = 0; i < rows; ++i) {
+    const FlexiblePlace& place = at(m.flexible_bodies(), i);
+    const FlexibleBody& body = *place.constants;
+    const Eigen::VectorXd frequencies = body.frequencies();
+    std::vector<std::string> attachments;
+    for (const FlexibleBody::Attachment& a : body.attachments) attachments.push_back(a.name);
+    table.add({place.name, pretty(body.mass), std::to_string(body.modes()), pretty(frequencies[0]),
+               pretty(frequencies[frequencies.size() - 1]), std::string(to_string(body.model)),
+               listed(attachments)});
+  }
+  return shown(table, rows, total, 2);
+}
+
+Json flexible_json(const Mechanism& m) {
+  Json list = Json::array();
+  for (const FlexiblePlace& place : m.flexible_bodies()) {
+    const FlexibleBody& body = *place.constants;
+    const Eigen::VectorXd frequencies = body.frequencies();
+    Json coordinates = Json::array(), attachments = Json::array();
+    for (int k = 1; k <= body.modes(); ++k)
+      coordinates.push_back(fmt::format("{}.mode{}", place.name, k));
+    for (const FlexibleBody::Attachment& a : body.attachments)
+      attachments.push_back(place.name + "." + a.name);
+    list.push_back({{"name", place.name},
+                    {"mass", body.mass},
+                    {"model", to_string(body.model)},
+                    {"coordinates", coordinates},
+                    {"frequencies", std::vector<double>(frequencies.begin(), frequencies.end())},
+                    {"attachments", attachments}});
+  }
+  return list;
+}
+
 }  // namespace
 
 InfoReport make_info_report(const std::string& file, const Mechanism& m) {
@@ -269,6 +313,7 @@ Json info_json(const InfoReport& r) {
   json["total_mass"] = r.mass.mass;
   json["center_of_mass"] = to_json(r.mass.center_of_mass);
   json["inertia"] = to_json(r.mass.inertia);
+  if (m.has_flexible_bodies()) json["flexible_bodies"] = flexible_json(m);
   json["warnings"] = r.warnings;
   return json;
 }
@@ -304,6 +349,9 @@ std::string info_text(const InfoReport& r, bool full) {
     text += "\nBodies (kg, m, kg m²)\n" + bodies_text(m, full);
     text += "\nHinges (rad, m)\n" + hinges_text(m, full);
   }
+  if (m.has_flexible_bodies())
+    text +=
+        "\nFlexible bodies (kg, rad/s; frame clamped, attachments free)\n" + flexible_text(m, full);
   if (const std::string loops = loops_text(r, true); !loops.empty()) text += "\nLoops\n" + loops;
   if (const std::string tied = loops_text(r, false); !tied.empty())
     text += "\nCoupled bodies\n" + tied;

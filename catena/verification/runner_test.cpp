@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "catena/base/index.h"
 #include "catena/simulation/testing/test_support.h"
 #include "catena/verification/quantities.h"
 
@@ -219,6 +220,50 @@ TEST_F(Runner, ACaseThatCannotBeReadIsCounted) {
   ASSERT_EQ(report.unread.size(), 1u);
   EXPECT_EQ(report.unread[0].name, "one");
   EXPECT_THAT(report.unread[0].message, HasSubstr("unknown key 'titel'"));
+}
+
+TEST_F(Runner, FlexibleBodies) {
+  folder_.write("one/model.yaml",
+                "catena: 1\nbodies:\n  boom: {flexible: {length: 1, section: {EIz: 1, "
+                "mass_per_length: 1}, mode_set: clamped_free, modes: 2, attachments: {tip: 1}}}\n"
+                "hinges:\n  spin: {type: revolute, parent: world, child: boom}\n");
+  // (π/2)² < λ₁² < (1.9)²; the tip value of the first mode is 2.
+  const VerificationReport report =
+      run(std::string(kHead) +
+          "state: {q: {boom.mode1: 0.01}, motion_driven: [spin]}\nchecks:\n"
+          "  - {quantity: squared_frequencies, reference: [12.362363368], tolerance: 1e-9}\n"
+          "  - {quantity: deflection, of: boom.tip, reference: {y: 0.02}, tolerance: 1e-9}\n"
+          "  - {quantity: modal_mass, of: boom, reference: [[1, 0], [0, 1]], tolerance: 1e-9}\n"
+          "  - {quantity: modal_inertia_2, of: [boom, zy], reference: [[1, 0], [0, 1]]}\n"
+          "  - {quantity: deflection, of: boom, reference: {y: 0.02}}\n");
+  ASSERT_EQ(report.results.size(), 5u);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(at(report.results, i).pass) << i;
+  EXPECT_THAT(report.results[3].message, HasSubstr("'zy' is no component; those are xx"));
+  EXPECT_THAT(report.results[4].message, HasSubstr("'boom' is no attachment"));
+  EXPECT_THAT(
+      problems(std::string(kHead) +
+               "checks:\n  - {quantity: modal_mass, of: bom, reference: [[1]]}\n"
+               "  - {quantity: modal_inertia_2, of: boom, reference: [[1]]}\n"),
+      testing::AllOf(testing::Contains(HasSubstr("no flexible body is named 'bom'; did you mean "
+                                                 "'boom'?")),
+                     testing::Contains(HasSubstr("needs [flexible body, component]"))));
+}
+
+// A run is not repeated for the quantities that follow it, and another state has its own.
+TEST_F(Runner, ChecksShareRuns) {
+  int calls = 0;
+  VerificationSettings settings;
+  settings.goes_on = [&calls] { return ++calls > 0; };
+  const std::string check = "  - {quantity: total_energy, reference: 1, tolerance: 100";
+  const auto counted = [&](const std::string& second) {
+    calls = 0;
+    run(std::string(kHead) + "state: {q: {pivot: 0.5}}\nafter: {duration: 0.5}\nchecks:\n" + check +
+            "}\n" + check + second,
+        settings);
+    return calls;
+  };
+  const int shared = counted("}\n"), apart = counted(", state: {v: {pivot: 0.1}}}\n");
+  EXPECT_GT(apart, shared + 1);
 }
 
 TEST_F(Runner, APlaceWithoutCasesIsAnError) {
