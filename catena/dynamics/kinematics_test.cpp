@@ -45,10 +45,10 @@ Vector6d six(const Vector3d& angular, const Vector3d& linear) {
 Vector6d in_axes(const Matrix3d& r, const Vector6d& x) {
   return six(r.transpose() * x.head<3>(), r.transpose() * x.tail<3>());
 }
-double distance(const Twistd& actual, const Vector6d& expected) {
+double error_of(const Twistd& actual, const Vector6d& expected) {
   return (to_eigen(actual) - expected).norm() / (1.0 + expected.norm());
 }
-double distance(const Vec3d& actual, const Vector3d& expected) {
+double error_of(const Vec3d& actual, const Vector3d& expected) {
   return (to_eigen(actual) - expected).norm() / (1.0 + expected.norm());
 }
 
@@ -88,22 +88,22 @@ TEST(Kinematics, AgreesWithTheReference) {
       const PointMotion origin = point_motion(m, moving, b, {});
       const Matrix3d& r = p.rotation;
       pose.take((to_eigen(body_pose(m, w, b).rotation) - r).norm());
-      pose.take(distance(body_pose(m, w, b).translation, origin.position));
-      pose.take(distance(point_position(m, w, b, point), p.position));
+      pose.take(error_of(body_pose(m, w, b).translation, origin.position));
+      pose.take(error_of(point_position(m, w, b, point), p.position));
 
       const Vector6d twist = six(origin.angular_velocity, origin.velocity);
-      velocity.take(distance(body_twist(m, w, b, Axes::ground), twist));
-      velocity.take(distance(body_twist(m, w, b, Axes::body), in_axes(r, twist)));
-      velocity.take(distance(point_velocity(m, w, b, point), p.velocity));
+      velocity.take(error_of(body_twist(m, w, b, Axes::ground), twist));
+      velocity.take(error_of(body_twist(m, w, b, Axes::body), in_axes(r, twist)));
+      velocity.take(error_of(point_velocity(m, w, b, point), p.velocity));
       velocity.take(
-          distance(point_velocity(m, w, b, point, Axes::body), r.transpose() * p.velocity));
+          error_of(point_velocity(m, w, b, point, Axes::body), r.transpose() * p.velocity));
 
       const Vector6d a = six(origin.angular_acceleration, origin.acceleration);
-      acceleration.take(distance(body_acceleration(m, w, b), a));
-      acceleration.take(distance(body_acceleration(m, w, b, Axes::body), in_axes(r, a)));
-      acceleration.take(distance(point_acceleration(m, w, b, point), p.acceleration));
+      acceleration.take(error_of(body_acceleration(m, w, b), a));
+      acceleration.take(error_of(body_acceleration(m, w, b, Axes::body), in_axes(r, a)));
+      acceleration.take(error_of(point_acceleration(m, w, b, point), p.acceleration));
       acceleration.take(
-          distance(point_acceleration(m, w, b, point, Axes::body), r.transpose() * p.acceleration));
+          error_of(point_acceleration(m, w, b, point, Axes::body), r.transpose() * p.acceleration));
 
       const MatrixXd j = body_jacobian(m, w, b, point, Axes::ground);
       const MatrixXd own = body_jacobian(m, w, b, point, Axes::body);
@@ -117,11 +117,11 @@ TEST(Kinematics, AgreesWithTheReference) {
 
       const PointMotion coast = point_motion(m, coasting, b, point);
       const Vector6d jv = six(coast.angular_acceleration, coast.acceleration);
-      rate.take(distance(jacobian_rate_times_velocity(m, w, b, point), jv));
+      rate.take(error_of(jacobian_rate_times_velocity(m, w, b, point), jv));
       const Vector6d relative =
           jv - six(Vector3d::Zero(), coast.angular_velocity.cross(coast.velocity));
       rate.take(
-          distance(jacobian_rate_times_velocity(m, w, b, point, Axes::body), in_axes(r, relative)));
+          error_of(jacobian_rate_times_velocity(m, w, b, point, Axes::body), in_axes(r, relative)));
     }
   }
   // Rounding of a few dozen additions per body, up to 25 bodies deep.
@@ -317,9 +317,9 @@ TEST(Kinematics, SpecCaseT) {
     const auto entry = [&](int at) {
       return Vector3d(known[i][at], known[i][at + 1], known[i][at + 2]);
     };
-    EXPECT_LT(distance(body_pose(m, w, b).translation, entry(0)), 1e-13);
-    EXPECT_LT(distance(body_twist(m, w, b, Axes::ground), six(entry(3), entry(6))), 1e-13);
-    EXPECT_LT(distance(body_acceleration(m, w, b), six(entry(9), entry(12))), 1e-13);
+    EXPECT_LT(error_of(body_pose(m, w, b).translation, entry(0)), 1e-13);
+    EXPECT_LT(error_of(body_twist(m, w, b, Axes::ground), six(entry(3), entry(6))), 1e-13);
+    EXPECT_LT(error_of(body_acceleration(m, w, b), six(entry(9), entry(12))), 1e-13);
   }
 }
 
@@ -333,9 +333,9 @@ TEST(Kinematics, SpecCaseA) {
                          {-0.0468678502082815, -1.05411232545195, 1.2945404301821});
   const Vector6d rate = six({-3.22178192974603, 7.78297458925799, 18.1361220253673},
                             {-8.82739093643941, 3.10333604894798, 3.32490159522713});
-  EXPECT_LT(distance(body_twist(m, w, 6, Axes::body), v), 1e-13);
+  EXPECT_LT(error_of(body_twist(m, w, 6, Axes::body), v), 1e-13);
   const Vector6d classical = rate + six(Vector3d::Zero(), v.head<3>().cross(v.tail<3>()));
-  EXPECT_LT(distance(body_acceleration(m, w, 6, Axes::body), classical), 1e-13);
+  EXPECT_LT(error_of(body_acceleration(m, w, 6, Axes::body), classical), 1e-13);
 }
 
 }  // namespace
