@@ -2,10 +2,9 @@
 // What flexible bodies cost, as ratios in one run:
 //
 //   forward dynamics of one body with 14 modes beside that of a rigid arm of seven axes
-//   time per body of chains of 100, 1,000 and 10,000 beams of 4 modes (identical: one set of constants)
-//   a tree of 10 beams with 141 modes up to 100 Hz for some time (seconds as argument, default 300):
-//   simulated time over processor time
-//   constants of a beam with 100 and 300 modes
+//   time per body of chains of 100, 1,000 and 10,000 beams of 4 modes (identical: one set of
+//   constants) a tree of 10 beams with 141 modes up to 100 Hz for some time (seconds as argument,
+//   default 300): simulated time over processor time constants of a beam with 100 and 300 modes
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -87,7 +86,8 @@ void compare_chains() {
     }
     const double each = forward_time(b.finish(), 40, std::max(1, 2000 / count)) / count;
     if (first == 0.0) first = each;
-    std::printf("chain of %5d beams: %.2f us a body, ratio %.2f\n", count, 1e6 * each, each / first);
+    std::printf("chain of %5d beams: %.2f us a body, ratio %.2f\n", count, 1e6 * each,
+                each / first);
   }
 }
 
@@ -96,11 +96,14 @@ void run_ten_beams(double duration) {
   SimulationSettings settings{.duration = duration};
   MemoryRecorder record;
   settings.outputs = {"energy.*"};
+  settings.output_interval = 0.1;
   const SimulationResult r = simulate(m, ten_beams_state(m), settings, record);
-  std::printf("141 modes, %g s: %.2f s of processor time, %.1f times real time, drift %.1e, %lld steps\n",
-              r.simulated_time, r.processor_time, r.simulated_time / r.processor_time,
-              r.audit.energy_drift, static_cast<long long>(r.steps.steps));
-  for (const RunEvent& e : record.events()) std::printf("  %s: %s\n", e.kind.c_str(), e.detail.c_str());
+  std::printf(
+      "141 modes, %g s: %.2f s of processor time, %.1f times real time, drift %.1e, %lld steps\n",
+      r.simulated_time, r.processor_time, r.simulated_time / r.processor_time, r.audit.energy_drift,
+      static_cast<long long>(r.steps.steps));
+  for (const RunEvent& e : record.events())
+    std::printf("  %s: %s\n", e.kind.c_str(), e.detail.c_str());
 }
 
 void make_constants() {

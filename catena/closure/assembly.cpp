@@ -55,8 +55,8 @@ std::vector<int> free_columns(const LoopClosure& loop, const std::vector<std::ui
   return free;
 }
 
-// Without the modes of flexible bodies: hinges close a loop first, so that nothing is deflected which
-// need not be.
+// Without the modes of flexible bodies: hinges close a loop first, so that nothing is deflected
+// which need not be.
 std::vector<int> hinge_columns(const LoopClosure& loop, const std::vector<int>& columns) {
   std::vector<int> hinges;
   std::copy_if(columns.begin(), columns.end(), std::back_inserter(hinges),
@@ -359,8 +359,8 @@ Eigen::VectorXd consistent_velocity(const Mechanism& mechanism, const Eigen::Vec
       const std::vector<int> hinges = hinge_columns(loop, free);
       const Eigen::MatrixXd a = (rows * unit.asDiagonal())(Eigen::all, hinges);
       const Eigen::VectorXd open = rows * own;
-      if (!hinges.empty() &&
-          (open + a * least_norm(a, -open, kRankThreshold)).norm() <= kRounding * (1.0 + open.norm()))
+      if (!hinges.empty() && (open + a * least_norm(a, -open, kRankThreshold)).norm() <=
+                                 kRounding * (1.0 + open.norm()))
         free = hinges;
     }
     const auto project = [&](double threshold) {

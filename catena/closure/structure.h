@@ -111,8 +111,8 @@ struct Aggregate {
   // Every member has one freedom, so that columns are members; for kernels of fixed size.
   bool simple = false;
   bool flexible = false;  // modes of flexible bodies are among the members
-  int first_map = 0;     // rank by independents numbers, row by row
-  int independents = 0;  // freedoms − rank
+  int first_map = 0;      // rank by independents numbers, row by row
+  int independents = 0;   // freedoms − rank
 };
 
 // The user's function of a coupling, in plain numbers. Compiled once, for all instruction sets of

@@ -116,8 +116,7 @@ std::optional<Closed> random_loop(Random& random, int bodies, HingeType type) {
   const MatrixXd j = closure_rows(c, Reference(c.m));
   const VectorXd pivots = j.colPivHouseholderQr().matrixR().diagonal().cwiseAbs();
   constexpr double kClearly = 1e-3;  // far from a singular position
-  if (!flexible || j.rows() >= c.m.freedoms() ||
-      pivots[j.rows() - 1] < kClearly * pivots[0])
+  if (!flexible || j.rows() >= c.m.freedoms() || pivots[j.rows() - 1] < kClearly * pivots[0])
     return std::nullopt;
   // Velocities that keep it closed, by the reference's rows.
   c.state.v -= j.transpose() * (j * j.transpose()).ldlt().solve(j * c.state.v);
@@ -193,7 +192,7 @@ void compare_loops(HingeType type, unsigned seed, int wanted) {
   EXPECT_LT(balance.value, kLoopTolerance);
   EXPECT_LT(inverse.value, kLoopTolerance);
   EXPECT_LT(multipliers.value, 1e-8);  // the condition of the mass matrix times that of J M⁻¹ Jᵀ
-  EXPECT_LT(mass.value, 1e-8);  // its entries grow with those of X, at the worst chart
+  EXPECT_LT(mass.value, 1e-8);         // its entries grow with those of X, at the worst chart
   EXPECT_LT(hybrid_motion.value, kLoopTolerance);
   EXPECT_LT(hybrid_balance.value, kLoopTolerance);
 }
@@ -276,7 +275,8 @@ TEST(FlexibleForces, AgainstHingesThatAreLetGo) {
       for (std::size_t k = 0; k < m.hinges().size(); ++k) {
         const HingePlace &from = m.hinges()[k], &to = other.hinges()[k];
         if (k == h || from.freedoms == 0) continue;
-        state.q.segment(to.q_index, to.coordinates) = c.state.q.segment(from.q_index, from.coordinates);
+        state.q.segment(to.q_index, to.coordinates) =
+            c.state.q.segment(from.q_index, from.coordinates);
         state.v.segment(to.v_index, to.freedoms) = c.state.v.segment(from.v_index, from.freedoms);
         acceleration.segment(to.v_index, to.freedoms) =
             c.acceleration.segment(from.v_index, from.freedoms);

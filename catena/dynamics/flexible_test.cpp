@@ -148,8 +148,7 @@ TEST(FlexibleTrees, RuthlessModelSeesTheUndeformedBody) {
     const FlexibleReference reference(other);
     const VectorXd expected = reference.efforts(rest, c.acceleration, {}) + elastic;
     EXPECT_LT(relative(inverse_dynamics(m, c.state, c.acceleration), expected), kFlexibleTolerance);
-    EXPECT_LT(relative(forward_dynamics(m, c.state, expected), c.acceleration),
-              kFlexibleTolerance);
+    EXPECT_LT(relative(forward_dynamics(m, c.state, expected), c.acceleration), kFlexibleTolerance);
     EXPECT_LT((mass_matrix(m, c.state.q) - reference.mass_matrix(rest)).cwiseAbs().maxCoeff(),
               1e-11 * reference.mass_matrix(rest).maxCoeff());
   }

@@ -222,8 +222,7 @@ void InterbodyForces::add_deformation(const Eigen::VectorXd& acceleration, const
     const Node& node = entry(mechanism_->nodes(), body.node);
     const FlexibleScratch<double>& f = w.modes(body.node);
     Wrenchd force = f.bias + f.change * w.node(body.node).acceleration;
-    for (int k = 0; k < node.freedoms; ++k)
-      force += acceleration[node.v_index + k] * f.coupling[k];
+    for (int k = 0; k < node.freedoms; ++k) force += acceleration[node.v_index + k] * f.coupling[k];
     const HingePlace& hinge = entry(mechanism_->hinges(), node.hinge_index);
     add_to_body(hinge.child_body, force);
   }

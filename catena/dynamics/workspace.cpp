@@ -173,12 +173,12 @@ std::vector<int> stretch_ends(const Mechanism& mechanism) {
 void share_products(const Mechanism& mechanism, FlexibleStore<double>& store) {
   const auto tables = mechanism.flexible_tables();
   if (tables.empty()) return;
-  const auto largest = static_cast<int>(
-      std::max_element(tables.begin(), tables.end(),
-                       [](const FlexibleTable* a, const FlexibleTable* b) {
-                         return a->modes < b->modes;
-                       }) -
-      tables.begin());
+  const auto largest =
+      static_cast<int>(std::max_element(tables.begin(), tables.end(),
+                                        [](const FlexibleTable* a, const FlexibleTable* b) {
+                                          return a->modes < b->modes;
+                                        }) -
+                       tables.begin());
   double* const shape = store.body(largest).shape;
   double* const rates = store.body(largest).rates;
   for (std::size_t i = 0; i < tables.size(); ++i) {

@@ -147,7 +147,8 @@ class BeamMaker {
     if (s_.modes.count < 0) error("asks for a negative number of modes");
     if (s_.modes.count > kMostModes)
       error("asks for " + std::to_string(s_.modes.count) + " modes; at most " +
-            std::to_string(kMostModes) + " are computed for one beam: its highest modes are no beam "
+            std::to_string(kMostModes) +
+            " are computed for one beam: its highest modes are no beam "
             "vibrations any more; divide it into several, or ask for fewer");
     for (const double ratio : s_.damping.ratios)
       if (!(ratio >= 0.0))

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Internal: not part of the public interface; closure/rows.h needs it.
-//
-// Kinematics of the attachments of flexible bodies at a deformation η, for any scalar: pose, columns
-// W of the modes, and bias Ẇ η̇, in the attachment's frame. The sweeps and the closures of loops use
-// it. Cost: 12 n² for n modes. [docs/theory/flexible.md]
+// Kinematics of the attachments of flexible bodies at a deformation η, for any scalar: pose,
+// columns W of the modes, and bias Ẇ η̇, in the attachment's frame. The sweeps and the closures of
+// loops use it. Cost: 12 n² for n modes. [docs/theory/flexible.md]
 #pragma once
 
 #include <cstddef>

@@ -453,11 +453,12 @@ class Finisher {
       for (const LoopPlace& loop : m_.loops_)
         if (body.constants->model == FlexibleModel::ruthless &&
             std::find(loop.nodes.begin(), loop.nodes.end(), body.node) != loop.nodes.end())
-          found.push_back({Severity::error, at(d_.bodies, body.body).source,
-                           "flexible body '" + body.name +
-                               "' is part of a closed loop, and its ruthless model moves what hangs "
-                               "on it without displacing it, so that the loop could not stay closed; "
-                               "use 'model: consistent'"});
+          found.push_back(
+              {Severity::error, at(d_.bodies, body.body).source,
+               "flexible body '" + body.name +
+                   "' is part of a closed loop, and its ruthless model moves what hangs "
+                   "on it without displacing it, so that the loop could not stay closed; "
+                   "use 'model: consistent'"});
   }
 
   void report_loops() {

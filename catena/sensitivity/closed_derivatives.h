@@ -31,8 +31,8 @@ const HybridDerivatives& closed_hybrid_derivatives(const Mechanism& mechanism, c
                                                    SensitivityWorkspace& workspace,
                                                    std::span<const ExternalWrench> external);
 
-// Of a mechanism with flexible bodies: the efforts of its spanning tree at w.acceleration, less those
-// of passive elements, in w.effort.
+// Of a mechanism with flexible bodies: the efforts of its spanning tree at w.acceleration, less
+// those of passive elements, in w.effort.
 void flexible_tree_effort(const SweepInput& in, SensitivityWorkspace& w);
 
 // turned(l, k) += Σ_i ∂_k X_il x_i over the loops that were differentiated last: how Xᵀ x changes.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Closed loops with flexible members: a beam held at both ends against closed forms (static reaction,
-// frequency), and all derivatives and products of a four-bar with a flexible coupler, and of beams in
-// a tree, against differences of the dynamics.
+// Closed loops with flexible members: a beam held at both ends against closed forms (static
+// reaction, frequency), and all derivatives and products of a four-bar with a flexible coupler, and
+// of beams in a tree, against differences of the dynamics.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -72,7 +72,8 @@ Mechanism four_bar() {
     b.add_body(name, {.mass = 0.5,
                       .center_of_mass = {0.5 * length, 0, 0},
                       .inertia = SymMat3d::diagonal(1e-3, 0.04 * length, 0.04 * length)});
-  b.add_flexible_body("coupler", make_beam(s), {.mass = 0.1, .inertia = SymMat3d::diagonal(0.01, 0.01, 0.01)});
+  b.add_flexible_body("coupler", make_beam(s),
+                      {.mass = 0.1, .inertia = SymMat3d::diagonal(0.01, 0.01, 0.01)});
   b.add_hinge("drive", kWorld, "crank", pin);
   b.add_hinge("wrist", "crank", "coupler", at(0.3));
   b.add_hinge("pivot", kWorld, "rocker", at(1.2));

@@ -14,9 +14,9 @@
 //                 + turning_k · Σ_inboard rate δ
 //
 // and its transpose of the same sums the other way round. Directions of q are tangent directions
-// (inverse_derivatives.h). With flexible bodies the matrices of the tree are formed, by dual numbers,
-// and the products are made with them: O(N²). In a closed mechanism all vectors are over the independent freedoms,
-// dynamics().independent(), except efforts, which act at all freedoms.
+// (inverse_derivatives.h). With flexible bodies the matrices of the tree are formed, by dual
+// numbers, and the products are made with them: O(N²). In a closed mechanism all vectors are over
+// the independent freedoms, dynamics().independent(), except efforts, which act at all freedoms.
 #pragma once
 
 #include <span>

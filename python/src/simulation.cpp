@@ -181,8 +181,8 @@ void bind_results(py::module_& m) {
                ", closure_residual=" + number(a.closure_residual) + ")";
       });
   picklable(audit, &A::energy_drift, &A::energy_error, &A::energy_scale, &A::linear_momentum_drift,
-            &A::angular_momentum_drift, &A::closure_residual, &A::contact, &A::flexible, &A::initial_energy,
-            &A::final_energy, &A::work);
+            &A::angular_momentum_drift, &A::closure_residual, &A::contact, &A::flexible,
+            &A::initial_energy, &A::final_energy, &A::work);
   using S = StepStatistics;
   py::class_<S> steps(m, "StepStatistics", "How many steps an integrator took.");
   steps.def_readonly("steps", &StepStatistics::steps, "That were taken.")

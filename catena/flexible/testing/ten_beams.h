@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A mechanism for tests and studies of cost: a free hub and ten slender beams in a tree, 141 modes in
-// all, frequencies up to 100 Hz (nine bodies with 14 modes, one with 15). The size is that of the
-// manipulators that [Banerjee & Lemak 1991] is about.
+// A mechanism for tests and studies of cost: a free hub and ten slender beams in a tree, 141 modes
+// in all, frequencies up to 100 Hz (nine bodies with 14 modes, one with 15). The size is that of
+// the manipulators that [Banerjee & Lemak 1991] is about.
 #pragma once
 
 #include <cmath>
@@ -27,8 +27,8 @@ inline BeamSettings ten_beams_settings(int modes) {
   return s;
 }
 
-// The fitting at the root of a beam. Without it a hinge there would move next to no inertia: modes of a
-// clamped beam nearly contain its rotation.
+// The fitting at the root of a beam. Without it a hinge there would move next to no inertia: modes
+// of a clamped beam nearly contain its rotation.
 inline BodySettings ten_beams_root() {
   return {.mass = 0.3, .inertia = SymMat3d::diagonal(0.02, 0.02, 0.02)};
 }
@@ -42,14 +42,17 @@ inline Mechanism ten_beams() {
   for (int i = 0; i < 10; ++i) {
     const std::string name = "beam" + std::to_string(i);
     b.add_flexible_body(name, i == 9 ? other : usual, ten_beams_root());
-    HingeSettings hinge{.type = HingeType::revolute, .axes = {{0, i % 2 == 0 ? 1.0 : 0.0, i % 2 == 0 ? 0.0 : 1.0}}};
+    HingeSettings hinge{.type = HingeType::revolute,
+                        .axes = {{0, i % 2 == 0 ? 1.0 : 0.0, i % 2 == 0 ? 0.0 : 1.0}}};
     hinge.freedoms = {FreedomSettings{.damping = 0.3, .stiffness = 30.0}};
     // Five on the hub, in a ring, and one at the end of each.
     if (i < 5) {
       const double angle = 1.2566370614 * i;
-      hinge.frame_on_parent = {Rotationd::about_z(angle), {0.3 * std::cos(angle), 0.3 * std::sin(angle), 0.0}};
+      hinge.frame_on_parent = {Rotationd::about_z(angle),
+                               {0.3 * std::cos(angle), 0.3 * std::sin(angle), 0.0}};
     }
-    b.add_hinge("joint" + std::to_string(i), i < 5 ? "hub" : "beam" + std::to_string(i - 5) + ".tip", name, hinge);
+    b.add_hinge("joint" + std::to_string(i),
+                i < 5 ? "hub" : "beam" + std::to_string(i - 5) + ".tip", name, hinge);
   }
   return b.finish();
 }

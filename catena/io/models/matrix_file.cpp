@@ -122,8 +122,7 @@ class MatrixMarket {
 
 Eigen::MatrixXd read_dataset(const std::string& path, const std::string& name) {
   const hdf5::Quiet quiet;
-  if (name.empty())
-    throw Error(path + ": say which dataset: {file: " + path + ", dataset: /mass}");
+  if (name.empty()) throw Error(path + ": say which dataset: {file: " + path + ", dataset: /mass}");
   const hdf5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   if (!file.valid()) throw Error(path + ": cannot be opened as HDF5: " + hdf5::reason());
   const hdf5::Handle data = hdf5::open_dataset(file.get(), name.c_str(), path);
@@ -152,8 +151,7 @@ Eigen::MatrixXd read_dataset(const std::string& path, const std::string& name) {
 
 Eigen::MatrixXd read_matrix_file(const std::string& path, const std::string& dataset) {
   const std::string ending = lower(std::filesystem::path(path).extension().string());
-  if (ending == ".h5" || ending == ".hdf5" || ending == ".hdf")
-    return read_dataset(path, dataset);
+  if (ending == ".h5" || ending == ".hdf5" || ending == ".hdf") return read_dataset(path, dataset);
   if (ending == ".mtx") return MatrixMarket(path).read();
   throw Error(path + ": matrices are read from .mtx (Matrix Market) and .h5 (HDF5) files");
 }

@@ -54,8 +54,8 @@ bool read_matrix(Values& values, const Node& node, Eigen::MatrixXd& result) {
     if (i == 0) result.resize(rows, columns);
     if (columns != result.cols()) {
       values.error(line.line, "has " + std::to_string(columns) + " numbers in row " +
-                                  std::to_string(i + 1) + " and " +
-                                  std::to_string(result.cols()) + " in the first");
+                                  std::to_string(i + 1) + " and " + std::to_string(result.cols()) +
+                                  " in the first");
       return false;
     }
     for (Eigen::Index j = 0; j < columns; ++j) result(i, j) = row[index(j)];
@@ -88,8 +88,8 @@ void read_nodes(Values& values, const Node& node, std::vector<Vec3d>& nodes) {
   Eigen::MatrixXd positions;
   if (!read_matrix(values, node, positions)) return;
   if (positions.cols() != 3) {
-    values.error(node.line, "needs three coordinates for each node, not " +
-                                std::to_string(positions.cols()));
+    values.error(node.line,
+                 "needs three coordinates for each node, not " + std::to_string(positions.cols()));
     return;
   }
   for (Eigen::Index i = 0; i < positions.rows(); ++i)
@@ -143,9 +143,8 @@ void read_matrix_attachments(Values& values, const Node& node, MatricesBodySetti
     attachment.name = entry.key;
     if (entry.value->is_map()) {
       values.unknown_keys(*entry.value, keys_of("matrix_attachment"));
-      values.with(*entry.value, "nodes", [&](const Entry& e) {
-        read_node_numbers(values, *e.value, attachment.nodes);
-      });
+      values.with(*entry.value, "nodes",
+                  [&](const Entry& e) { read_node_numbers(values, *e.value, attachment.nodes); });
       values.with(*entry.value, "geometric_stiffness", [&](const Entry& e) {
         read_matrix_list(values, *e.value, attachment.geometric_stiffness);
       });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A flexible body by mass, stiffness and damping matrices in YAML: the key `matrices` of `flexible`.
+// A flexible body by mass, stiffness and damping matrices in YAML: the key `matrices` of
+// `flexible`.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flexible bodies by matrices in YAML, in the file and beside it, and what is said of mistakes in them
-// and in beams.
+// Flexible bodies by matrices in YAML, in the file and beside it, and what is said of mistakes in
+// them and in beams.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -103,8 +103,9 @@ TEST(YamlMatrices, ReadsAndWritesThem) {
 }
 
 TEST(YamlMatrices, FilesBesideTheModel) {
-  std::ofstream(folder() + "/m.mtx") << "%%MatrixMarket matrix coordinate real symmetric\n"
-                                        "% a comment\n6 6 6\n1 1 1\n2 2 1\n3 3 1\n4 4 2\n5 5 2\n6 6 2\n";
+  std::ofstream(folder() + "/m.mtx")
+      << "%%MatrixMarket matrix coordinate real symmetric\n"
+         "% a comment\n6 6 6\n1 1 1\n2 2 1\n3 3 1\n4 4 2\n5 5 2\n6 6 2\n";
   {
     const hdf5::Quiet quiet;
     const hdf5::Handle file(
@@ -124,9 +125,10 @@ TEST(YamlMatrices, FilesBesideTheModel) {
   }
   const std::string text(kAntenna);
   const std::size_t mass = text.find("mass: ["), clamped = text.find("clamped_nodes");
-  const std::string beside = text.substr(0, mass) +
-                             "mass: m.mtx\n        stiffness: {file: k.h5, dataset: stiffness}\n        " +
-                             text.substr(clamped);
+  const std::string beside =
+      text.substr(0, mass) +
+      "mass: m.mtx\n        stiffness: {file: k.h5, dataset: stiffness}\n        " +
+      text.substr(clamped);
   expect_antenna(beside);
   EXPECT_THAT(messages(with(beside, "m.mtx", "missing.mtx")), HasSubstr("cannot be opened"));
   EXPECT_THAT(messages(with(beside, "dataset: stiffness", "dataset: mass")), HasSubstr("mass"));
@@ -174,8 +176,9 @@ TEST(YamlMatrices, MistakesAreNamed) {
               HasSubstr("geometric stiffness"));
   EXPECT_THAT(messages(with(kAntenna, "      modes: 3", "      length: 2\n      modes: 3")),
               HasSubstr("'length:', which is a word of beams"));
-  EXPECT_THAT(messages(with(kAntenna, "nodes: [[0, 0, 0], [1.2, 0, 0]]", "nodes: [[0, 0], [1, 0]]")),
-              HasSubstr("three coordinates"));
+  EXPECT_THAT(
+      messages(with(kAntenna, "nodes: [[0, 0, 0], [1.2, 0, 0]]", "nodes: [[0, 0], [1, 0]]")),
+      HasSubstr("three coordinates"));
   EXPECT_THAT(messages(with(kAntenna, "[0, 1, 0, 0, 0, 0]", "[0, 1, 0]")),
               HasSubstr("3 numbers in row 2"));
   EXPECT_THAT(messages(with(kAntenna, "damping: 0.01", "damping: 1.5")),

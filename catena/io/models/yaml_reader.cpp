@@ -402,8 +402,8 @@ class YamlReader {
     const auto weld = [&](const std::string& name) {
       const std::string part = p.body + "." + name;
       const std::vector<Body>& bodies = builder_.description().bodies;
-      if (name.empty() || std::any_of(bodies.begin(), bodies.end(),
-                                      [&](const Body& b) { return b.name == part; }))
+      if (name.empty() ||
+          std::any_of(bodies.begin(), bodies.end(), [&](const Body& b) { return b.name == part; }))
         return;
       builder_.add_body(part);
       builder_.add_hinge(part, p.body, part, {.type = HingeType::weld});

@@ -288,10 +288,11 @@ class Writer {
              "hinge '" + hinge.name + "' is custom: its functions are code and cannot be written"});
     for (const Body& body : d.bodies)
       if (body.flexible && !body.flexible->beam && matrices_of(body.flexible) == nullptr)
-        problems.push_back({Severity::error, body.source,
-                            "flexible body '" + body.name +
-                                "' was made of constants, not of a beam or of matrices; those cannot be "
-                                "written"});
+        problems.push_back(
+            {Severity::error, body.source,
+             "flexible body '" + body.name +
+                 "' was made of constants, not of a beam or of matrices; those cannot be "
+                 "written"});
     for (const Coupling& coupling : d.couplings)
       if (coupling.function)
         problems.push_back(

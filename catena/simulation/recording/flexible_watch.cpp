@@ -72,9 +72,10 @@ double deflection_of(const FlexibleBody& b, const Eigen::VectorXd& eta) {
 }  // namespace
 
 FlexibleWatch::FlexibleWatch(const Mechanism& mechanism, double output_interval)
-    : mechanism_(mechanism), workspace_(mechanism), interval_(0.1 * output_interval) {
-  if (mechanism.has_flexible_bodies())
-    update_kinematics(mechanism, mechanism.default_state().q, workspace_);
+    : mechanism_(mechanism), interval_(0.1 * output_interval) {
+  if (!mechanism.has_flexible_bodies()) return;
+  workspace_ = std::make_unique<Workspace>(mechanism);
+  update_kinematics(mechanism, mechanism.default_state().q, *workspace_);
   for (const FlexiblePlace& place : mechanism.flexible_bodies()) {
     const FlexibleBody& b = *place.constants;
     FlexibleDomain domain;
@@ -101,12 +102,12 @@ double FlexibleWatch::pivot_of(std::size_t body, const Eigen::VectorXd& eta) con
   columns.topLeftCorner(n, n).setIdentity();
   Eigen::MatrixXd frame_part = Eigen::MatrixXd::Zero(n + freedoms, n + freedoms);
   for (int k = 0; k < freedoms; ++k) {
-    const Twistd own = motion_map_column(mechanism_, workspace_, frame, k);
-    columns.col(n + k).tail(6) = to_eigen(Ad_inverse(workspace_.node(place.node).to_parent, own));
+    const Twistd own = motion_map_column(mechanism_, *workspace_, frame, k);
+    columns.col(n + k).tail(6) = to_eigen(Ad_inverse(workspace_->node(place.node).to_parent, own));
     const Wrenchd momentum = load_inertia<double>(node) * own;
     for (int l = 0; l < freedoms; ++l)
       frame_part(n + l, n + k) =
-          dot(momentum, motion_map_column(mechanism_, workspace_, frame, l));
+          dot(momentum, motion_map_column(mechanism_, *workspace_, frame, l));
   }
   return smallest_pivot(columns.transpose() * inertia_at(b, eta) * columns + frame_part) /
          usual_pivot_[body];
@@ -115,7 +116,7 @@ double FlexibleWatch::pivot_of(std::size_t body, const Eigen::VectorXd& eta) con
 void FlexibleWatch::look(double time, const State& state, std::vector<RunEvent>& log) {
   if (domains_.empty() || time < last_ + interval_) return;
   last_ = time;
-  update_kinematics(mechanism_, state.q, state.v, workspace_);
+  update_kinematics(mechanism_, state.q, state.v, *workspace_);
   for (std::size_t i = 0; i < domains_.size(); ++i) {
     const FlexiblePlace& place = mechanism_.flexible_bodies()[i];
     const FlexibleBody& b = *place.constants;
@@ -129,10 +130,9 @@ void FlexibleWatch::look(double time, const State& state, std::vector<RunEvent>&
       log.push_back({time, "flexible", place.name, text});
     };
     const double deflection = deflection_of(b, eta);
-    const double rate =
-        first_frequency_[i] > 0.0
-            ? norm(workspace_.node(place.node).twist.angular) / first_frequency_[i]
-            : 0.0;
+    const double rate = first_frequency_[i] > 0.0
+                            ? norm(workspace_->node(place.node).twist.angular) / first_frequency_[i]
+                            : 0.0;
     // Only what is deformed loses inertia: the factorization would cost more than the rest.
     const double pivot = deflection > kDeformed || b.size == 0.0 ? pivot_of(i, eta) : 1.0;
     d.deflection = std::max(d.deflection, deflection);
@@ -152,7 +152,8 @@ void FlexibleWatch::look(double time, const State& state, std::vector<RunEvent>&
     tell(told.pivot, pivot < kLeastPivot,
          "the inertia of flexible body '" + place.name + "' has nearly lost a direction (pivot " +
              short_number(pivot, 2) +
-             " of that at rest): it is deformed beyond the domain of its model; divide the body into "
+             " of that at rest): it is deformed beyond the domain of its model; divide the body "
+             "into "
              "several in a row, or take fewer modes");
   }
 }
@@ -163,8 +164,8 @@ std::vector<double> FlexibleWatch::save() const {
   for (std::size_t i = 0; i < domains_.size(); ++i) {
     const Reported& told = reported_[i];
     for (const double x :
-         {domains_[i].deflection, domains_[i].rate, domains_[i].pivot,
-          told.deflection ? 1.0 : 0.0, told.rate ? 1.0 : 0.0, told.pivot ? 1.0 : 0.0})
+         {domains_[i].deflection, domains_[i].rate, domains_[i].pivot, told.deflection ? 1.0 : 0.0,
+          told.rate ? 1.0 : 0.0, told.pivot ? 1.0 : 0.0})
       s.push_back(x);
   }
   return s;

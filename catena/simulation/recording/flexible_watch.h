@@ -7,13 +7,15 @@
 //               second order only, for some tenth of it
 //   rate        |ω| of the frame over the first natural frequency ω1 (frame clamped): modes of the
 //               body at rest represent it well while the motion is slow against them
-//   pivot       smallest pivot of the inertia M̄(η) of its modes and of the hinge that moves its frame,
+//   pivot       smallest pivot of the inertia M̄(η) of its modes and of the hinge that moves its
+//   frame,
 //               over what it is in the undeformed body: zero where M̄ stops being an inertia
 //
 // Each is logged once for a body, with the remedy, when it passes its limit; the largest of the run
 // are in the audit. Cost: one kinematics sweep, and (n + 6)³/6 for each body that is deflected.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,7 +46,7 @@ class FlexibleWatch {
   double pivot_of(std::size_t body, const Eigen::VectorXd& eta) const;
 
   const Mechanism& mechanism_;
-  Workspace workspace_;
+  std::unique_ptr<Workspace> workspace_;  // none without flexible bodies
   double interval_;
   double last_ = -1.0;  // when it looked
   std::vector<FlexibleDomain> domains_;
