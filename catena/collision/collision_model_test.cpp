@@ -38,6 +38,7 @@ std::string write(const std::string& name, const std::string& text) {
 }
 
 TEST(Collisions, GroupsAndNeighbours) {
+  if (!has_fcl()) GTEST_SKIP() << "needs FCL";
   const Mechanism m = from_yaml(R"(
 bodies:
   table: {mass: 1, inertia: [1, 1, 1], collisions: [{shape: box, size: [1, 1, 0.1]}]}
@@ -86,6 +87,7 @@ std::string tetrahedron(int faces) {
 }
 
 TEST(Collisions, MeshesAreToldAbout) {
+  if (!has_fcl()) GTEST_SKIP() << "needs FCL";
   write("closed.stl", tetrahedron(4));
   write("open.stl", tetrahedron(3));
   write("flat.stl", tetrahedron(1));

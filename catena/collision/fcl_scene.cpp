@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "catena/collision/fcl_scene.h"
 
+#ifdef CATENA_HAS_FCL
+
 #include <algorithm>
 #include <cmath>
 #include <exception>
@@ -134,3 +136,30 @@ std::optional<Vec3d> FclScene::direction(int a, int b) const {
 }
 
 }  // namespace catena
+
+#else  // A build without FCL.
+
+#include "catena/base/error.h"
+
+namespace catena {
+
+struct FclScene::Objects {
+  std::vector<std::pair<int, int>> pairs;
+};
+
+bool has_fcl() { return false; }
+
+FclScene::FclScene(std::span<const ConvexShape* const>) {
+  throw Error(
+      "collisions between shapes need FCL, which this build of Catena does not have: install it "
+      "(Debian: libfcl-dev), configure and build again; contacts with a plane (ground:, --ground) "
+      "need nothing");
+}
+FclScene::~FclScene() = default;
+void FclScene::place(int, const Transformd&, double) {}
+const std::vector<std::pair<int, int>>& FclScene::close_pairs() { return objects_->pairs; }
+std::optional<Vec3d> FclScene::direction(int, int) const { return {}; }
+
+}  // namespace catena
+
+#endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Broad phase and directions of separation by FCL, the Flexible Collision Library [Pan, Chitta &
 // Manocha 2012]. The only file that includes FCL is fcl_scene.cpp; a build without the package
-// compiles fcl_missing.cpp instead, with the same functions.
+// has functions that say so.
 #pragma once
 
 #include <memory>

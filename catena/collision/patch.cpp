@@ -23,6 +23,7 @@ constexpr double kEdgeBetter = 1e-6;
 // Points of a clipped polygon that are this close are one (m).
 constexpr double kSamePoint = 1e-9;
 constexpr double kOnePlace = 1e-4;
+constexpr double kNotLowest = 1e-6;
 constexpr double kNoSine = 1e-9;
 
 // One shape's face and the points of the other above it.
@@ -165,6 +166,8 @@ void without_face(const Sides& sides, double margin, std::vector<PatchPoint>& po
   const Vec3d n = sides.normal;
   const std::vector<Vec3d> top = support_feature(sides.point, -n, kLyingAngle);
   const std::vector<Vec3d> bottom = support_feature(sides.plane, n, kLyingAngle);
+  // Points that are not the lowest and the highest ones say nothing about the gap.
+  const Vec3d lowest = support(sides.point, -n), highest = support(sides.plane, n);
   const auto add = [&](const Vec3d& core, const Vec3d& on_plane) {
     PatchPoint p = make_point(sides, core, on_plane);
     const PlacedShape& s = sides.plane;
@@ -187,13 +190,23 @@ void without_face(const Sides& sides, double margin, std::vector<PatchPoint>& po
       low = std::max(low, 0.0);
       high = std::min(high, length);
       if (high - low > kSamePoint) {
-        for (const double s : {low, high}) add(top[0] + s * unit, bottom[0]);
-        return;
+        const std::size_t before = points.size();
+        double least = std::numeric_limits<double>::infinity();
+        for (const double s : {low, high}) {
+          add(top[0] + s * unit, highest);
+          least = std::min(least, dot(top[0] + s * unit - lowest, n));
+        }
+        if (points.size() > before && least <= kNotLowest) return;
+        points.resize(before);
       }
     }
   }
-  const auto [on_top, on_bottom] = closest_points(top, bottom);
-  add(on_top, on_bottom);
+  const auto [on_top, on_bottom] = closest_points(support_feature(sides.point, -n, kFlatAngle),
+                                                  support_feature(sides.plane, n, kFlatAngle));
+  if (dot(on_top - lowest, n) - dot(on_bottom - highest, n) > kNotLowest)
+    add(lowest, highest);
+  else
+    add(on_top, on_bottom);
 }
 
 }  // namespace

@@ -5,11 +5,11 @@
 // is largest, and equal, for the n looked for. So n is found by candidates, and rounding of where
 // they come from costs nothing:
 //
-//   points and segments (sphere, capsule)      closed forms, against polytopes over their faces
-//   point and cylinder                         closed form
-//   polytopes with few edges (box and box)     all face normals and products of edges
-//   other polytopes, cylinders                 from a guess (FCL): faces and edges near it,
-//   polished
+//   points and segments (sphere, capsule)    closed forms, against polytopes over their faces
+//   point and cylinder                       closed form
+//   polytopes with few edges (box and box)   all face normals, products of edges, nearest faces
+//   other polytopes, cylinders               from a guess (FCL): faces and edges near it, polished
+//                                            (distances to 1e-5 m; exact on faces)
 //
 // Cost: some microseconds. References: [Ericson 2005] for the closed forms.
 #pragma once

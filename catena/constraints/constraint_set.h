@@ -353,7 +353,7 @@ class ConstraintSet {
   MultiplierDynamics dynamics_;
   Workspace workspace_;
   std::vector<Thing> things_;
-  int fixed_ = 0;  // things that are no slots
+  int fixed_ = 0;             // things that are no slots
   Eigen::VectorXd velocity_;  // of the last forward()
   double clearance_ = 1.0;
   double ahead_ = 0.0;

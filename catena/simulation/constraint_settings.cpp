@@ -165,9 +165,9 @@ LockSettings read_lock(Values& values, const Entry& e, const Mechanism& m, const
 
 ContactSettings read_contact(Values& values, const Entry& e, const Reader& read) {
   static const std::vector<std::string> kKeys{
-      "type",       "body",        "point",        "radius",   "shape",
-      "size",       "length",      "axis",         "rim",      "rim_axis",
-      "plane_body", "plane_point", "plane_normal", "plane_radius", "friction", "restitution"};
+      "type",         "body",         "point",    "radius",     "shape",      "size",
+      "length",       "axis",         "rim",      "rim_axis",   "plane_body", "plane_point",
+      "plane_normal", "plane_radius", "friction", "restitution"};
   values.unknown_keys(*e.value, kKeys);
   ContactSettings s;
   s.name = e.key;

@@ -98,9 +98,8 @@ class SettingsReader {
     values_.each(node, "constraints", [&](const Entry& e) {
       read_constraint(values_, e, mechanism_, folder_, a.constraints);
     });
-    values_.with(node, "ground", [&](const Entry& e) {
-      read_ground(values_, *e.value, mechanism_, folder_, a);
-    });
+    values_.with(node, "ground",
+                 [&](const Entry& e) { read_ground(values_, *e.value, mechanism_, folder_, a); });
     values_.with(node, "collisions", [&](const Entry& e) {
       read_collisions(values_, *e.value, mechanism_, a.collisions);
     });

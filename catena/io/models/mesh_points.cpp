@@ -129,9 +129,9 @@ std::vector<Vec3d> mesh_points(const std::string& file, std::string& why, int* o
     points.clear();
   }
   if (open_edges != nullptr)
-    *open_edges = count_open_edges(ending == "stl"
-                                       ? triangles_in_order(points)
-                                       : obj_faces(bytes, static_cast<int>(points.size())));
+    *open_edges =
+        count_open_edges(ending == "stl" ? triangles_in_order(points)
+                                         : obj_faces(bytes, static_cast<int>(points.size())));
   return points;
 }
 

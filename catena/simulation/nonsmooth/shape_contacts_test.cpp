@@ -8,6 +8,7 @@
 
 #include "catena/base/index.h"
 #include "catena/collision/collisions.h"
+#include "catena/collision/fcl_scene.h"
 #include "catena/io/models/yaml.h"
 #include "catena/simulation/settings_file.h"
 #include "catena/simulation/testing/simulate_test_support.h"
@@ -73,6 +74,7 @@ hinges:
 // Along the line of centres the velocities are those of Newton's law with the smaller restitution,
 // across it they stay (the smaller friction is none); momentum is kept.
 TEST(ShapeContacts, BallsCollide) {
+  if (!has_fcl()) GTEST_SKIP() << "needs FCL";
   Scene s(kTwoBalls, "{method: time-stepping, step: 1e-3, duration: 0.5, collisions: true}");
   // They touch at an angle of 30 degrees to the x axis.
   const double angle = M_PI / 6.0;
@@ -111,6 +113,7 @@ hinges:
 
 // Two boxes on a box of the ground: they rest, and the impulses carry their weights.
 TEST(ShapeContacts, Stack) {
+  if (!has_fcl()) GTEST_SKIP() << "needs FCL";
   Scene s(kStack,
           "{method: time-stepping, step: 1e-3, duration: 0.5, collisions: {friction: 0.5}}");
   s.put(0, {0.0, 0.0, 0.2});
@@ -125,6 +128,7 @@ TEST(ShapeContacts, Stack) {
 
 // v = v0 − μ g t until it rests; the lower box is pushed along by the same friction.
 TEST(ShapeContacts, BoxSlidesOnBox) {
+  if (!has_fcl()) GTEST_SKIP() << "needs FCL";
   Scene s(R"(
 bodies:
   floor: {mass: 1, inertia: [1, 1, 1], collisions: [{shape: box, size: [9, 9, 0.2], friction: 0}]}
@@ -216,6 +220,7 @@ ground:
 
 // What the drop of a pile must hold, of which `make contact-study` has larger ones.
 TEST(ShapeContacts, PileOfBoxes) {
+  if (!has_fcl()) GTEST_SKIP() << "needs FCL";
   constexpr int kBoxes = 4;
   std::string bodies, hinges;
   for (int k = 0; k < kBoxes; ++k) {
@@ -245,6 +250,7 @@ TEST(ShapeContacts, PileOfBoxes) {
 }
 
 TEST(ShapeContacts, OverlapIsPushedApart) {
+  if (!has_fcl()) GTEST_SKIP() << "needs FCL";
   Scene s(kStack, "{method: time-stepping, step: 1e-3, duration: 0.2, collisions: true}");
   s.put(0, {0.0, 0.0, 0.195});
   s.put(1, {0.0, 0.0, 0.395});
@@ -279,6 +285,7 @@ TEST(ShapeContacts, CarOnHills) {
 }
 
 TEST(ShapeContacts, EventMethodsAreRefusedOrReplaced) {
+  if (!has_fcl()) GTEST_SKIP() << "needs FCL";
   Scene s(kStack, "{duration: 0.01, collisions: true}");
   s.put(0, {0.0, 0.0, 0.2});
   s.put(1, {0.0, 0.0, 0.5});
