@@ -9,7 +9,7 @@ mkdir -p "$runs"
 catena=$build/apps/catena/catena
 write_run=$build/tests/catena_write_run
 
-for what in pendulum four_bar bare million; do
+for what in pendulum four_bar bare million hills; do
   "$write_run" "$what" models "$runs/$what.h5"
   "$catena" report "$runs/$what.h5" -o "$runs/$what.html" 2> "$runs/$what.notes"
 done

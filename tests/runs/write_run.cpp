@@ -9,6 +9,7 @@
 //   bare       the same without visuals, to be drawn from its hinges
 //   slow       the double pendulum, a row every 10 ms until it is killed
 //   million    a million rows with one outlier
+//   hills      a pendulum above a height field, with figures of a flexible body in its audit
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -126,6 +127,20 @@ void million(const std::string& models, const std::string& out) {
   writer.finish("{}", true);
 }
 
+void hills(const std::string& models, const std::string& out) {
+  const std::string path = models + "/pendulum.yaml";
+  const Mechanism mechanism = load(path);
+  RunHeader header = header_of(mechanism, path);
+  header.settings_json = R"({"duration": 1, "ground": {"height_field": {"origin": [-1, -2],
+      "spacing": [0.5, 1], "heights": [[0, 0.1, 0], [0.2, -0.3, 0.1]]}}})";
+  RunWriter writer(out, header, true);
+  for (int i = 0; i <= 10; ++i)
+    writer.append(std::vector<double>{0.1 * i, std::sin(0.1 * i), std::cos(0.1 * i)});
+  writer.finish(R"({"audit": {"energy_drift": 1e-9, "flexible": {
+                    "arm.boom": {"deflection": 0.15, "rate": 0.5, "pivot": 0.9}}}})",
+                true);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -137,8 +152,10 @@ int main(int argc, char** argv) {
       four_bar(argv[2], argv[3], what == "bare");
     else if (what == "million")
       million(argv[2], argv[3]);
+    else if (what == "hills")
+      hills(argv[2], argv[3]);
     else {
-      std::fprintf(stderr, "usage: write_run pendulum|four_bar|bare|slow|million MODELS OUT\n");
+      std::fprintf(stderr, "usage: write_run pendulum|four_bar|bare|slow|million|hills MODELS OUT\n");
       return 2;
     }
   } catch (const std::exception& error) {

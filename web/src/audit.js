@@ -17,9 +17,18 @@ const figures = [
   ['contact.restored', 'energy restored', 'J', null, null, 'time-stepping: missed by the steps and put back'],
 ];
 
+// Of each flexible body, how far it came to the limits of its model.
+const flexibleFigures = [
+  ['deflection', 'deflection', 'of its length', 0.1, 0.2, 'the model holds for about a tenth'],
+  ['rate', 'rate of turn', 'of its first frequency', 1, 3, 'angular velocity over the first natural frequency'],
+];
+const figuresOf = (audits) => [...figures, ...[...new Set(audits.flatMap(({ flexible }) => Object.keys(flexible ?? {})))].flatMap((body) =>
+  flexibleFigures.map(([key, title, ...rest]) => [['flexible', body, key], `${body}: ${title}`, ...rest]))];
+
 const notConserved = new Set(['linear_momentum_drift', 'angular_momentum_drift']);
 
-const read = (audit, key) => key.split('.').reduce((at, part) => at?.[part], audit);
+// Names of bodies have dots: a list of keys, or keys with dots between them.
+const read = (audit, key) => (Array.isArray(key) ? key : key.split('.')).reduce((at, part) => at?.[part], audit);
 
 function judge(value, good, usable) {
   if (good === null || typeof value !== 'number') return '';
@@ -34,7 +43,7 @@ const texts = {
 };
 
 export function verdict(audit) {
-  const all = figures.map(([key, , , good, usable]) => judge(read(audit, key), good, usable));
+  const all = figuresOf([audit]).map(([key, , , good, usable]) => judge(read(audit, key), good, usable));
   return ['poor', 'fair', 'good'].find((word) => all.includes(word)) ?? '';
 }
 
@@ -49,7 +58,7 @@ export function auditContent(runs) {
   });
   const head = runs.length > 1
     ? [element('tr', {}, ...['', ...runs.map(({ label }) => label), '', ''].map((title) => element('th', {}, title)))] : [];
-  const rows = figures.filter(([key]) => audits.some((audit) => read(audit, key) !== undefined)).map(([key, title, unit, good, usable, about]) => {
+  const rows = figuresOf(audits).filter(([key]) => audits.some((audit) => read(audit, key) !== undefined)).map(([key, title, unit, good, usable, about]) => {
     const values = audits.map((audit) => read(audit, key));
     const words = values.map((value) => judge(value, good, usable));
     const cells = values.map((value) => element('td', { className: 'number' },

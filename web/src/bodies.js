@@ -108,6 +108,36 @@ export function bodyObject(body, index, meshes, size, report) {
   return group;
 }
 
+// A height field of the ground: heights along z on a grid from `origin`, two triangles a cell.
+export function heightFieldObject({ origin, spacing, heights }, dark) {
+  const [rows, columns] = [heights.length, heights[0].length];
+  const points = heights.flatMap((row, j) => row.flatMap((z, i) => [origin[0] + i * spacing[0], origin[1] + j * spacing[1], z]));
+  const faces = [];
+  const lines = [];
+  for (let j = 0; j < rows; ++j)
+    for (let i = 0; i < columns; ++i) {
+      const at = j * columns + i;
+      if (i + 1 < columns) lines.push(at, at + 1);
+      if (j + 1 < rows) lines.push(at, at + columns);
+      if (i + 1 < columns && j + 1 < rows) faces.push(at, at + 1, at + columns, at + 1, at + columns + 1, at + columns);
+    }
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute('position', new THREE.Float32BufferAttribute(points, 3));
+  geometry.setIndex(faces);
+  geometry.computeVertexNormals();
+  const look = new THREE.MeshStandardMaterial({
+    color: dark ? '#2b313b' : '#dfe3ea', roughness: 0.9, side: THREE.DoubleSide, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1,
+  });
+  const mesh = new THREE.Mesh(geometry, look);
+  mesh.receiveShadow = true;
+  mesh.userData.body = 'ground';
+  const edges = new THREE.BufferGeometry();
+  edges.setAttribute('position', geometry.attributes.position);
+  edges.setIndex(lines);
+  mesh.add(new THREE.LineSegments(edges, new THREE.LineBasicMaterial({ color: dark ? '#4a515e' : '#b9c0cb' })));
+  return mesh;
+}
+
 // See-through, with its edges.
 const collisionLook = () => new THREE.MeshBasicMaterial({ color: '#22c55e', transparent: true, opacity: 0.3, depthWrite: false });
 

@@ -106,6 +106,14 @@ export function showModes(page, data, chosen, onChoose) {
 
 const rate = (real) => (Math.abs(real) < 1e-9 ? 'drifts' : `${real > 0 ? 'grows' : 'decays'}, ${pretty(real, 4)} 1/s`);
 
+// A height field has thousands of numbers.
+function withoutHeights(settings) {
+  const field = settings.ground?.height_field;
+  if (!field?.heights) return settings;
+  const heights = `${field.heights.length} rows of ${field.heights[0].length}`;
+  return { ...settings, ground: { ...settings.ground, height_field: { ...field, heights } } };
+}
+
 export function showSettings(page, data) {
   const about = {
     model: data.title, model_file: data.model_path, run: data.path, kind: data.kind,
@@ -113,7 +121,7 @@ export function showSettings(page, data) {
     bodies: data.bodies.length, hinges: data.hinges.length,
   };
   for (const key of Object.keys(about)) if (about[key] === '' || about[key] === undefined) delete about[key];
-  page.replaceChildren(...sections(about, data.status === 'model' ? 'Model' : 'This run'), ...sections(data.settings ?? {}, 'Settings'));
+  page.replaceChildren(...sections(about, data.status === 'model' ? 'Model' : 'This run'), ...sections(withoutHeights(data.settings ?? {}), 'Settings'));
   if (data.notes.length > 0)
     page.append(element('h3', {}, 'Notes'), ...data.notes.map((note) => element('p', { className: 'note' }, note)));
 }

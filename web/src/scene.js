@@ -2,6 +2,7 @@
 import * as THREE from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import { Arrows } from './arrows.js';
+import { heightFieldObject } from './bodies.js';
 import { niceBelow } from './data.js';
 import { corners, Figure } from './figure.js';
 import { addLabels } from './labels.js';
@@ -121,7 +122,8 @@ export class Scene {
     scene.fog = new THREE.Fog(scene.background, 4 * size, 9 * size);
   }
 
-  // The planes that contacts touch, where they are; without any, a floor below everything.
+  // The planes that contacts touch and the height field, where they are; without any, a floor below
+  // everything.
   addGround(centre, dark) {
     const { size, own, up, box, data } = this;
     this.grounds = [];
@@ -147,7 +149,9 @@ export class Scene {
       // Under the middle of what moves.
       else add(this.scene, centre.clone().addScaledVector(normal, point.clone().sub(centre).dot(normal)), normal);
     }
-    if (data.planes.length > 0) return;
+    const field = data.settings?.ground?.height_field;
+    if (field?.heights) this.scene.add(heightFieldObject(field, dark));
+    if (data.planes.length > 0 || field?.heights) return;
     const height = Math.min(...corners(box).map((p) => p.dot(up))) - 0.04 * size;
     add(this.scene, centre.clone().projectOnPlane(up).addScaledVector(up, height), up);
   }

@@ -45,6 +45,22 @@ await test('a slope is drawn as it lies', async (page) => {
   await page.screenshot({ path: join(RUNS, 'slope.png') });
 });
 
+await test('a height field is drawn, and its numbers are not listed', async (page) => {
+  await open(page, 'hills');
+  const [corners, floors] = await page.evaluate(() => {
+    let field = null;
+    window.catena.scene.scene.traverse((part) => { if (part.userData.body === 'ground') field = part; });
+    return [[...field.geometry.attributes.position.array], window.catena.scene.grounds.length];
+  });
+  // 0.5 m apart along x and 1 m along y, from (-1, -2).
+  const expected = [-1, -2, 0, -0.5, -2, 0.1, 0, -2, 0, -1, -1, 0.2, -0.5, -1, -0.3, 0, -1, 0.1];
+  assert.equal(corners.length, expected.length);
+  corners.forEach((x, i) => near(x, expected[i], 1e-6));
+  assert.equal(floors, 0);
+  await page.click('#tab-settings');
+  assert.match(await page.textContent('#page-settings'), /2 rows of 3/);
+});
+
 await test('contact forces carry the weight', async (page) => {
   await open(page, 'landing');
   await setTime(page, 0.1);

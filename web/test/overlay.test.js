@@ -51,6 +51,14 @@ await test('a run that lost its energy gets a poor verdict', async (page) => {
   assert.match(await page.locator('p.verdict').textContent(), /^Poor/);
 });
 
+await test('a flexible body near the limits of its model makes the verdict fair', async (page) => {
+  await open(page, 'hills');
+  await page.click('#tab-audit');
+  assert.match(await page.locator('p.verdict').textContent(), /^Fair/);
+  const row = await page.locator('.audit tr', { hasText: 'arm.boom: deflection' }).locator('td').allTextContents();
+  assert.deepEqual(row, ['0.15', 'of its length', 'fair']);
+});
+
 await test('what was asked for is plotted at first, and no quaternions', async (page) => {
   const chosen = () => page.evaluate(() => window.catena.plots.chosen);
   await open(page, 'landing');
