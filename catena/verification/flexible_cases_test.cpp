@@ -204,7 +204,7 @@ TEST(TrussWithDeadMasses, SpectraInterlaceAndFollowFromTheModalBody) {
   }
 }
 
-// ---- Zero dynamics of a flexible link, [Ider 1989] ----------------------------------------------
+// ---- Zero dynamics of a flexible link, [Ider 1989b] ---------------------------------------------
 
 BeamSettings flexible_link(int modes) {
   BeamSettings s{.length = 2.7};
