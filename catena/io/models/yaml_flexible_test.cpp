@@ -5,6 +5,7 @@
 
 #include "catena/flexible/beam.h"
 #include "catena/io/models/yaml.h"
+#include "catena/io/testing/edited_text.h"
 #include "catena/model/builder.h"
 
 namespace catena {
@@ -37,12 +38,6 @@ std::string messages(const std::string& text) {
   const Reading reading = read_yaml_text(text, "crane.yaml");
   for (const Diagnostic& d : reading.diagnostics) all += d.text() + "\n";
   return all;
-}
-
-std::string with(std::string text, const std::string& what, const std::string& by) {
-  const std::size_t at = text.find(what);
-  EXPECT_NE(at, text.npos) << what;
-  return text.replace(at, what.size(), by);
 }
 
 TEST(YamlFlexible, ReadsABeam) {
@@ -101,14 +96,17 @@ TEST(YamlFlexible, EqualBeamsShareTheirConstants) {
 }
 
 TEST(YamlFlexible, MistakesNameFileLineAndRemedy) {
-  const std::string outside = messages(with(kCrane, "tip: 2.0", "tip: 2.5"));
+  const std::string outside = messages(test::with(kCrane, "tip: 2.0", "tip: 2.5"));
   EXPECT_THAT(outside, HasSubstr("crane.yaml:5: error:"));
   EXPECT_THAT(outside, HasSubstr("attachment 'tip' at station 2.5 outside the body"));
-  EXPECT_THAT(messages(with(kCrane, "modes: 14", "modes: 3")), HasSubstr("Craig-Bampton needs 12"));
-  EXPECT_THAT(messages(with(kCrane, "modes: 14", "mode: 14")), HasSubstr("modes"));
-  EXPECT_THAT(messages(with(kCrane, "shape: tube", "shape: pipe")), HasSubstr("section"));
-  EXPECT_THAT(messages(with(kCrane, "      length: 2.0\n", "")), HasSubstr("needs 'length:'"));
-  EXPECT_THAT(messages(with(kCrane, "poisson_ratio: 0.33, ", "")), HasSubstr("poisson_ratio"));
+  EXPECT_THAT(messages(test::with(kCrane, "modes: 14", "modes: 3")),
+              HasSubstr("Craig-Bampton needs 12"));
+  EXPECT_THAT(messages(test::with(kCrane, "modes: 14", "mode: 14")), HasSubstr("modes"));
+  EXPECT_THAT(messages(test::with(kCrane, "shape: tube", "shape: pipe")), HasSubstr("section"));
+  EXPECT_THAT(messages(test::with(kCrane, "      length: 2.0\n", "")),
+              HasSubstr("needs 'length:'"));
+  EXPECT_THAT(messages(test::with(kCrane, "poisson_ratio: 0.33, ", "")),
+              HasSubstr("poisson_ratio"));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "catena/io/models/matrix_file.h"
 #include "catena/io/models/yaml.h"
 #include "catena/io/runs/hdf5.h"
+#include "catena/io/testing/edited_text.h"
 #include "catena/model/builder.h"
 
 namespace catena {
@@ -60,7 +61,7 @@ std::string folder() {
   return path.string();
 }
 
-std::string messages(const std::string& text) {
+std::string matrices_messages(const std::string& text) {
   std::string all;
   const Reading reading = read_yaml_text(text, folder() + "/model.yaml");
   for (const Diagnostic& d : reading.diagnostics) all += d.text() + "\n";
@@ -72,12 +73,6 @@ std::string messages(const std::string& text) {
     for (const Diagnostic& d : e.problems()) all += d.text() + "\n";
   }
   return all;
-}
-
-std::string with(std::string text, const std::string& what, const std::string& by) {
-  const std::size_t at = text.find(what);
-  EXPECT_NE(at, text.npos) << what;
-  return text.replace(at, what.size(), by);
 }
 
 void expect_antenna(const std::string& text) {
@@ -130,9 +125,11 @@ TEST(YamlMatrices, FilesBesideTheModel) {
       "mass: m.mtx\n        stiffness: {file: k.h5, dataset: stiffness}\n        " +
       text.substr(clamped);
   expect_antenna(beside);
-  EXPECT_THAT(messages(with(beside, "m.mtx", "missing.mtx")), HasSubstr("cannot be opened"));
-  EXPECT_THAT(messages(with(beside, "dataset: stiffness", "dataset: mass")), HasSubstr("mass"));
-  EXPECT_THAT(messages(with(beside, "m.mtx", "m.txt")), HasSubstr(".mtx"));
+  EXPECT_THAT(matrices_messages(test::with(beside, "m.mtx", "missing.mtx")),
+              HasSubstr("cannot be opened"));
+  EXPECT_THAT(matrices_messages(test::with(beside, "dataset: stiffness", "dataset: mass")),
+              HasSubstr("mass"));
+  EXPECT_THAT(matrices_messages(test::with(beside, "m.mtx", "m.txt")), HasSubstr(".mtx"));
 }
 
 TEST(MatrixMarket, Forms) {
@@ -163,30 +160,34 @@ TEST(MatrixMarket, Forms) {
 }
 
 TEST(YamlMatrices, MistakesAreNamed) {
-  EXPECT_THAT(messages(with(kAntenna, "[0, 60, 0, 0, -60, 0]", "[0, 60, 0, 0, -50, 0]")),
-              HasSubstr("stiffness matrix that is not symmetric: entries (2, 5)"));
-  EXPECT_THAT(messages(with(kAntenna, "[0, -60, 0, 0, 60, 0]", "[0, -60, 0, 0, -60, 0]")),
-              HasSubstr("not positive definite"));
-  EXPECT_THAT(messages(with(kAntenna, "clamped_nodes: [0]", "clamped_nodes: []")),
-              HasSubstr("rigid motion"));
-  EXPECT_THAT(messages(with(kAntenna, "clamped_nodes: [0]", "clamped_nodes: [2]")),
-              HasSubstr("node 2 outside the body"));
-  EXPECT_THAT(messages(with(kAntenna, "modes: 3", "modes: 0")), HasSubstr("no modes"));
-  EXPECT_THAT(messages(with(kAntenna, "      model: inconsistent\n", "")),
-              HasSubstr("geometric stiffness"));
-  EXPECT_THAT(messages(with(kAntenna, "      modes: 3", "      length: 2\n      modes: 3")),
-              HasSubstr("'length:', which is a word of beams"));
   EXPECT_THAT(
-      messages(with(kAntenna, "nodes: [[0, 0, 0], [1.2, 0, 0]]", "nodes: [[0, 0], [1, 0]]")),
-      HasSubstr("three coordinates"));
-  EXPECT_THAT(messages(with(kAntenna, "[0, 1, 0, 0, 0, 0]", "[0, 1, 0]")),
+      matrices_messages(test::with(kAntenna, "[0, 60, 0, 0, -60, 0]", "[0, 60, 0, 0, -50, 0]")),
+      HasSubstr("stiffness matrix that is not symmetric: entries (2, 5)"));
+  EXPECT_THAT(
+      matrices_messages(test::with(kAntenna, "[0, -60, 0, 0, 60, 0]", "[0, -60, 0, 0, -60, 0]")),
+      HasSubstr("not positive definite"));
+  EXPECT_THAT(matrices_messages(test::with(kAntenna, "clamped_nodes: [0]", "clamped_nodes: []")),
+              HasSubstr("rigid motion"));
+  EXPECT_THAT(matrices_messages(test::with(kAntenna, "clamped_nodes: [0]", "clamped_nodes: [2]")),
+              HasSubstr("node 2 outside the body"));
+  EXPECT_THAT(matrices_messages(test::with(kAntenna, "modes: 3", "modes: 0")),
+              HasSubstr("no modes"));
+  EXPECT_THAT(matrices_messages(test::with(kAntenna, "      model: inconsistent\n", "")),
+              HasSubstr("geometric stiffness"));
+  EXPECT_THAT(
+      matrices_messages(test::with(kAntenna, "      modes: 3", "      length: 2\n      modes: 3")),
+      HasSubstr("'length:', which is a word of beams"));
+  EXPECT_THAT(matrices_messages(test::with(kAntenna, "nodes: [[0, 0, 0], [1.2, 0, 0]]",
+                                           "nodes: [[0, 0], [1, 0]]")),
+              HasSubstr("three coordinates"));
+  EXPECT_THAT(matrices_messages(test::with(kAntenna, "[0, 1, 0, 0, 0, 0]", "[0, 1, 0]")),
               HasSubstr("3 numbers in row 2"));
-  EXPECT_THAT(messages(with(kAntenna, "damping: 0.01", "damping: 1.5")),
+  EXPECT_THAT(matrices_messages(test::with(kAntenna, "damping: 0.01", "damping: 1.5")),
               HasSubstr("above critical"));
 }
 
 TEST(YamlFlexible, AMistakeInABeamHasNoFollowers) {
-  EXPECT_EQ(messages(kBeam), "");
+  EXPECT_EQ(matrices_messages(kBeam), "");
   for (const auto& [from, to, expected] :
        {std::tuple{"length: 2", "length: -2", "length -2"},
         std::tuple{"poisson_ratio: 0.3", "poisson_ratio: 0.7", "poisson_ratio 0.7"},
@@ -194,7 +195,7 @@ TEST(YamlFlexible, AMistakeInABeamHasNoFollowers) {
         std::tuple{"modes: 8", "modes: 100000", "asks for 100000 modes"},
         std::tuple{"tip: 1.0", "tip: 2.5", "outside the body"},
         std::tuple{"radius: 0.01", "radios: 0.01", "radios"}}) {
-    const std::string all = messages(with(kBeam, from, to));
+    const std::string all = matrices_messages(test::with(kBeam, from, to));
     EXPECT_THAT(all, HasSubstr(expected));
     EXPECT_THAT(all, Not(HasSubstr("boom.tip' does not exist"))) << all;
     EXPECT_THAT(all, Not(HasSubstr("moves no inertia"))) << all;
