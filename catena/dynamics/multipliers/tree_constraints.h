@@ -55,7 +55,7 @@ class TreeConstraints {
   // New constraints are active. They return their number.
   int add_between(int node_a, int node_b, int rows);
   int add_on_freedoms(std::vector<int> freedoms);  // one row
-  // A constraint between two nodes is between others from now on; its rows are filled in anew.
+  // A constraint between two nodes is between others from now on; its rows are filled in again.
   void move_between(int constraint, int node_a, int node_b);
   // From now on the constraint's rows are enforced by forces of their own, on the same nodes, or by
   // efforts at these freedoms (as many as rows).
