@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reduction of a lattice boom of 50,000 freedoms, four inputs and four outputs, and the error of the
-// result at 200 fresh frequencies of the band.
+// Reduction of a lattice boom of 50,000 freedoms, four inputs and four outputs, and the error of
+// the result at 200 fresh frequencies of the band.
 //
 //   boom_study [bays] [side] [order] [method]    default: 667 5 60 modal
 //
@@ -35,17 +35,18 @@ MatrixXcd response(const StateSpace& g, double w) {
 int study(int bays, int side, int order, StructureMethod method) {
   const lapack::OneThread one;
   const SecondOrder boom = catena::testing::lattice_boom({.bays = bays, .side = side});
-  std::printf("boom of %d bays, %d x %d nodes a section: %d freedoms, %d inputs, %d outputs\n", bays,
-              side, side, boom.freedom_count(), boom.input_count(), boom.output_count());
+  std::printf("boom of %d bays, %d x %d nodes a section: %d freedoms, %d inputs, %d outputs\n",
+              bays, side, side, boom.freedom_count(), boom.input_count(), boom.output_count());
   double start = cpu_seconds();
   const StructureReduction r = reduce(boom, {.method = method, .order = order});
   const double time = cpu_seconds() - start;
-  std::printf("reduced to %d states in %.1f s; band to %.4g rad/s, %d modes\n", r.system.order(), time,
-              r.highest, r.modes_in_band);
-  std::printf("relative error %.3g at %.4g rad/s (%zu samples), estimated between samples %.3g; "
-              "robust frequency %.4g rad/s\n",
-              r.error.relative, r.error.frequency, r.error.samples.size(), r.error.between,
-              r.robust_frequency);
+  std::printf("reduced to %d states in %.1f s; band to %.4g rad/s, %d modes\n", r.system.order(),
+              time, r.highest, r.modes_in_band);
+  std::printf(
+      "relative error %.3g at %.4g rad/s (%zu samples), estimated between samples %.3g; "
+      "robust frequency %.4g rad/s\n",
+      r.error.relative, r.error.frequency, r.error.samples.size(), r.error.between,
+      r.robust_frequency);
   std::fflush(stdout);
   constexpr int kFresh = 200;
   catena::testing::RandomNumbers random(2026);
@@ -61,17 +62,19 @@ int study(int bays, int side, int order, StructureMethod method) {
   }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  std::printf("%d fresh frequencies: relative error at most %.3g, at %.4g rad/s (%.1f s); memory "
-              "%.0f MB\n",
-              kFresh, worst, at, cpu_seconds() - start,
-              static_cast<double>(usage.ru_maxrss) / 1024.0);
+  std::printf(
+      "%d fresh frequencies: relative error at most %.3g, at %.4g rad/s (%.1f s); memory "
+      "%.0f MB\n",
+      kFresh, worst, at, cpu_seconds() - start, static_cast<double>(usage.ru_maxrss) / 1024.0);
   return worst > 1e-3;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto integer = [&](int i, int otherwise) { return argc > i ? std::atoi(argv[i]) : otherwise; };
+  const auto integer = [&](int i, int otherwise) {
+    return argc > i ? std::atoi(argv[i]) : otherwise;
+  };
   const std::string name = argc > 4 ? argv[4] : "modal";
   const StructureMethod method = name == "balanced"        ? StructureMethod::balanced
                                  : name == "interpolation" ? StructureMethod::interpolation

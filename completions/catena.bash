@@ -101,9 +101,9 @@ _catena() {
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
         --of) mapfile -t COMPREPLY < <(compgen -W 'plant loop closed S T KS' -- "$word"); return ;;
         --side) mapfile -t COMPREPLY < <(compgen -W 'input output' -- "$word"); return ;;
-        --method) mapfile -t COMPREPLY < <(compgen -W 'balanced stochastic hankel modal' -- "$word"); return ;;
+        --method) mapfile -t COMPREPLY < <(compgen -W 'balanced stochastic hankel modal interpolation' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --strict --at --inputs --outputs --independent --json -o --output --report --controller --of --from --to --duration --poles --output-feedback --q --r --period --w --v --recovery --side --measurements --controls --gamma --tolerance --w1 --w2 --w3 --maximize --suboptimality --order --method --match-dc --plant --prewarp --continuous --motion --skip-margins --along' ;;
+      options='-h --help --base --gravity --strict --at --inputs --outputs --independent --json -o --output --report --controller --of --from --to --duration --poles --output-feedback --q --r --period --w --v --recovery --side --measurements --controls --gamma --tolerance --w1 --w2 --w3 --maximize --suboptimality --order --method --match-dc --plant --prewarp --continuous --motion --skip-margins --along --start' ;;
     verify)
       options='-h --help --all --json --filter' ;;
     report)

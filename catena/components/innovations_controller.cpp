@@ -54,9 +54,8 @@ class InnovationsLaw {
     VectorXd nu(deviation.size()), s(deviation.size());
     apply_factor_transposed(workspace_, state.v, nu);
     apply_factor_transposed(workspace_, deviation, s);
-    const VectorXd wanted =
-        -(2.0 * damping_.cwiseProduct(frequency_).cwiseProduct(nu) +
-          frequency_.cwiseAbs2().cwiseProduct(s));
+    const VectorXd wanted = -(2.0 * damping_.cwiseProduct(frequency_).cwiseProduct(nu) +
+                              frequency_.cwiseAbs2().cwiseProduct(s));
     VectorXd innovation(wanted.size());
     apply_hinge_inertia(workspace_, wanted, innovation);
     effort_.resize(wanted.size());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decoupled control in innovations coordinates [Rodriguez, Jain & Kreutz-Delgado 1991]: one loop for each freedom.
+// Decoupled control in innovations coordinates [Rodriguez, Jain & Kreutz-Delgado 1991]: one loop
+// for each freedom.
 //
 // M = (I + K) D (I + K)ᵀ (dynamics/operators/operators.h). In the diagonalizing velocities
 // ν = (I + K)ᵀ v the kinetic energy is ½ νᵀ D ν, and ν_k is driven by its own innovation ε_k alone,
@@ -11,7 +12,8 @@
 // s² + 2 ζ_k ω_k s + ω_k², whatever the mechanism; far from it the loops stay coupled by the
 // velocity of (I + K). C is gravity, velocity and passive efforts. O(N) for each evaluation.
 //
-//   settings.actions.components.push_back(innovations_controller({.target = pose, .frequency = w}));
+//   settings.actions.components.push_back(innovations_controller({.target = pose, .frequency =
+//   w}));
 //
 // Mechanisms without closed loops, every freedom driven.
 #pragma once
@@ -25,8 +27,8 @@
 namespace catena {
 
 struct InnovationsSettings {
-  State target{};                                   // its velocity is not used
-  Eigen::VectorXd frequency{};                      // ω_k, rad/s: one for all or one for each freedom
+  State target{};               // its velocity is not used
+  Eigen::VectorXd frequency{};  // ω_k, rad/s: one for all or one for each freedom
   Eigen::VectorXd damping = Eigen::VectorXd::Ones(1);  // ζ_k
   std::string name = "innovations";
 };

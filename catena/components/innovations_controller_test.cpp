@@ -61,8 +61,9 @@ TEST(Innovations, EachFreedomHasItsOwnPoles) {
   std::vector<std::complex<double>> wanted;
   for (int k = 0; k < m.freedoms(); ++k)
     for (const double side : {-1.0, 1.0})
-      wanted.push_back(s.frequency[k] * std::complex<double>(
-                           -s.damping[k], side * std::sqrt(1.0 - s.damping[k] * s.damping[k])));
+      wanted.push_back(
+          s.frequency[k] *
+          std::complex<double>(-s.damping[k], side * std::sqrt(1.0 - s.damping[k] * s.damping[k])));
   for (const std::complex<double>& pole : lapack::eigenvalues(closed_loop(m, s))) {
     double nearest = 1e300;
     for (const auto& w : wanted) nearest = std::min(nearest, std::abs(pole - w));

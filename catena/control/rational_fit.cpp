@@ -41,8 +41,10 @@ SampleTable table_of(const std::vector<double>& omega, const std::vector<MatrixX
       throw NumericalError("rational fit: sample " + std::to_string(k + 1) +
                            " has another size than the first, or entries that are not finite");
     if (!(omega[k] >= 0.0) || !std::isfinite(omega[k]) || (k > 0 && !(omega[k] > omega[k - 1])))
-      throw NumericalError("rational fit: frequencies must be finite, not negative and ascending; "
-                           "number " + std::to_string(k + 1) + " is " + number(omega[k]));
+      throw NumericalError(
+          "rational fit: frequencies must be finite, not negative and ascending; "
+          "number " +
+          std::to_string(k + 1) + " is " + number(omega[k]));
     t.omega[i] = omega[k];
     t.values.col(i) = samples[k].reshaped();
   }

@@ -8,6 +8,7 @@
 
 #include "catena/base/error.h"
 #include "catena/control/testing/random_systems.h"
+#include "catena/control/wiener_hopf.h"
 #include "catena/linear/analysis.h"
 
 namespace catena {
@@ -69,6 +70,21 @@ TEST(RationalFit, DelayBetweenTheSamples) {
   EXPECT_TRUE(is_stable(fit.system));
   for (double x = 0.013; x < 29.0; x *= 1.37)
     EXPECT_LT((response(fit.system, x) - g(x)).norm(), 1e-5) << x;
+}
+
+// G = 1/(s + 1), Φ_d = 3/(1 − s²), Φ_n = 1, μ = 1/3: the controller on samples is 1/(s + 3).
+TEST(RationalFit, WienerHopfControllerInClosedForm) {
+  const auto one = [](Complex v) { return MatrixXcd::Constant(1, 1, v); };
+  const SampledDesign d = wiener_hopf([&](double w) { return one(1.0 / Complex(1.0, w)); },
+                                      [&](double w) { return one(3.0 / (1.0 + w * w)); },
+                                      [&](double) { return one(1.0); }, 1.0 / 3.0, {.nodes = 1024});
+  std::vector<double> w;
+  for (int k = 0; k < 512; ++k) w.push_back(d.grid.frequency(k));
+  const RationalFit fit =
+      rational_fit(w, d.controller_samples, {.tolerance = 1e-8, .strictly_proper = true});
+  ASSERT_EQ(fit.system.order(), 1);
+  EXPECT_NEAR(fit.system.A(0, 0), -3.0, 1e-6);
+  EXPECT_NEAR(fit.system.B(0, 0) * fit.system.C(0, 0), 1.0, 1e-6);
 }
 
 TEST(RationalFit, BadInput) {

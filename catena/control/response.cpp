@@ -83,8 +83,8 @@ std::vector<double> PeakSearch::gains(const std::vector<double>& omega) const {
   const ResponseKernels& kernels = response_kernels();
   const auto lanes = static_cast<std::size_t>(kernels.lanes);
   std::vector<double> re(lanes), im(lanes), y(lanes * 2 * static_cast<std::size_t>(m * p)),
-      scratch(static_cast<std::size_t>(hessenberg_scratch(
-          static_cast<int>(n), static_cast<int>(m), static_cast<int>(p), kernels.lanes)));
+      scratch(static_cast<std::size_t>(hessenberg_scratch(static_cast<int>(n), static_cast<int>(m),
+                                                          static_cast<int>(p), kernels.lanes)));
   for (std::size_t first = 0; first < omega.size(); first += lanes) {
     const std::size_t count = std::min(lanes, omega.size() - first);
     for (std::size_t k = 0; k < lanes; ++k) {
@@ -92,6 +92,7 @@ std::vector<double> PeakSearch::gains(const std::vector<double>& omega) const {
       const Complex s = dt_ == 0.0 ? Complex(0.0, w) : std::polar(1.0, w * dt_);
       re[k] = s.real(), im[k] = s.imag();
     }
+    std::fill(y.begin(), y.end(), 0.0);  // the kernel adds
     kernels.hessenberg({.n = static_cast<int>(n),
                         .inputs = static_cast<int>(m),
                         .outputs = static_cast<int>(p),

@@ -53,7 +53,7 @@ SpectralFactor spectral_factor(const Samples& h);
 // Taps c_l of Σ c_l ((a − s)/(a + s))^l for one entry; those of a causal function vanish for l < 0.
 Eigen::VectorXd taps(const Samples& samples, Eigen::Index row, Eigen::Index column, int count);
 // The same series as a state-space system of order `count` − 1 times the inputs (reduce() shortens
-// it).
+// it; rational_fit() finds one of low order directly).
 StateSpace realization(const Samples& samples, const SampleGrid& grid, int count);
 
 struct SampledDesign {

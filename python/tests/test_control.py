@@ -117,7 +117,7 @@ impulse initial lsim stepinfo rlocus poles zeros damp dcgain gram hsvd minreal b
 hankelnorm nugap margin diskmargin ncfmargin lqr lqry lqrd lqe lqg lqi kalman ltr place place_output h2syn hinfsyn
 mixsyn ncfsyn augw makeweight reduce reduce_controller c2d d2c pade care dare wiener_hopf attainable_error
 controllability observability characteristic_loci maximize_weight load_structure save_structure structure_modes
-structure_response reduce_structure SecondOrder""".split()
+structure_response reduce_structure SecondOrder rational_fit""".split()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -242,3 +242,14 @@ def test_structure_of_sparse_matrices():
     s = control.SecondOrder(sparse.identity(50), K, np.eye(50)[:, :1], Cq=np.eye(50)[:1])
     frequency, _ = control.structure_modes(s, count=3)
     assert frequency == pytest.approx(2 * np.sin(np.arange(1, 4) * np.pi / 102), rel=1e-9)
+
+
+def test_rational_fit(oscillator):
+    omega = np.logspace(-1, 1.5, 80)
+    samples = control.freqresp(oscillator, omega)
+    fit, error = control.rational_fit(omega, samples, tolerance=1e-10)
+    assert error < 1e-8
+    fresh = np.array([0.33, 1.9, 7.7])
+    assert control.freqresp(fit, fresh) == pytest.approx(control.freqresp(oscillator, fresh), rel=1e-6)
+    delayed, error = control.rational_fit(omega, np.exp(-0.05j * omega) / (1 + 1j * omega))
+    assert error < 1e-5 and np.max(control.poles(delayed).real) < 0

@@ -170,7 +170,58 @@ outputs: [rail]
 ")
 expect(1 OUT "NOT stable" RUN control verify ${cart} --at ${upright} --controller wrong.yaml)
 
+# ---- a sparse structure: masses of 1 kg between springs of 1 N/m, both ends held
+set(stiffness "%%MatrixMarket matrix coordinate real symmetric\n200 200 399\n")
+set(damping "${stiffness}")
+foreach(i RANGE 1 200)
+  string(APPEND stiffness "${i} ${i} 2\n")
+  string(APPEND damping "${i} ${i} 0.02\n")
+  if(i LESS 200)
+    math(EXPR next "${i} + 1")
+    string(APPEND stiffness "${next} ${i} -1\n")
+    string(APPEND damping "${next} ${i} -0.01\n")
+  endif()
+endforeach()
+file(WRITE ${WORK}/K.mtx "${stiffness}")
+file(WRITE ${WORK}/D.mtx "${damping}")
+file(WRITE ${WORK}/M.mtx "%%MatrixMarket matrix coordinate real symmetric\n200 200 200\n")
+foreach(i RANGE 1 200)
+  file(APPEND ${WORK}/M.mtx "${i} ${i} 1\n")
+endforeach()
+file(WRITE ${WORK}/B.mtx "%%MatrixMarket matrix coordinate real general\n200 1 1\n70 1 1\n")
+file(WRITE ${WORK}/C.mtx "%%MatrixMarket matrix coordinate real general\n1 200 1\n1 70 1\n")
+file(WRITE ${WORK}/chain.yaml "structure: 1\nM: M.mtx\nD: D.mtx\nK: K.mtx\nB: B.mtx\nCq: C.mtx\n")
+expect(0 OUT "estimated between samples" RUN control reduce chain.yaml --order 40 --to 0.2 -o small_modal.yaml)
+# Least H2 error is not small relative error at antiresonances: the command says so.
+expect(1 OUT "FAILED  relative error in the band" RUN control reduce chain.yaml --order 12 --to 0.2 --method interpolation)
+expect(0 OUT "." RUN control reduce chain.yaml --order 40 --to 0.2 --json)
+near("${out}" 40 order)
+near("${out}" 12 modes_in_band)            # 2 sin(k pi/402) < 0.2 for k <= 12
+expect(0 OUT "." RUN control info small_modal.yaml --json)
+near("${out}" 45.6218905 dc_gain 0 0)      # 70 (201 - 70)/201
+expect(2 OUT "" ERR "structures are reduced by" RUN control reduce chain.yaml --method hankel)
+expect(2 OUT "" ERR "band of a structure" RUN control reduce oscillator.yaml --to 3)
+file(WRITE ${WORK}/half.yaml "structure: 1\nM: M.mtx\nB: B.mtx\n")
+expect(1 OUT "" ERR "half.yaml.*needs K" RUN control reduce half.yaml)
+
+# ---- limits and delay: from beside the upright position, and from where 20 N do not suffice
+file(WRITE ${WORK}/near.yaml "q: {rail: 0, pivot: 3.2}\n")
+file(WRITE ${WORK}/far.yaml "q: {rail: 0, pivot: 4.4}\n")
+expect(0 OUT "." RUN control lqg ${cart} --at ${upright} ${ports} -o Kl.yaml)
+file(READ ${WORK}/Kl.yaml text)
+file(WRITE ${WORK}/Klimited.yaml "${text}controller: {period: 0.005, delay: 0.002, lower: [-20], upper: [20]}\n")
+expect(0 OUT "with the delay.*comes back" RUN control verify ${cart} --at ${upright} --controller Klimited.yaml
+  --start near.yaml --skip-margins)
+expect(1 OUT "does NOT come back" RUN control verify ${cart} --at ${upright} --controller Klimited.yaml
+  --start far.yaml --skip-margins --duration 3)
+
 # ---- mistakes
+file(WRITE ${WORK}/unstable.yaml "A: [[0.5]]\nB: [[1]]\nC: [[1]]\n")
+expect(1 OUT "" ERR "W1 is not stable" RUN control mixsyn oscillator.yaml --w1 unstable.yaml)
+file(WRITE ${WORK}/d12.yaml "A: [[1]]\nB: [[1, 0, 1]]\nC: [[1], [0], [1]]\nD: [[0, 0, 0], [0, 0, 0], [0, 1, 0]]\n")
+expect(0 OUT "D12" RUN control hinf d12.yaml --measurements 1 --controls 1)
+file(WRITE ${WORK}/d21.yaml "A: [[1]]\nB: [[1, 0, 1]]\nC: [[1], [0], [1]]\nD: [[0, 0, 0], [0, 0, 1], [0, 0, 0]]\n")
+expect(0 OUT "D21" RUN control hinf d21.yaml --measurements 1 --controls 1)
 expect(2 OUT "" ERR "no equilibrium" RUN control hinf ${cart} ${ports})
 expect(1 OUT "" ERR "did you mean 'q.pivot'" RUN control info ${cart} --outputs q.pivto)
 file(WRITE ${WORK}/nan.yaml "A: [[.nan]]\nB: [[1]]\nC: [[1]]\n")

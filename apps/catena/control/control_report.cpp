@@ -240,7 +240,7 @@ std::string step_charts(const Plant& plant, const StateSpace& controller) {
   constexpr int kMost = 4;
   for (int j = 0; j < std::min(g.input_count(), kMost); ++j) {
     constexpr double kMotion = 0.05;  // rad or m: large enough to show the nonlinearity
-    const double size = step_size(plant, controller, j, kMotion, t);
+    const double size = step_size({.plant = &plant, .controller = controller}, j, kMotion, t);
     Chart chart{.title = fmt::format("step of {} at {}", short_number(size, 3), g.input_name(j)),
                 .x_label = "time [s]",
                 .y_label = "deviation"};

@@ -167,19 +167,91 @@ Eigen::VectorXd comparison_times(const Plant& plant, const StateSpace& controlle
 
 namespace {
 
-Eigen::MatrixXd linear_step(const StateSpace& plant, const StateSpace& controller, int input,
-                            double size, const Eigen::VectorXd& t) {
-  const StateSpace g = controller.is_discrete() ? c2d(plant, controller.dt) : plant;
-  const TimeResponse r = step(closed_by_positive(g, controller), t);
+// The closed loop from disturbances at the plant's inputs. Those come without delay; what the
+// controller computes comes `delay` later, exactly (zero-order hold with a fraction of a sample).
+StateSpace disturbed_loop(const NonlinearLoop& loop) {
+  const StateSpace &plant = loop.plant->system, &k = loop.controller;
+  if (!k.is_discrete()) return closed_by_positive(plant, k);
+  if (loop.delay == 0.0) return closed_by_positive(c2d(plant, k.dt), k);
+  const Eigen::Index m = plant.input_count(), n = plant.order(), p = plant.output_count();
+  Eigen::MatrixXd b(n, 2 * m), d(p, 2 * m), kc(2 * m, k.order()), kd(2 * m, p);
+  b << plant.B, plant.B;
+  d << plant.D, plant.D;
+  kc << Eigen::MatrixXd::Zero(m, k.order()), k.C;
+  kd << Eigen::MatrixXd::Zero(m, p), k.D;
+  StateSpace both = ss(plant.A, b, plant.C, d);
+  both.input_delay = Eigen::VectorXd::Zero(2 * m);
+  both.input_delay.tail(m).setConstant(loop.delay);
+  return closed_by_positive(absorb_delays(c2d(both, k.dt)), ss(k.A, k.B, kc, kd, k.dt));
+}
+
+Eigen::MatrixXd linear_step(const NonlinearLoop& loop, int input, double size,
+                            const Eigen::VectorXd& t) {
+  const TimeResponse r = step(disturbed_loop(loop), t);
   return size * r.y[to_size(input)];
+}
+
+// The controller as it runs, and the plant's outputs as the controller sees them: signal.seen.y0.
+std::vector<ComponentMaker> loop_components(const NonlinearLoop& loop) {
+  const Plant& plant = *loop.plant;
+  LinearControllerSettings k;
+  k.system = loop.controller;
+  k.point = plant.origin->at.state;
+  k.delay = loop.delay;
+  k.lower = loop.lower;
+  k.upper = loop.upper;
+  if (k.system.point) k.system.point->y0 = plant.system.point->u0;
+  const Eigen::Index outputs = plant.system.output_count();
+  StateSpace gain = ss(Eigen::MatrixXd::Identity(outputs, outputs));
+  gain.inputs = plant.system.outputs;
+  for (std::size_t i = 0; i < gain.outputs.size(); ++i)
+    gain.outputs[i] = "signal.y" + std::to_string(i);
+  LinearControllerSettings seen;
+  seen.system = gain;
+  seen.name = "seen";
+  seen.point = plant.origin->at.state;
+  return {linear_controller(k), linear_controller(seen)};
 }
 
 }  // namespace
 
-double step_size(const Plant& plant, const StateSpace& controller, int input, double motion,
-                 const Eigen::VectorXd& t) {
-  const double largest = linear_step(plant.system, controller, input, 1.0, t).cwiseAbs().maxCoeff();
+double step_size(const NonlinearLoop& loop, int input, double motion, const Eigen::VectorXd& t) {
+  const double largest = linear_step(loop, input, 1.0, t).cwiseAbs().maxCoeff();
   return largest > 0.0 && std::isfinite(largest) ? motion / largest : motion;
+}
+
+LargeRun run_from(const NonlinearLoop& loop, const State& start, double duration) {
+  const Plant& plant = *loop.plant;
+  constexpr int kRows = 500;
+  SimulationSettings settings = tight(duration, loop);
+  settings.integrator.relative_tolerance = 1e-7;
+  settings.integrator.absolute_tolerance = 1e-9;
+  settings.output_interval = duration / kRows;
+  settings.actions.components = loop_components(loop);
+  settings.outputs = {"signal.*"};
+  MemoryRecorder record;
+  simulate(*plant.origin->mechanism, start, settings, record);
+  const Eigen::Index rows = record.rows();
+  LargeRun run{.duration = duration};
+  for (int i = 0; i < plant.system.output_count(); ++i) {
+    const Eigen::VectorXd y = record.column("signal.seen.y" + std::to_string(i)).cwiseAbs();
+    run.start = std::max(run.start, y[0]);
+    run.end = std::max(run.end, y[rows - 1]);
+    run.largest = std::max(run.largest, y.maxCoeff());
+  }
+  const int inputs = plant.system.input_count();
+  run.effort = Eigen::VectorXd::Zero(inputs);
+  Eigen::VectorXd at_limit = Eigen::VectorXd::Zero(rows);
+  for (int j = 0; j < inputs; ++j) {
+    const Eigen::VectorXd u = record.column("signal.controller." + loop.controller.output_name(j));
+    run.effort[j] = u.cwiseAbs().maxCoeff();
+    for (Eigen::Index r = 0; r < rows; ++r)
+      if ((loop.upper.size() > 0 && u[r] >= loop.upper[j]) ||
+          (loop.lower.size() > 0 && u[r] <= loop.lower[j]))
+        at_limit[r] = 1.0;
+  }
+  run.limited = at_limit.sum() / static_cast<double>(rows);
+  return run;
 }
 
 ResponseComparison compare_step(const NonlinearLoop& loop, int input, double size,
@@ -188,7 +260,7 @@ ResponseComparison compare_step(const NonlinearLoop& loop, int input, double siz
   const PlantMechanism& origin = *plant.origin;
   ResponseComparison result;
   result.t = t;
-  result.linear = linear_step(plant.system, loop.controller, input, size, t);
+  result.linear = linear_step(loop, input, size, t);
   SimulationSettings settings = tight(t[t.size() - 1], loop);
   settings.integrator.relative_tolerance = 1e-9;
   settings.integrator.absolute_tolerance = 1e-12;
@@ -196,22 +268,7 @@ ResponseComparison compare_step(const NonlinearLoop& loop, int input, double siz
   std::string freedom = plant.system.input_name(input);
   if (freedom.starts_with("effort.")) freedom = freedom.substr(7);
   settings.actions.inputs.push_back({freedom, number(size)});
-  LinearControllerSettings k;
-  k.system = loop.controller;
-  k.point = origin.at.state;
-  if (k.system.point) k.system.point->y0 = plant.system.point->u0;
-  settings.actions.components = {linear_controller(k)};
-  // The outputs as the controller would see them.
-  StateSpace gain =
-      ss(Eigen::MatrixXd::Identity(plant.system.output_count(), plant.system.output_count()));
-  gain.inputs = plant.system.outputs;
-  for (std::size_t i = 0; i < gain.outputs.size(); ++i)
-    gain.outputs[i] = "signal.y" + std::to_string(i);
-  LinearControllerSettings seen;
-  seen.system = gain;
-  seen.name = "seen";
-  seen.point = origin.at.state;
-  settings.actions.components.push_back(linear_controller(seen));
+  settings.actions.components = loop_components(loop);
   settings.outputs = {"signal.*"};
   MemoryRecorder record;
   simulate(*origin.mechanism, origin.at.state, settings, record);

@@ -15,6 +15,9 @@ struct NonlinearLoop {
   const Plant* plant = nullptr;  // from a mechanism
   StateSpace controller;         // the plant's signals, in its order
   double deviation = 1e-4;       // of the states, for differences
+  // How the controller runs; poles are measured without the delay and within the limits.
+  double delay = 0.0;                // s, of a sampled controller
+  Eigen::VectorXd lower{}, upper{};  // of the efforts, in the order of the plant's inputs
 };
 
 // By modulus. Continuous poles, also of a sampled controller.
@@ -34,9 +37,18 @@ struct ResponseComparison {
 // A step of this size (N, N m) at an input, added to the controller's effort.
 ResponseComparison compare_step(const NonlinearLoop& loop, int input, double size,
                                 const Eigen::VectorXd& t);
+// The loop from a state far from the operating point, with limits and delay.
+struct LargeRun {
+  double duration = 0.0;
+  double start = 0.0, end = 0.0;  // largest deviation of an output at the start, at the end
+  double largest = 0.0;           // and over the run
+  Eigen::VectorXd effort{};       // largest modulus at each input, u0 included
+  double limited = 0.0;           // part of the time in which an effort is at its limit
+};
+LargeRun run_from(const NonlinearLoop& loop, const State& start, double duration);
+
 // The size of a step that moves the outputs by about this much (rad, m) in the linear loop.
-double step_size(const Plant& plant, const StateSpace& controller, int input, double motion,
-                 const Eigen::VectorXd& t);
+double step_size(const NonlinearLoop& loop, int input, double motion, const Eigen::VectorXd& t);
 // Times for the step responses of the loop.
 Eigen::VectorXd comparison_times(const Plant& plant, const StateSpace& controller);
 

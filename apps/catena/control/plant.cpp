@@ -40,9 +40,10 @@ StateSpace dense_structure(const std::string& file) {
   const SecondOrder s = load_structure(file);
   constexpr int kMostFreedoms = 1000;
   if (s.freedom_count() > kMostFreedoms)
-    throw Error(fmt::format("{}: the structure has {} freedoms; reduce it first: catena control "
-                            "reduce {} --order 60 -o small.yaml",
-                            file, s.freedom_count(), file));
+    throw Error(
+        fmt::format("{}: the structure has {} freedoms; reduce it first: catena control "
+                    "reduce {} --order 60 -o small.yaml",
+                    file, s.freedom_count(), file));
   return state_space(s);
 }
 

@@ -82,13 +82,13 @@ void reduce_structure(const ReduceOptions& options) {
       "relative error    {} at {} rad/s, largest of {} samples\n"
       "                  {} at {} rad/s, estimated between samples{}\n",
       r.system.order(), 2 * structure.freedom_count(), r.rigid, method, pretty(r.lowest),
-      pretty(r.highest), r.modes_in_band, pretty(e.relative), pretty(e.frequency),
-      e.samples.size(), pretty(e.between), pretty(e.between_frequency),
-      e.settled ? "" : " (not settled)");
+      pretty(r.highest), r.modes_in_band, pretty(e.relative), pretty(e.frequency), e.samples.size(),
+      pretty(e.between), pretty(e.between_frequency), e.settled ? "" : " (not settled)");
   text += fmt::format("robust frequency  {}: a loop with less bandwidth is stable with both\n",
                       std::isfinite(r.robust_frequency) ? pretty(r.robust_frequency) + " rad/s"
                                                         : std::string("beyond the band"));
-  for (const std::string& remark : r.certificate.remarks) text += "remark            " + remark + "\n";
+  for (const std::string& remark : r.certificate.remarks)
+    text += "remark            " + remark + "\n";
   Json json;
   json["order"] = r.system.order();
   json["method"] = method;
@@ -219,7 +219,9 @@ void add_control_reduce(Command& control) {
     const auto options = std::make_shared<ReduceOptions>();
     ReduceOptions& o = *options;
     o.common.add(command);
-    command.option("--order", o.order, "States of the result (default: by --tolerance; of a structure 60)")
+    command
+        .option("--order", o.order,
+                "States of the result (default: by --tolerance; of a structure 60)")
         .placeholder("N");
     command
         .option("--tolerance", o.tolerance,
@@ -233,8 +235,7 @@ void add_control_reduce(Command& control) {
                 "balanced or interpolation")
         .one_of({"balanced", "stochastic", "hankel", "modal", "interpolation"});
     command.option("--from", o.from, "Of a structure: begin of the band, rad/s").placeholder("W");
-    command
-        .option("--to", o.to, "Of a structure: end of the band, rad/s (default: by the order)")
+    command.option("--to", o.to, "Of a structure: end of the band, rad/s (default: by the order)")
         .placeholder("W");
     command.flag("--match-dc", o.match_dc, "Keep the DC gain exactly");
     command

@@ -25,8 +25,8 @@ constexpr double kTiny = 1e-6;  // factors below this are zero
 
 struct VerifyOptions {
   ControlOptions common;
-  std::string controller, along;
-  double motion = 1e-3, tolerance = 0.01;
+  std::string controller, along, start;
+  double motion = 1e-3, tolerance = 0.01, duration = 0.0;
   bool skip_margins = false;
 };
 
@@ -147,11 +147,12 @@ void compare_steps(const NonlinearLoop& loop, const VerifyOptions& options,
   const Plant& plant = *loop.plant;
   const Eigen::VectorXd t = comparison_times(plant, loop.controller);
   for (int j = 0; j < plant.system.input_count(); ++j) {
-    const double size = step_size(plant, loop.controller, j, options.motion, t);
+    const double size = step_size(loop, j, options.motion, t);
     const ResponseComparison r = compare_step(loop, j, size, t);
-    Claim claim{.name = fmt::format("step of {} at {}: largest output", short_number(size, 3),
-                                    plant.system.input_name(j)),
-                .unit = ""};
+    Claim claim{
+        .name = fmt::format("step of {} at {}{}: largest output", short_number(size, 3),
+                            plant.system.input_name(j), loop.delay > 0.0 ? ", with the delay" : ""),
+        .unit = ""};
     claim.linear = r.linear.cwiseAbs().maxCoeff();
     claim.nonlinear = r.nonlinear.cwiseAbs().maxCoeff();
     claim.difference = r.difference;
@@ -201,6 +202,44 @@ std::string along_run(const VerifyOptions& options, const Plant& plant,
       options.along, count - unstable, count, pretty(worst), pretty(when));
 }
 
+// Limits of the controller file in the order of the plant's inputs.
+Eigen::VectorXd limits_for(const StateSpace& plant, const StateSpace& controller,
+                           const Eigen::VectorXd& limits) {
+  if (limits.size() == 0) return {};
+  const auto plain = [](const std::string& name) {
+    return name.starts_with("effort.") ? name.substr(7) : name;
+  };
+  Eigen::VectorXd result(plant.input_count());
+  for (int j = 0; j < plant.input_count(); ++j)
+    for (int i = 0; i < controller.output_count(); ++i)
+      if (plain(plant.input_name(j)) == plain(controller.output_name(i))) result[j] = limits[i];
+  return result;
+}
+
+// A run from a state of the user with limits and delay: does the loop come back?
+std::string far_run(const VerifyOptions& options, const NonlinearLoop& loop, Json& json,
+                    bool& good) {
+  const Plant& plant = *loop.plant;
+  const StateInput start = read_state_file(options.start, *plant.origin->mechanism);
+  const Eigen::VectorXd t = comparison_times(plant, loop.controller);
+  const double duration = options.duration > 0.0 ? options.duration : 3.0 * t[t.size() - 1];
+  const LargeRun r = run_from(loop, start.state, duration);
+  constexpr double kBack = 0.05;
+  const bool back = std::isfinite(r.end) && r.end <= kBack * std::max(r.start, r.largest);
+  good = good && back;
+  std::string efforts;
+  for (int j = 0; j < plant.system.input_count(); ++j)
+    efforts += fmt::format("{}{} {}", j > 0 ? ", " : "", plant.system.input_name(j),
+                           short_number(r.effort[j], 4));
+  json["run"] = {{"start", r.start}, {"end", r.end},         {"largest", r.largest},
+                 {"back", back},     {"limited", r.limited}, {"duration", r.duration}};
+  return fmt::format(
+      "run from {} with limits and delay: {}; the largest output falls from {} to {} in {} s, "
+      "efforts up to {}, at a limit for {:.3g} % of the time\n",
+      options.start, back ? "comes back" : "does NOT come back", pretty(r.start), pretty(r.end),
+      pretty(r.duration), efforts, 100.0 * r.limited);
+}
+
 void control_verify(const VerifyOptions& options) {
   const auto file = load_controller_file(options.controller);
   const Plant plant = options.common.plant.load(&file->system, PointNeeded::equilibrium);
@@ -212,6 +251,9 @@ void control_verify(const VerifyOptions& options) {
   NonlinearLoop loop{.plant = &plant, .controller = fitted(plant.system, k)};
   loop.controller.point = file->system.point;
   if (!loop.controller.point) loop.controller.point = SystemPoint{};
+  loop.delay = file->delay;
+  loop.lower = limits_for(plant.system, file->system, file->lower);
+  loop.upper = limits_for(plant.system, file->system, file->upper);
   std::vector<Claim> claims;
   const Eigen::VectorXcd predicted = predicted_poles(plant.system, loop.controller);
   compare_poles(predicted, measured_poles(loop), options.tolerance, claims);
@@ -219,18 +261,22 @@ void control_verify(const VerifyOptions& options) {
   if (stable) compare_steps(loop, options, claims);
   if (stable && !options.skip_margins)
     compare_margins(loop, plant.system, options.tolerance, claims);
-  const bool good =
+  bool good =
       stable && std::all_of(claims.begin(), claims.end(), [](const Claim& c) { return c.passed; });
   Json json;
+  std::string far;
+  if (!options.start.empty()) far = far_run(options, loop, json, good);
   std::string text = fmt::format(
       "{} with {}: linear loop {}, {} claims, {}\n", plant.file, options.controller,
       stable ? "stable" : "NOT stable", claims.size(),
       good ? "all hold for the nonlinear model" : "NOT all hold for the nonlinear model");
   text += claims_text(claims);
-  if (file->lower.size() > 0 || file->upper.size() > 0 || file->delay > 0.0)
-    text +=
-        "limits and delay of the controller file are left out here; `catena simulate "
-        "--controller` has them\n";
+  if (file->delay > 0.0)
+    text += fmt::format(
+        "poles and margins are those without the computation delay of {} s; steps "
+        "and runs have it\n",
+        pretty(file->delay));
+  text += far;
   if (!options.along.empty()) text += along_run(options, plant, loop.controller, json);
   Json list = Json::array();
   for (const Claim& c : claims)
@@ -276,9 +322,17 @@ void add_control_verify(Command& control) {
   command.flag("--skip-margins", o.skip_margins, "Only poles and responses");
   command.option("--along", o.along, "Also: poles of the loop at the states of this run")
       .placeholder("RUN.h5");
+  command
+      .option("--start", o.start,
+              "Also: a run from this state (YAML) with limits and delay of the controller file")
+      .placeholder("STATE");
+  command.option("--duration", o.duration, "Of that run, s (default: by the slowest pole)")
+      .placeholder("S")
+      .positive();
   command.footer(
       "Examples:\n"
-      "  catena control verify models/cart_pendulum.yaml --controller K.yaml --report page.html");
+      "  catena control verify models/cart_pendulum.yaml --controller K.yaml --report page.html\n"
+      "  catena control verify models/cart_pendulum.yaml --controller K.yaml --start away.yaml");
   command.action([options] { control_verify(*options); });
 }
 

@@ -35,20 +35,26 @@ namespace {
 using Eigen::MatrixXcd;
 using Eigen::MatrixXd;
 
-// Poles of the modes in order of their gain, then real shifts for what lies above the band.
-std::vector<Complex> adi_shifts(const StructureParts& p, int modes) {
-  std::vector<int> order(to_size(p.modes.frequency.size() - p.modes.rigid));
-  std::iota(order.begin(), order.end(), p.modes.rigid);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return p.weight[a] > p.weight[b]; });
-  std::vector<Complex> shifts;
-  for (const int i : order) {
-    if (std::ssize(shifts) >= modes) break;
-    const double w = p.modes.frequency[i], z = std::min(p.damping[i], 0.999);
-    shifts.emplace_back(-z * w, w * std::sqrt(1.0 - z * z));
+// Poles of a reduced model, one of each pair, the largest gain ‖C x‖ ‖yᴴ B‖/|Re λ| first; then real
+// shifts for what lies above the band.
+std::vector<Complex> adi_shifts(const StateSpace& start, double highest) {
+  const lapack::EigenSystem e = lapack::eig(start.A);
+  const Eigen::Index n = start.A.rows();
+  const MatrixXcd left =
+      lapack::solve(e.right, MatrixXcd(MatrixXcd::Identity(n, n)), "modal matrix");
+  std::vector<std::pair<double, Complex>> ranked;
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const Complex pole = e.values[i];
+    if (pole.imag() < 0.0 || !(pole.real() < 0.0)) continue;
+    const double gain = (start.C * e.right.col(i)).norm() * (left.row(i) * start.B).norm();
+    ranked.emplace_back(-gain / -pole.real(), pole);
   }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Complex> shifts;
+  for (const auto& [rank, pole] : ranked) shifts.push_back(pole);
   for (const double factor : {1.0, 3.0, 10.0, 30.0, 100.0})
-    shifts.emplace_back(-factor * p.highest, 0.0);
+    shifts.emplace_back(-factor * highest, 0.0);
   return shifts;
 }
 
@@ -106,10 +112,11 @@ MatrixXd static_gain(const StructureParts& p) {
 
 }  // namespace
 
-StateSpace balanced_reduction(StructureParts& p, int order, StructureReduction& result) {
+StateSpace balanced_reduction(StructureParts& p, const StateSpace& start,
+                              StructureReduction& result) {
   const SecondOrder& s = p.structure;
   const Eigen::Index n = s.freedom_count(), inputs = p.B.cols(), outputs = p.Cq.rows();
-  const std::vector<Complex> shifts = adi_shifts(p, std::max(order, p.in_band + p.in_band / 2));
+  const std::vector<Complex> shifts = adi_shifts(start, p.highest);
   const Eigen::Index steps = 2 * std::ssize(shifts);
   AdiFactor reach{MatrixXd(2 * n, inputs), MatrixXd(2 * n, steps * inputs)};
   AdiFactor see{MatrixXd(2 * n, outputs), MatrixXd(2 * n, steps * outputs), 0, true};
@@ -130,16 +137,16 @@ StateSpace balanced_reduction(StructureParts& p, int order, StructureReduction& 
   const Eigen::VectorXd root = svd.values.head(rank).cwiseSqrt().cwiseInverse();
   const MatrixXd right = zc * (svd.V.leftCols(rank) * root.asDiagonal()),
                  left = zo * (svd.U.leftCols(rank) * root.asDiagonal());
-  StateSpace g = ss(left.transpose() * times_a(s, right), left.bottomRows(n).transpose() * p.B,
-                    p.Cq * right.topRows(n) + p.Cv * right.bottomRows(n),
-                    MatrixXd::Zero(outputs, inputs));
+  StateSpace g =
+      ss(left.transpose() * times_a(s, right), left.bottomRows(n).transpose() * p.B,
+         p.Cq * right.topRows(n) + p.Cv * right.bottomRows(n), MatrixXd::Zero(outputs, inputs));
   // The static response of what the factors miss.
   g.D = static_gain(p) + times(g.C, lapack::solve(g.A, g.B, "A of the balanced system"));
   result.certificate.remarks.push_back(
       "low-rank Gramians of rank " + std::to_string(rank) + ": residuals " +
       short_number(reach.W.norm() / reach_start, 2) + " (inputs) and " +
       short_number(see.W.norm() / see_start, 2) + " (outputs) of the start");
-  return residualized(g, std::min<Eigen::Index>(order, rank));
+  return residualized(g, std::min<Eigen::Index>(start.order(), rank));
 }
 
 }  // namespace catena

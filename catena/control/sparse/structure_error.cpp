@@ -21,15 +21,14 @@ namespace {
 using Eigen::MatrixXcd;
 using Eigen::MatrixXd;
 
-constexpr int kBetween = 12;      // estimates between two samples
-constexpr double kAgree = 0.2;    // a sample agrees with its estimate to this part
-constexpr double kSmall = 1e-2;   // estimates below this part of the largest are not refined
+constexpr int kBetween = 12;     // estimates between two samples
+constexpr double kAgree = 0.2;   // a sample agrees with its estimate to this part
+constexpr double kSmall = 1e-2;  // estimates below this part of the largest are not refined
 
 // Response and its derivative by ω of the reduced system, modal form.
 class ReducedResponse {
  public:
-  explicit ReducedResponse(const StateSpace& g)
-      : system_(g), poles_(spectrum(g.A)) {}
+  explicit ReducedResponse(const StateSpace& g) : system_(g), poles_(spectrum(g.A)) {}
   MatrixXcd value(double w) const { return value_and_slope(w).first; }
   std::pair<MatrixXcd, MatrixXcd> value_and_slope(double w) const {
     MatrixXcd a = -system_.A.cast<Complex>();
@@ -54,8 +53,7 @@ struct Sample {
 
 class ErrorGrid {
  public:
-  ErrorGrid(StructureParts& parts, const StateSpace& reduced)
-      : parts_(parts), reduced_(reduced) {}
+  ErrorGrid(StructureParts& parts, const StateSpace& reduced) : parts_(parts), reduced_(reduced) {}
 
   void add(double w) {
     Sample s;
@@ -151,9 +149,8 @@ class ErrorGrid {
 
 // The ends of the band, its modes and the middles between them.
 std::vector<double> first_grid(const StructureParts& p, int most) {
-  std::vector<double> modes{p.lowest > 0.0 || p.modes.rigid > 0
-                                ? std::max(p.lowest, 1e-3 * p.highest)
-                                : 0.0};
+  std::vector<double> modes{
+      p.lowest > 0.0 || p.modes.rigid > 0 ? std::max(p.lowest, 1e-3 * p.highest) : 0.0};
   for (int i = p.modes.rigid; i < p.in_band; ++i) {
     // Two modes within the width of one peak need one sample.
     const double w = p.modes.frequency[i], width = std::max(p.damping[i], 1e-4) * w;

@@ -60,12 +60,11 @@ StateSpace petrov_galerkin(const StructureParts& p, const Bases& bases) {
   const MatrixXd v = lapack::qr(bases.right).Q, w = lapack::qr(bases.left).Q;
   const lapack::Lu lu(times_tn(w, times_e(s, v)));
   return ss(lu.solve(times_tn(w, times_a(s, v))), lu.solve(w.bottomRows(n).transpose() * p.B),
-            p.Cq * v.topRows(n) + p.Cv * v.bottomRows(n),
-            MatrixXd::Zero(p.Cq.rows(), p.B.cols()));
+            p.Cq * v.topRows(n) + p.Cv * v.bottomRows(n), MatrixXd::Zero(p.Cq.rows(), p.B.cols()));
 }
 
-// Points −λ_i, mirrored poles, with the directions of their residues, G_r = Σ c_i b_iᵀ/(s − λ_i). Poles
-// that became unstable on the way are mirrored twice.
+// Points −λ_i, mirrored poles, with the directions of their residues, G_r = Σ c_i b_iᵀ/(s − λ_i).
+// Poles that became unstable on the way are mirrored twice.
 struct Points {
   VectorXcd sigma;
   MatrixXcd b, c;
@@ -73,7 +72,8 @@ struct Points {
 Points mirrored(const StateSpace& g) {
   const lapack::EigenSystem e = lapack::eig(g.A);
   const Eigen::Index r = g.A.rows();
-  const MatrixXcd left = lapack::solve(e.right, MatrixXcd(MatrixXcd::Identity(r, r)), "modal matrix");
+  const MatrixXcd left =
+      lapack::solve(e.right, MatrixXcd(MatrixXcd::Identity(r, r)), "modal matrix");
   Points p{VectorXcd(r), (left * g.B).transpose(), g.C * e.right};
   for (Eigen::Index i = 0; i < r; ++i)
     p.sigma[i] = {std::abs(e.values[i].real()), -e.values[i].imag()};
@@ -113,8 +113,8 @@ StateSpace interpolation_reduction(StructureParts& p, const StateSpace& start, i
     throw NumericalError(
         "interpolation: no round gave a stable system; use the methods modal or balanced");
   result.certificate.remarks.push_back(
-      std::to_string(result.iterations) + " rounds; the points moved by " + short_number(change, 2) +
-      " of their size in the last" +
+      std::to_string(result.iterations) + " rounds; the points moved by " +
+      short_number(change, 2) + " of their size in the last" +
       (change < 1e-3 ? "" : ": not at rest, more `iterations` may give a better system"));
   return best;
 }

@@ -2,11 +2,11 @@
 // Modal truncation of a sparse structure with static correction, by projection onto shapes.
 //
 // The modes that are left out respond to inputs of the band almost statically. Shapes of that
-// response (and, for the outputs, of the adjoint one) are found at a few frequencies of the band and
-// added to all modes that are known: a rich basis of some 70 to 200 shapes, in which the structure
-// is small and dense. The correction consists of the directions in which the rich model's response,
-// less the modes that are kept, has most energy over the band, each frequency weighted by 1/|G|.
-// How many of the coordinates are modes is tried out on the rich model.
+// response (and, for the outputs, of the adjoint one) are found at a few frequencies of the band
+// and added to all modes that are known: a rich basis of some 70 to 200 shapes, in which the
+// structure is small and dense. The correction consists of the directions in which the rich model's
+// response, less the modes that are kept, has most energy over the band, each frequency weighted by
+// 1/|G|. How many of the coordinates are modes is tried out on the rich model.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -59,7 +59,8 @@ MatrixXd correction_shapes(const StructureParts& p) {
       forces.col(used++) = forces.col(j) / size;
   forces.conservativeResize(Eigen::NoChange, used);
   MatrixXd x(s.freedom_count(), 0);
-  for (const auto& [from, to] : {std::pair(0.05, 0.35), std::pair(0.4, 0.65), std::pair(0.7, 1.0)}) {
+  for (const auto& [from, to] :
+       {std::pair(0.05, 0.35), std::pair(0.4, 0.65), std::pair(0.7, 1.0)}) {
     MatrixXd at = ShiftedStiffness(p.stiffness, shift_between(p, from, to)).solve(forces);
     for (int pass = 0; pass < 2; ++pass)
       at -= p.modes.shapes * (p.modes.shapes.transpose() * MatrixXd(s.M * at));
@@ -103,17 +104,16 @@ DenseStructure projected(const StructureParts& p, const MatrixXd& shapes) {
     return symmetrized(shapes.transpose() * MatrixXd(a * shapes));
   };
   const Eigen::Index n = shapes.cols();
-  return {both(s.M),          s.D.nonZeros() > 0 ? both(s.D) : MatrixXd::Zero(n, n),
-          both(s.K),          shapes.transpose() * p.B,
-          p.Cq * shapes,      p.Cv * shapes};
+  return {both(s.M),     s.D.nonZeros() > 0 ? both(s.D) : MatrixXd::Zero(n, n),
+          both(s.K),     shapes.transpose() * p.B,
+          p.Cq * shapes, p.Cv * shapes};
 }
 
 // Frequencies of the band: evenly, and at its modes.
 std::vector<double> band_grid(const StructureParts& p) {
   std::vector<double> grid;
   constexpr int kEven = 60;
-  for (int k = 1; k <= kEven; ++k)
-    grid.push_back(p.lowest + (p.highest - p.lowest) * k / kEven);
+  for (int k = 1; k <= kEven; ++k) grid.push_back(p.lowest + (p.highest - p.lowest) * k / kEven);
   for (int i = p.modes.rigid; i < p.in_band; ++i)
     if (p.modes.frequency[i] > p.lowest) grid.push_back(p.modes.frequency[i]);
   return grid;
@@ -131,7 +131,8 @@ MatrixXd residual_energy(const DenseStructure& rich, Eigen::Index kept,
     MatrixXcd x = lapack::solve(rich.stiffness(w), forces);
     const double gain = lapack::norm2(MatrixXcd(c * x.leftCols(rich.B.cols())));
     x.topRows(kept).setZero();  // modes are orthogonal in M
-    if (gain > 0.0) sum += (x.real() * x.real().transpose() + x.imag() * x.imag().transpose()) / gain;
+    if (gain > 0.0)
+      sum += (x.real() * x.real().transpose() + x.imag() * x.imag().transpose()) / gain;
   }
   return sum;
 }
@@ -143,11 +144,11 @@ MatrixXd chosen_directions(const DenseStructure& rich, Eigen::Index modes, Eigen
   MatrixXd v = MatrixXd::Zero(n, modes + count);
   v.topLeftCorner(modes, modes).setIdentity();
   const std::optional<MatrixXd> l = lapack::cholesky(rich.K);
-  if (!l) throw NumericalError("modal reduction: the stiffness of the elastic part is not definite");
+  if (!l)
+    throw NumericalError("modal reduction: the stiffness of the elastic part is not definite");
   const MatrixXd half = times(l->transpose(), times(residual_energy(rich, modes, grid), *l));
   const lapack::SymmetricEigenSystem e = lapack::symmetric_eig(symmetrized(half));
-  v.rightCols(count) =
-      lapack::Lu(*l).solve_transposed(e.vectors.rightCols(count));
+  v.rightCols(count) = lapack::Lu(*l).solve_transposed(e.vectors.rightCols(count));
   return v;
 }
 

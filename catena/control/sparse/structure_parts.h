@@ -13,11 +13,11 @@ namespace catena {
 struct StructureParts {
   const SecondOrder& structure;
   DynamicStiffness stiffness;
-  SparseModes modes{};          // more than those of the band
-  int in_band = 0;              // modes below the end of the band, rigid ones included
+  SparseModes modes{};  // more than those of the band
+  int in_band = 0;      // modes below the end of the band, rigid ones included
   double lowest = 0.0, highest = 0.0;
-  Eigen::VectorXd damping{};    // ratios of `modes`
-  Eigen::VectorXd weight{};     // the largest gain of each mode in the band
+  Eigen::VectorXd damping{};        // ratios of `modes`
+  Eigen::VectorXd weight{};         // the largest gain of each mode in the band
   Eigen::MatrixXd B{}, Cq{}, Cv{};  // elastic part; Cq and Cv are zero rather than empty
 
   Eigen::MatrixXd rigid_shapes() const { return modes.shapes.leftCols(modes.rigid); }
@@ -27,9 +27,11 @@ struct StructureParts {
 Eigen::MatrixXd times_a(const SecondOrder& structure, const Eigen::MatrixXd& x);
 Eigen::MatrixXd times_e(const SecondOrder& structure, const Eigen::MatrixXd& x);
 
-// Elastic parts of order `order`, without the rigid modes.
+// Elastic parts of order `order`, without the rigid modes. The last two begin with the modal one:
+// its poles are the first shifts.
 StateSpace modal_reduction(const StructureParts& parts, int order);
-StateSpace balanced_reduction(StructureParts& parts, int order, StructureReduction& result);
+StateSpace balanced_reduction(StructureParts& parts, const StateSpace& start,
+                              StructureReduction& result);
 StateSpace interpolation_reduction(StructureParts& parts, const StateSpace& start, int most,
                                    StructureReduction& result);
 

@@ -20,8 +20,8 @@ using Eigen::VectorXd;
 void check_settings(const SecondOrder& s, const StructureReductionSettings& settings) {
   s.validate();
   if (s.input_count() == 0 || s.output_count() == 0)
-    throw Error("reduction: the structure has " + std::to_string(s.input_count()) +
-                " inputs and " + std::to_string(s.output_count()) +
+    throw Error("reduction: the structure has " + std::to_string(s.input_count()) + " inputs and " +
+                std::to_string(s.output_count()) +
                 " outputs; give B, and Cq or Cv, at least one column and one row");
   if (settings.order < 2)
     throw Error("reduction: order " + std::to_string(settings.order) +
@@ -30,8 +30,7 @@ void check_settings(const SecondOrder& s, const StructureReductionSettings& sett
     throw Error("reduction: order " + std::to_string(settings.order) +
                 " is more than the structure's " + std::to_string(2 * s.freedom_count()) +
                 " states");
-  if (!(settings.lowest >= 0.0) || !std::isfinite(settings.highest) ||
-      !(settings.highest >= 0.0) ||
+  if (!(settings.lowest >= 0.0) || !std::isfinite(settings.highest) || !(settings.highest >= 0.0) ||
       (settings.highest > 0.0 && settings.lowest >= settings.highest))
     throw Error("reduction: the band " + number(settings.lowest) + " to " +
                 number(settings.highest) + " rad/s is empty; give 0 <= lowest < highest");
@@ -137,7 +136,7 @@ StructureReduction reduce(const SecondOrder& structure,
   const int elastic = settings.order - 2 * p.modes.rigid;
   StateSpace small = modal_reduction(p, elastic);
   if (settings.method == StructureMethod::balanced)
-    small = balanced_reduction(p, elastic, r);
+    small = balanced_reduction(p, small, r);
   else if (settings.method == StructureMethod::interpolation)
     small = interpolation_reduction(p, small, settings.iterations, r);
   if (structure.feedthrough.size() > 0) small.D += structure.feedthrough;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reduction of large sparse structures M q̈ + D q̇ + K q = B u, y = Cq q + Cv q̇ (10⁵ states and more).
+// Reduction of large sparse structures M q̈ + D q̇ + K q = B u, y = Cq q + Cv q̇ (10⁵ states and
+// more).
 //
 //   modal          the modes that matter most in the band, and static correction: the shapes
 //                  K⁻¹ [B Cᵀ] beyond those modes as further coordinates. A structure again, so the
@@ -32,22 +33,22 @@ enum class StructureMethod { modal, balanced, interpolation };
 
 struct StructureReductionSettings {
   StructureMethod method = StructureMethod::modal;
-  int order = 60;         // states of the result, rigid modes included
-  double highest = 0.0;   // rad/s: end of the band; 0: at the mode that is order/3 from below
-  double lowest = 0.0;    // rad/s: begin of the band
-  int samples = 80;       // most samples of the error; 0: none
-  int iterations = 12;    // most of IRKA
+  int order = 60;           // states of the result, rigid modes included
+  double highest = 0.0;     // rad/s: end of the band; 0: at the mode that is order/3 from below
+  double lowest = 0.0;      // rad/s: begin of the band
+  int samples = 80;         // most samples of the error; 0: none
+  int iterations = 12;      // most of IRKA
   double tolerance = 1e-3;  // of the relative error in the certificate
 };
 
 struct StructureError {
-  double relative = 0.0;    // largest σ_max(G − Gr)/σ_max(G) at the samples
-  double frequency = 0.0;   // rad/s, where
-  double absolute = 0.0;    // largest σ_max(G − Gr) at the samples
-  double between = 0.0;     // the largest relative error, estimated between samples
+  double relative = 0.0;   // largest σ_max(G − Gr)/σ_max(G) at the samples
+  double frequency = 0.0;  // rad/s, where
+  double absolute = 0.0;   // largest σ_max(G − Gr) at the samples
+  double between = 0.0;    // the largest relative error, estimated between samples
   double between_frequency = 0.0;
-  bool settled = false;     // the last sample agreed with the estimate before it to 20 %
-  double backward_error = 0.0;  // of the sparse solutions, the largest
+  bool settled = false;           // the last sample agreed with the estimate before it to 20 %
+  double backward_error = 0.0;    // of the sparse solutions, the largest
   std::vector<double> samples{};  // rad/s, ascending
 };
 
@@ -65,8 +66,7 @@ struct StructureReduction {
   Certificate certificate{};
 };
 
-StructureReduction reduce(const SecondOrder& structure,
-                          const StructureReductionSettings& settings);
+StructureReduction reduce(const SecondOrder& structure, const StructureReductionSettings& settings);
 
 // The frequency response of the full structure by one sparse factorization for each frequency.
 std::vector<Eigen::MatrixXcd> structure_response(const SecondOrder& structure,

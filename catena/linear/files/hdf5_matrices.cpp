@@ -19,7 +19,7 @@ Handle valid(hid_t id, Handle::Close close, const std::string& what) {
 }
 
 void write_matrix(hid_t file, const char* name, const MatrixXd& a, int rank,
-                   const std::string& what) {
+                  const std::string& what) {
   const hsize_t size[] = {static_cast<hsize_t>(a.rows()), static_cast<hsize_t>(a.cols())};
   const Handle space = rank == 0 ? valid(H5Screate(H5S_SCALAR), H5Sclose, what)
                                  : valid(H5Screate_simple(rank, size, nullptr), H5Sclose, what);

@@ -55,8 +55,9 @@ class MatrixMarketReader {
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     const auto has = [&](const char* word) { return line_.find(word) != std::string::npos; };
     if (!line_.starts_with("%%matrixmarket"))
-      fail("a Matrix Market file begins with '%%MatrixMarket matrix coordinate real symmetric' or "
-           "the like");
+      fail(
+          "a Matrix Market file begins with '%%MatrixMarket matrix coordinate real symmetric' or "
+          "the like");
     if (has("complex") || has("pattern"))
       fail("the entries must be real numbers, not 'complex' or 'pattern'");
     if (!has("coordinate") && !has("array")) fail("the format must be 'coordinate' or 'array'");

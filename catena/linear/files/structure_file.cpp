@@ -72,16 +72,16 @@ SecondOrder read_yaml(const std::string& path) {
   if (tree.root == nullptr || !tree.root->is_map())
     throw ModelError({{Severity::error, {path, 1}, "a structure is a map of M, D, K, B, Cq, Cv"}});
   const yaml::Node& map = *tree.root;
-  static const std::vector<std::string> keys = {"structure", "M",  "D",           "K",      "B",
-                                                "Cq",        "Cv", "feedthrough", "inputs", "outputs",
-                                                "freedoms"};
+  static const std::vector<std::string> keys = {
+      "structure", "M", "D", "K", "B", "Cq", "Cv", "feedthrough", "inputs", "outputs", "freedoms"};
   values.unknown_keys(map, keys);
   for (const char* key : {"M", "K", "B"})
     if (!map.find(key)) values.error(map.line, std::string("a structure needs ") + key);
   values.with(map, "structure", [&](const yaml::Entry& e) {
     int version = 1;
     if (values.integer(*e.value, version) && version != 1)
-      values.error(e.line, "version " + std::to_string(version) + " is not known; this program reads 1");
+      values.error(e.line,
+                   "version " + std::to_string(version) + " is not known; this program reads 1");
   });
   for (std::size_t i = 0; i < kSparseKeys.size(); ++i)
     values.with(map, kSparseKeys[i], [&](const yaml::Entry& e) {
@@ -116,8 +116,9 @@ Sparse read_hdf5_matrix(hid_t file, const char* name, const std::string& path) {
   };
   if (shape.size() != 2) fail("has no shape of two numbers");
   const double rows = shape[0], cols = shape[1];
-  if (!(rows >= 1.0) || !(cols >= 1.0) || rows > 1e9 || cols > 1e9 || static_cast<double>(begin.size()) != rows + 1.0 ||
-      data.size() != indices.size() || begin[begin.size() - 1] != static_cast<double>(data.size()))
+  if (!(rows >= 1.0) || !(cols >= 1.0) || rows > 1e9 || cols > 1e9 ||
+      static_cast<double>(begin.size()) != rows + 1.0 || data.size() != indices.size() ||
+      begin[begin.size() - 1] != static_cast<double>(data.size()))
     fail("has parts of different sizes");
   std::vector<Eigen::Triplet<double>> entries;
   entries.reserve(to_size(data.size()));
@@ -125,7 +126,8 @@ Sparse read_hdf5_matrix(hid_t file, const char* name, const std::string& path) {
     if (!(begin[i] >= 0.0) || !(begin[i + 1] >= begin[i]) ||
         begin[i + 1] > static_cast<double>(data.size()))
       fail("has row " + std::to_string(i + 1) + " out of range");
-    for (auto k = static_cast<Eigen::Index>(begin[i]); k < static_cast<Eigen::Index>(begin[i + 1]); ++k) {
+    for (auto k = static_cast<Eigen::Index>(begin[i]); k < static_cast<Eigen::Index>(begin[i + 1]);
+         ++k) {
       if (!(indices[k] >= 0.0) || !(indices[k] < cols))
         fail("has a column out of range in row " + std::to_string(i + 1));
       entries.emplace_back(static_cast<int>(i), static_cast<int>(indices[k]), data[k]);
@@ -147,8 +149,7 @@ SecondOrder read_hdf5_structure(const std::string& path) {
     *sparse_fields(s)[i] = read_hdf5_matrix(file.get(), kSparseKeys[i], path);
   for (std::size_t i = 0; i < kDenseKeys.size(); ++i)
     *dense_fields(s)[i] = MatrixXd(read_hdf5_matrix(file.get(), kDenseKeys[i], path));
-  if (s.M.size() == 0 || s.K.size() == 0)
-    throw Error(path + ": it has no M and K of a structure");
+  if (s.M.size() == 0 || s.K.size() == 0) throw Error(path + ": it has no M and K of a structure");
   s.inputs = hdf5::read_names(file.get(), "inputs", path);
   s.outputs = hdf5::read_names(file.get(), "outputs", path);
   s.freedoms = hdf5::read_names(file.get(), "freedoms", path);
@@ -156,8 +157,8 @@ SecondOrder read_hdf5_structure(const std::string& path) {
 }
 
 void write_hdf5_matrix(hid_t file, const char* name, const Sparse& a, const std::string& what) {
-  const Handle group = hdf5::valid(
-      H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose, what);
+  const Handle group =
+      hdf5::valid(H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose, what);
   const Eigen::SparseMatrix<double, Eigen::RowMajor> rows = a;
   VectorXd data(rows.nonZeros()), indices(rows.nonZeros()), begin(rows.rows() + 1);
   Eigen::Index k = 0;
@@ -172,7 +173,8 @@ void write_hdf5_matrix(hid_t file, const char* name, const Sparse& a, const std:
   hdf5::write_matrix(group.get(), "data", data, 1, what);
   hdf5::write_matrix(group.get(), "indices", indices, 1, what);
   hdf5::write_matrix(group.get(), "indptr", begin, 1, what);
-  const VectorXd shape = Eigen::Vector2d(static_cast<double>(a.rows()), static_cast<double>(a.cols()));
+  const VectorXd shape =
+      Eigen::Vector2d(static_cast<double>(a.rows()), static_cast<double>(a.cols()));
   hdf5::write_matrix(group.get(), "shape", shape, 1, what);
 }
 
@@ -199,7 +201,8 @@ void write_yaml_structure(const SecondOrder& given, const std::string& path) {
   SecondOrder s = given;
   const std::filesystem::path file(path);
   const std::string stem = file.stem().string();
-  std::string text = "# M q'' + D q' + K q = B u, y = Cq q + Cv q' + feedthrough u.\nstructure: 1\n";
+  std::string text =
+      "# M q'' + D q' + K q = B u, y = Cq q + Cv q' + feedthrough u.\nstructure: 1\n";
   const auto put = [&](const char* key, const Sparse& a, bool symmetric) {
     const std::string name = stem + "_" + key + ".mtx";
     write_matrix_market(a, beside(path, name), symmetric);

@@ -11,8 +11,8 @@
 //   outputs: [tip]
 //
 // HDF5 has the same names: M, D, K (and B, Cq, Cv) are datasets, or groups as SciPy's CSR matrices:
-// datasets `data`, `indices`, `indptr` and the attribute or dataset `shape`. Names are attributes of
-// the root.
+// datasets `data`, `indices`, `indptr` and the attribute or dataset `shape`. Names are attributes
+// of the root.
 //
 // Mistakes throw an Error with the file, and the line in text files.
 #pragma once

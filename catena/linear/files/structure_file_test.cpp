@@ -51,10 +51,11 @@ TEST_F(StructureFile, ReadsBackTheSameNumbers) {
 
 TEST_F(StructureFile, RowsAndMatrixMarketByHand) {
   written("k.mtx",
-          "%%MatrixMarket matrix coordinate real symmetric\n% a remark\n2 2 3\n1 1 3\n2 1 -1\n2 2 1e0\n");
+          "%%MatrixMarket matrix coordinate real symmetric\n% a remark\n2 2 3\n1 1 3\n2 1 -1\n2 2 "
+          "1e0\n");
   written("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n0\n2.5\n");
-  const SecondOrder s = load_structure(written(
-      "s.yaml", "structure: 1\nM: [[2, 0], [0, 1]]\nK: k.mtx\nB: b.mtx\nCq: [[1, 0]]\n"));
+  const SecondOrder s = load_structure(
+      written("s.yaml", "structure: 1\nM: [[2, 0], [0, 1]]\nK: k.mtx\nB: b.mtx\nCq: [[1, 0]]\n"));
   EXPECT_EQ(MatrixXd(s.K), (MatrixXd(2, 2) << 3, -1, -1, 1).finished());
   EXPECT_EQ(MatrixXd(s.M), (MatrixXd(2, 2) << 2, 0, 0, 1).finished());
   EXPECT_EQ(s.B, (MatrixXd(2, 1) << 0, 2.5).finished());

@@ -93,8 +93,7 @@ void complete_sizes(StateSpace& s) {
 
 }  // namespace
 
-bool read_matrix_rows(const yaml::Node& node, yaml::Values& values,
-                      Eigen::MatrixXd& result) {
+bool read_matrix_rows(const yaml::Node& node, yaml::Values& values, Eigen::MatrixXd& result) {
   if (!values.list(node, "a list of rows, such as [[1, 0], [0, 1]]")) return false;
   const Eigen::Index rows = std::ssize(node.entries);
   Eigen::Index cols = -1;

@@ -92,8 +92,9 @@ void analyze(StiffnessPattern& p) {
   for (int k = 0; k < n; ++k) {
     entries += at(count, k);
     if (entries > std::numeric_limits<int>::max())
-      throw NumericalError("sparse factorization: the factor has more than 2e9 entries; the "
-                           "structure is too densely connected");
+      throw NumericalError(
+          "sparse factorization: the factor has more than 2e9 entries; the "
+          "structure is too densely connected");
     at(p.column, k + 1) = static_cast<int>(entries);
   }
 }
@@ -199,13 +200,15 @@ void require_symmetric(const SecondOrder& s, const char* what) {
     const Sparse difference = *a - transposed;
     double largest = 0.0, apart = 0.0;
     for (int c = 0; c < a->outerSize(); ++c) {
-      for (Sparse::InnerIterator it(*a, c); it; ++it) largest = std::max(largest, std::abs(it.value()));
+      for (Sparse::InnerIterator it(*a, c); it; ++it)
+        largest = std::max(largest, std::abs(it.value()));
       for (Sparse::InnerIterator it(difference, c); it; ++it)
         apart = std::max(apart, std::abs(it.value()));
     }
     if (apart > 1e-10 * largest)
       throw Error(std::string(what) + ": " + name + " is not symmetric (entries differ by " +
-                  short_number(apart) + "); gyroscopic and circulatory terms need the dense form, "
+                  short_number(apart) +
+                  "); gyroscopic and circulatory terms need the dense form, "
                   "state_space(structure)");
   }
 }
@@ -236,10 +239,10 @@ void DynamicStiffness::factor(Complex s) {
   };
   const int wrong = factorize<Complex>(p, entry, {row_, lower_, diagonal_});
   if (wrong >= 0)
-    throw NumericalError("sparse structure: the dynamic stiffness is singular at s = " +
-                         short_number(s.real()) + " + " + short_number(s.imag()) + "i (freedom " +
-                         std::to_string(at(p.order, wrong) + 1) +
-                         "): a pole of the structure; add damping, or leave this frequency out");
+    throw NumericalError(
+        "sparse structure: the dynamic stiffness is singular at s = " + short_number(s.real()) +
+        " + " + short_number(s.imag()) + "i (freedom " + std::to_string(at(p.order, wrong) + 1) +
+        "): a pole of the structure; add damping, or leave this frequency out");
 }
 
 Eigen::MatrixXcd DynamicStiffness::solve(const Eigen::MatrixXcd& b) const {
@@ -274,9 +277,9 @@ ShiftedStiffness::ShiftedStiffness(const DynamicStiffness& structure, double sig
   const auto entry = [&](int e) { return at(p.k, e) - sigma * at(p.m, e); };
   const int wrong = factorize<double>(p, entry, {row_, lower_, diagonal_});
   if (wrong >= 0)
-    throw NumericalError("sparse structure: K - sigma M is singular at sigma = " +
-                         short_number(sigma) + " (freedom " + std::to_string(at(p.order, wrong) + 1) +
-                         ")");
+    throw NumericalError(
+        "sparse structure: K - sigma M is singular at sigma = " + short_number(sigma) +
+        " (freedom " + std::to_string(at(p.order, wrong) + 1) + ")");
   double least = std::numeric_limits<double>::infinity(), most = 0.0;
   for (const double pivot : diagonal_) {
     negative_ += pivot < 0.0;

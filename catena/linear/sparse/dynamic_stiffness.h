@@ -27,11 +27,11 @@ void require_symmetric(const SecondOrder& structure, const char* what);
 
 // The pattern of L in P A Pᵀ = L Δ Lᵀ, and the entries of M, D, K on the upper triangle of P A Pᵀ.
 struct StiffnessPattern {
-  std::vector<int> order, inverse;    // old freedom of a new one, new of an old
-  std::vector<int> parent;            // elimination tree
-  std::vector<int> column;            // where a column of L begins
-  std::vector<int> begin, row;        // upper triangle of P A Pᵀ by columns
-  std::vector<double> m, d, k;        // its entries
+  std::vector<int> order, inverse;  // old freedom of a new one, new of an old
+  std::vector<int> parent;          // elimination tree
+  std::vector<int> column;          // where a column of L begins
+  std::vector<int> begin, row;      // upper triangle of P A Pᵀ by columns
+  std::vector<double> m, d, k;      // its entries
   int size() const { return static_cast<int>(order.size()); }
 };
 

@@ -16,7 +16,7 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr int kBlock = 4;        // double frequencies of symmetric structures come at once
+constexpr int kBlock = 4;  // double frequencies of symmetric structures come at once
 constexpr int kMostRestarts = 12;
 
 // Start vectors without symmetry, the same on every machine.
@@ -57,8 +57,7 @@ class LanczosBasis {
 
   // One block more: the image of the last, or new vectors if that is in the span.
   void grow() {
-    const MatrixXd image =
-        solve_.solve(MatrixXd(s_.M * vectors_.middleCols(used_ - last_, last_)));
+    const MatrixXd image = solve_.solve(MatrixXd(s_.M * vectors_.middleCols(used_ - last_, last_)));
     images_.middleCols(used_ - last_, last_) = image;
     done_ = used_;
     last_ = append(image);
@@ -138,10 +137,9 @@ LanczosBasis::Ritz converged(LanczosBasis& basis, Eigen::Index count, Eigen::Ind
     if (r.theta.size() >= enough && r.residual.maxCoeff() <= tolerance) return r;
     if (basis.size() >= freedoms || looks > 100) {
       if (r.theta.size() >= enough && r.residual.maxCoeff() <= 100.0 * tolerance) return r;
-      throw NumericalError("sparse modes: " + std::to_string(enough) +
-                           " modes did not converge (residual " +
-                           short_number(r.residual.maxCoeff()) +
-                           "); look for fewer, or scale M and K");
+      throw NumericalError(
+          "sparse modes: " + std::to_string(enough) + " modes did not converge (residual " +
+          short_number(r.residual.maxCoeff()) + "); look for fewer, or scale M and K");
     }
   }
 }
@@ -175,7 +173,8 @@ SparseModes sparse_modes(const SecondOrder& s, const DynamicStiffness& stiffness
     throw Error("sparse modes: give a count of modes or the highest frequency");
   int count = static_cast<int>(std::min<Eigen::Index>(settings.count, n));
   if (settings.highest > 0.0) {
-    const int below = ShiftedStiffness(stiffness, settings.highest * settings.highest).eigenvalues_below();
+    const int below =
+        ShiftedStiffness(stiffness, settings.highest * settings.highest).eigenvalues_below();
     count = count > 0 ? std::min(count, below) : below;
   }
   if (count > settings.most)
@@ -188,8 +187,8 @@ SparseModes sparse_modes(const SecondOrder& s, const DynamicStiffness& stiffness
   const ShiftedStiffness shifted(stiffness, sigma);
   if (shifted.eigenvalues_below() > 0)
     throw NumericalError("sparse modes: K is not positive semidefinite (" +
-                         std::to_string(shifted.eigenvalues_below()) +
-                         " eigenvalues below " + short_number(sigma) + ")");
+                         std::to_string(shifted.eigenvalues_below()) + " eigenvalues below " +
+                         short_number(sigma) + ")");
   LanczosBasis basis(s, shifted, sigma);
   for (int round = 0; round < kMostRestarts; ++round) {
     const LanczosBasis::Ritz r = converged(basis, count, n, settings.tolerance);
@@ -214,9 +213,8 @@ SparseModes sparse_modes(const SecondOrder& s, const DynamicStiffness& stiffness
     basis.restart();
   }
   throw NumericalError("sparse modes: " + std::to_string(modes.counted) +
-                       " modes are counted below " +
-                       short_number(modes.frequency[count - 1]) + " rad/s, " +
-                       std::to_string(count) + " were found");
+                       " modes are counted below " + short_number(modes.frequency[count - 1]) +
+                       " rad/s, " + std::to_string(count) + " were found");
 }
 
 SparseModes sparse_modes(const SecondOrder& s, const SparseModesSettings& settings) {

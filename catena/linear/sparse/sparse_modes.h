@@ -22,9 +22,9 @@ namespace catena {
 class DynamicStiffness;
 
 struct SparseModesSettings {
-  int count = 0;           // the lowest modes, rigid ones included; 0: by `highest`
-  double highest = 0.0;    // rad/s; 0: by `count`
-  int most = 2000;         // more modes than this are refused
+  int count = 0;         // the lowest modes, rigid ones included; 0: by `highest`
+  double highest = 0.0;  // rad/s; 0: by `count`
+  int most = 2000;       // more modes than this are refused
   // Of ‖(K − σ M)⁻¹ M x − θ x‖ by θ, in the norm of M; λ is right to its square. If rounding of the
   // solutions is larger (slender structures of a thousand bays), thirty times that rounding.
   double tolerance = 1e-8;

@@ -100,8 +100,7 @@ TEST(SparseModes, DoubleFrequenciesAsDense) {
   const Modal dense = modal(boom, 0);
   const SparseModes m = sparse_modes(boom, {.highest = dense.frequency[29] * 1.0001});
   ASSERT_GE(m.frequency.size(), 30);
-  for (int i = 0; i < 30; ++i)
-    EXPECT_NEAR(m.frequency[i] / dense.frequency[i], 1.0, 1e-8) << i;
+  for (int i = 0; i < 30; ++i) EXPECT_NEAR(m.frequency[i] / dense.frequency[i], 1.0, 1e-8) << i;
 }
 
 TEST(SparseModes, FreeStructureHasSixRigidModes) {

@@ -14,9 +14,9 @@ namespace catena::testing {
 
 struct LatticeBoom {
   int bays = 60, side = 2;
-  bool free = false;        // not clamped: six rigid modes
-  double stiffness = 1e7;   // E A of a bar, N
-  double damping = 0.005;   // ratio at the first bending frequency and at twenty times that
+  bool free = false;       // not clamped: six rigid modes
+  double stiffness = 1e7;  // E A of a bar, N
+  double damping = 0.005;  // ratio at the first bending frequency and at twenty times that
 };
 
 inline SecondOrder lattice_boom(const LatticeBoom& boom) {
@@ -63,7 +63,8 @@ inline SecondOrder lattice_boom(const LatticeBoom& boom) {
   for (int i = 0; i < a; ++i) inertia += a * std::pow(i - 0.5 * (a - 1), 2);
   const double length = boom.bays;
   const double w1 = 3.516 / (length * length) * std::sqrt(boom.stiffness * inertia / per);
-  const double alpha = 2.0 * boom.damping * w1 * 20.0 / 21.0, beta = 2.0 * boom.damping / (21.0 * w1);
+  const double alpha = 2.0 * boom.damping * w1 * 20.0 / 21.0,
+               beta = 2.0 * boom.damping / (21.0 * w1);
   Eigen::SparseMatrix<double> dashpots(n, n);
   if (!boom.free)
     for (const double part : {0.4, 0.7}) {
