@@ -34,7 +34,7 @@ MatrixXcd response(const StateSpace& g, double w) {
 
 int study(int bays, int side, int order, StructureMethod method) {
   const lapack::OneThread one;
-  const SecondOrder boom = catena::testing::lattice_boom({.bays = bays, .side = side});
+  const SecondOrder boom = catena::test::lattice_boom({.bays = bays, .side = side});
   std::printf("boom of %d bays, %d x %d nodes a section: %d freedoms, %d inputs, %d outputs\n",
               bays, side, side, boom.freedom_count(), boom.input_count(), boom.output_count());
   double start = cpu_seconds();
@@ -49,7 +49,7 @@ int study(int bays, int side, int order, StructureMethod method) {
       r.robust_frequency);
   std::fflush(stdout);
   constexpr int kFresh = 200;
-  catena::testing::RandomNumbers random(2026);
+  catena::test::RandomNumbers random(2026);
   std::vector<double> omega(kFresh);
   for (double& w : omega) w = r.highest * random.uniform();
   start = cpu_seconds();

@@ -108,7 +108,7 @@ int study_hinf(int count, double tolerance) {
   const double start = cpu_seconds();
   for (int seed = 0; seed < count; ++seed) {
     const GeneralizedPlant plant =
-        catena::testing::flexible_plant(static_cast<std::uint64_t>(seed), 3 + seed % 8);
+        catena::test::flexible_plant(static_cast<std::uint64_t>(seed), 3 + seed % 8);
     try {
       const HinfResult r = hinfsyn(plant, {.tolerance = tolerance});
       const StateSpace loop = closed_loop(plant, r.controller);
@@ -136,7 +136,7 @@ int study_hinf(int count, double tolerance) {
 }
 
 int study_norms(int count) {
-  catena::testing::RandomNumbers random(2026);
+  catena::test::RandomNumbers random(2026);
   int failed = 0;
   const double start = cpu_seconds();
   for (int k = 0; k < count; ++k) {
@@ -169,7 +169,7 @@ int study_norms(int count) {
 }
 
 int study_speed(int n) {
-  catena::testing::RandomNumbers random(7);
+  catena::test::RandomNumbers random(7);
   MatrixXd a = MatrixXd::Zero(n, n);
   for (int k = 0; k + 1 < n; k += 2) {
     const double w = std::pow(10.0, random.uniform(-1.0, 3.0));

@@ -13,9 +13,9 @@ namespace catena {
 namespace {
 
 using Eigen::MatrixXd;
-using testing::flexible_plant;
-using testing::matrix;
-using testing::RandomNumbers;
+using test::flexible_plant;
+using test::matrix;
+using test::RandomNumbers;
 
 // x' = a x + w1 + u, z = [x; u], y = x + w2: by symmetry X = Y, 2 a x − (1 − γ⁻²) x² + 1 = 0, and
 // the coupling test x² < γ² is the last to fail. γ_opt in closed form from x = γ: 2aγ − γ² + 2 = 0.

@@ -16,8 +16,8 @@ namespace catena {
 namespace {
 
 using Eigen::MatrixXd;
-using testing::matrix;
-using testing::RandomNumbers;
+using test::matrix;
+using test::RandomNumbers;
 
 const MatrixXd kOne = MatrixXd::Identity(1, 1);
 
@@ -120,7 +120,7 @@ TEST(Ltr, RecoversTheTarget) {
 // V07.11: as control becomes cheap the tip's mean-square error falls to the filter's, in closed
 // form √(d_s d_0) L³/(3 EI); the sweep by an independent program.
 TEST(Lqg, AttainableErrorOfTheCantilever) {
-  const testing::Cantilever beam = testing::cantilever(2);
+  const test::Cantilever beam = test::cantilever(2);
   const Eigen::Index n = beam.mass.rows();
   MatrixXd a = MatrixXd::Zero(2 * n, 2 * n), b = MatrixXd::Zero(2 * n, 2),
            c = MatrixXd::Zero(2, 2 * n);

@@ -12,7 +12,7 @@ namespace catena {
 namespace {
 
 using Eigen::MatrixXd;
-using testing::RandomNumbers;
+using test::RandomNumbers;
 
 // k/(s (s + 1) (s + 2)): phase crossover √2 with L = −k/6; at k = 1 crossover from a cubic in ω².
 StateSpace third_order(double k) {

@@ -12,7 +12,7 @@ namespace catena {
 namespace {
 
 using Eigen::MatrixXd;
-using testing::RandomNumbers;
+using test::RandomNumbers;
 
 std::complex<double> at(const StateSpace& g, double omega) {
   Eigen::MatrixXcd m = -g.A.cast<std::complex<double>>();

@@ -14,8 +14,8 @@ namespace catena {
 namespace {
 
 using Eigen::MatrixXd;
-using testing::compleib;
-using testing::RandomNumbers;
+using test::compleib;
+using test::RandomNumbers;
 
 StateSpace oscillator(double omega, double zeta) {  // ω²/(s² + 2ζωs + ω²)
   MatrixXd a(2, 2), b(2, 1), c(1, 2);

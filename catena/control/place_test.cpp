@@ -12,8 +12,8 @@ namespace catena {
 namespace {
 
 using Eigen::MatrixXd;
-using testing::matrix;
-using testing::RandomNumbers;
+using test::matrix;
+using test::RandomNumbers;
 using Pole = std::complex<double>;
 
 Eigen::VectorXcd list(std::initializer_list<Pole> values) {

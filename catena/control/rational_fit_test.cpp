@@ -17,7 +17,7 @@ namespace {
 using Complex = std::complex<double>;
 using Eigen::MatrixXcd;
 using Eigen::MatrixXd;
-using testing::RandomNumbers;
+using test::RandomNumbers;
 
 MatrixXcd response(const StateSpace& g, double w) {
   MatrixXcd a = -g.A.cast<Complex>();

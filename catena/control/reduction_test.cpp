@@ -16,8 +16,8 @@ namespace catena {
 namespace {
 
 using Eigen::MatrixXd;
-using testing::compleib;
-using testing::RandomNumbers;
+using test::compleib;
+using test::RandomNumbers;
 
 // V1.3 [Chiang & Safonov 1989]: seven states to three. Reference values recomputed in 80 digits.
 StateSpace chiang_safonov_seven() {
@@ -149,7 +149,7 @@ TEST(Reduction, WeightsAndDcGain) {
 }
 
 TEST(Reduction, ControllerInItsLoop) {
-  const GeneralizedPlant p = testing::flexible_plant(3, 5);
+  const GeneralizedPlant p = test::flexible_plant(3, 5);
   const HinfResult h = hinfsyn(p);
   const StateSpace g = ss(p.system.A, p.B2(), p.C2(), p.D22());
   const ControllerReduction r = reduce_controller(g, h.controller, 8);

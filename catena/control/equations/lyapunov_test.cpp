@@ -12,7 +12,7 @@ namespace catena {
 namespace {
 
 using Eigen::MatrixXd;
-using testing::RandomNumbers;
+using test::RandomNumbers;
 
 // vec of the solution by the Kronecker matrix, n⁶: another route.
 MatrixXd kronecker(const MatrixXd& a, const MatrixXd& b) {

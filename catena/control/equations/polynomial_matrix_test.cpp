@@ -31,7 +31,7 @@ TEST(PolynomialMatrix, ScalarsByHand) {
   EXPECT_THROW(scalar("1/0"), NumericalError);
 }
 
-PolynomialMatrix random_matrix(testing::RandomNumbers& random, int rows, int cols, int degree) {
+PolynomialMatrix random_matrix(test::RandomNumbers& random, int rows, int cols, int degree) {
   PolynomialMatrix m(rows, cols);
   for (int i = 0; i < rows; ++i)
     for (int j = 0; j < cols; ++j) {
@@ -45,7 +45,7 @@ PolynomialMatrix random_matrix(testing::RandomNumbers& random, int rows, int col
 }
 
 TEST(PolynomialMatrix, HermiteFormIsExact) {
-  testing::RandomNumbers random(101);
+  test::RandomNumbers random(101);
   for (int trial = 0; trial < 5; ++trial) {
     const PolynomialMatrix a = random_matrix(random, 4, 3, 2);
     const HermiteForm f = hermite_form(a);
@@ -67,7 +67,7 @@ TEST(PolynomialMatrix, HermiteFormIsExact) {
 // N = N₁ G, D = D₁ G with a known common divisor: found up to a unimodular factor, and the fraction
 // N₁ D₁⁻¹ is the same transfer matrix in floating point.
 TEST(PolynomialMatrix, CoprimeFraction) {
-  testing::RandomNumbers random(102);
+  test::RandomNumbers random(102);
   PolynomialMatrix divisor(2, 2);
   divisor.set(0, 0, "1 1");
   divisor.set(0, 1, "3");

@@ -14,10 +14,10 @@ namespace catena {
 namespace {
 
 using Eigen::MatrixXd;
-using testing::Cantilever;
-using testing::cantilever;
-using testing::matrix;
-using testing::RandomNumbers;
+using test::Cantilever;
+using test::cantilever;
+using test::matrix;
+using test::RandomNumbers;
 
 void expect_near(const MatrixXd& found, const MatrixXd& expected, double tolerance) {
   ASSERT_EQ(found.rows(), expected.rows());

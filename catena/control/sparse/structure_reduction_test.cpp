@@ -22,7 +22,7 @@ namespace {
 using Complex = std::complex<double>;
 using Eigen::MatrixXcd;
 using Eigen::MatrixXd;
-using testing::lattice_boom;
+using test::lattice_boom;
 
 MatrixXcd dense_response(const SecondOrder& s, double w) {
   const Complex jw(0.0, w);
@@ -43,7 +43,7 @@ MatrixXcd response(const StateSpace& g, double w) {
 
 // The largest relative error at fresh frequencies of the band.
 double fresh_error(const SecondOrder& s, const StructureReduction& r, int count) {
-  testing::RandomNumbers random(11);
+  test::RandomNumbers random(11);
   double worst = 0.0;
   for (int i = 0; i < count; ++i) {
     const double w = r.highest * random.uniform(0.01, 1.0);

@@ -5,7 +5,7 @@
 
 #include <Eigen/Core>
 
-namespace catena::testing {
+namespace catena::test {
 
 struct Cantilever {
   Eigen::MatrixXd mass, stiffness, input;
@@ -34,4 +34,4 @@ inline Cantilever cantilever(int elements) {
   return {m.bottomRightCorner(n, n), k.bottomRightCorner(n, n), b};
 }
 
-}  // namespace catena::testing
+}  // namespace catena::test

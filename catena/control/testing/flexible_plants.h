@@ -6,7 +6,7 @@
 #include "catena/control/generalized_plant.h"
 #include "catena/control/testing/random_systems.h"
 
-namespace catena::testing {
+namespace catena::test {
 
 // `modes` modes of 1 % damping between 0.5 and 50 rad/s, one to two disturbances and controls, one
 // to two performance outputs and measurements, controls weighted and measurements noisy.
@@ -48,4 +48,4 @@ inline GeneralizedPlant flexible_plant(std::uint64_t seed, int modes, double dam
   return plant;
 }
 
-}  // namespace catena::testing
+}  // namespace catena::test

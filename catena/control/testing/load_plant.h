@@ -9,7 +9,7 @@
 
 #include "catena/linear/state_space.h"
 
-namespace catena::testing {
+namespace catena::test {
 
 inline StateSpace load_plant(const std::string& path) {
   std::ifstream file(path);
@@ -46,4 +46,4 @@ inline StateSpace compleib(const std::string& name) {
   return load_plant(path);
 }
 
-}  // namespace catena::testing
+}  // namespace catena::test

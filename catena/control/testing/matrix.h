@@ -6,7 +6,7 @@
 
 #include <Eigen/Core>
 
-namespace catena::testing {
+namespace catena::test {
 
 inline Eigen::MatrixXd matrix(Eigen::Index rows, std::initializer_list<double> values) {
   Eigen::MatrixXd m(rows, static_cast<Eigen::Index>(values.size()) / rows);
@@ -18,4 +18,4 @@ inline Eigen::MatrixXd matrix(Eigen::Index rows, std::initializer_list<double> v
   return m;
 }
 
-}  // namespace catena::testing
+}  // namespace catena::test

@@ -11,7 +11,7 @@
 #include "catena/linear/lapack/lapack.h"
 #include "catena/linear/state_space.h"
 
-namespace catena::testing {
+namespace catena::test {
 
 // Uniform and normal numbers by our own formulas: those of the standard library differ between
 // implementations.
@@ -49,4 +49,4 @@ class RandomNumbers {
   std::mt19937_64 engine_;
 };
 
-}  // namespace catena::testing
+}  // namespace catena::test

@@ -33,7 +33,7 @@ class StructureFile : public ::testing::Test {
 };
 
 TEST_F(StructureFile, ReadsBackTheSameNumbers) {
-  const SecondOrder boom = testing::lattice_boom({.bays = 5, .side = 2});
+  const SecondOrder boom = test::lattice_boom({.bays = 5, .side = 2});
   for (const char* name : {"boom.yaml", "boom.h5"}) {
     save_structure(boom, path(name));
     EXPECT_TRUE(is_structure_file(path(name)));

@@ -18,7 +18,7 @@ namespace {
 using Complex = std::complex<double>;
 using Eigen::MatrixXcd;
 using Eigen::MatrixXd;
-using testing::lattice_boom;
+using test::lattice_boom;
 
 // n masses of 1 kg between springs of 1 N/m, clamped at both ends: ω_k = 2 sin(kπ/2(n + 1)).
 SecondOrder spring_chain(int n) {

@@ -10,7 +10,7 @@
 
 #include "catena/linear/second_order.h"
 
-namespace catena::testing {
+namespace catena::test {
 
 struct LatticeBoom {
   int bays = 60, side = 2;
@@ -91,4 +91,4 @@ inline SecondOrder lattice_boom(const LatticeBoom& boom) {
   return r;
 }
 
-}  // namespace catena::testing
+}  // namespace catena::test
