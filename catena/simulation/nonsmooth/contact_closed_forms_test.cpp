@@ -8,11 +8,12 @@
 
 #include "catena/io/models/yaml.h"
 #include "catena/simulation/simulate.h"
+#include "catena/simulation/testing/linkage_parts.h"
 
 namespace catena {
 namespace {
 
-constexpr double kGravity = 9.81;
+using test::kGravity;
 
 Mechanism from_yaml(const std::string& text) {
   return MechanismBuilder(read_yaml_text("catena: 1\n" + text, "test.yaml").description).finish();
@@ -43,9 +44,10 @@ void add(SimulationSettings& settings, const ContactSettings& contact) {
 }
 
 // What happens with these settings, and by how much it misses the closed form.
-using Error = std::function<double(SimulationSettings)>;
+using ErrorAt = std::function<double(SimulationSettings)>;
 
-void expect_closed_form(const char* what, double duration, const Error& error, double most_at_1ms) {
+void expect_closed_form(const char* what, double duration, const ErrorAt& error,
+                        double most_at_1ms) {
   const double events = error(by_events(duration));
   const double at_1ms = error(by_steps(duration, 1e-3));
   const double finer = error(by_steps(duration, 1.25e-4));

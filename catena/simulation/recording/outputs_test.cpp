@@ -51,7 +51,7 @@ TEST(Outputs, StarsCoverAnything) {
 // A ball rests on a slope by friction: the contact carries its weight, in ground axes, whatever the
 // mode; on a plank that is fixed to the ground at an angle too.
 TEST(Outputs, OfContacts) {
-  constexpr double kAngle = 0.3, kMass = 2.0, kGravity = 9.81;
+  constexpr double kAngle = 0.3, kMass = 2.0, kFall = 9.81;
   MechanismBuilder b;
   b.add_body("plank", {.mass = 1.0, .inertia = SymMat3d::diagonal(1.0, 1.0, 1.0)});
   b.add_body("ball", {.mass = kMass, .inertia = SymMat3d::diagonal(0.1, 0.1, 0.1)});
@@ -73,7 +73,7 @@ TEST(Outputs, OfContacts) {
       const Eigen::Index last = record.rows() - 1;
       EXPECT_NEAR(record.value(last, "contact.foot.x"), 0.0, 1e-7);
       EXPECT_NEAR(record.value(last, "contact.foot.y"), 0.0, 1e-7);
-      EXPECT_NEAR(record.value(last, "contact.foot.z"), kMass * kGravity, 1e-7);
+      EXPECT_NEAR(record.value(last, "contact.foot.z"), kMass * kFall, 1e-7);
     }
 }
 

@@ -102,9 +102,8 @@ double SignalResolution::step_end(double t, double proposed, double limit, const
     const int count =
         std::max(2 * kPerInterval, static_cast<int>(std::ceil(kPerInterval * length / interval_)));
     const double to = std::min(t + length, limit);
-    if (std::all_of(signals_.begin(), signals_.end(), [&](const Signal* signal) {
-          return resolved(*signal, t, to, count, state);
-        }))
+    if (std::all_of(signals_.begin(), signals_.end(),
+                    [&](const Signal* signal) { return resolved(*signal, t, to, count, state); }))
       break;
     length = std::max(0.5 * length, interval_);
   }

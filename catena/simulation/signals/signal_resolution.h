@@ -8,9 +8,10 @@
 //   SignalResolution resolution(signals, 0.01, 1e-8);
 //   const double limit = resolution.step_end(t, proposed_step, end, state);  // step to it at most
 //
-// The sampling interval is a quarter of `interval`: what is shorter can still be missed. Signals are
-// sampled with the state as it is now; changes by the state are left to error control. Cost: four
-// evaluations of each signal in an interval, up to four times as many where steps are restricted.
+// The sampling interval is a quarter of `interval`: what is shorter can still be missed. Signals
+// are sampled with the state as it is now; changes by the state are left to error control. Cost:
+// four evaluations of each signal in an interval, up to four times as many where steps are
+// restricted.
 #pragma once
 
 #include <limits>
@@ -39,7 +40,7 @@ class SignalResolution {
 
   double interval_, tolerance_;
   double allowed_ = std::numeric_limits<double>::infinity();  // length of the last step
-  std::vector<const Signal*> signals_;  // those that vary
+  std::vector<const Signal*> signals_;                        // those that vary
   std::vector<double> values_, arguments_, last_;
   std::vector<int> changes_;
 };

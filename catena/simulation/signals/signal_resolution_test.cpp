@@ -23,7 +23,9 @@ std::vector<double> samples(int count, double (*f)(double)) {
 TEST(SignalResolution, PolynomialsAreResolvedAndPulsesAreNot) {
   const auto octic = [](double x) { return 1.0 - x + 3.0 * std::pow(x, 8); };
   const auto quartic = [](double x) { return 2.0 - std::pow(x, 4); };
-  const auto pulse = [](double x) { return 1.0 + 1e-5 * std::exp(-std::pow((x - 0.41) / 0.01, 2)); };
+  const auto pulse = [](double x) {
+    return 1.0 + 1e-5 * std::exp(-std::pow((x - 0.41) / 0.01, 2));
+  };
   const auto kink = [](double x) { return std::abs(x - 0.3); };
   for (const int count : {16, 17, 64, 250}) EXPECT_TRUE(is_resolved(samples(count, octic), 1e-10));
   EXPECT_TRUE(is_resolved(samples(8, quartic), 1e-10));
@@ -34,7 +36,7 @@ TEST(SignalResolution, PolynomialsAreResolvedAndPulsesAreNot) {
 }
 
 // A cart of 2 kg on rails without friction.
-Mechanism cart() {
+Mechanism pushed_cart() {
   MechanismBuilder builder("cart");
   builder.add_body("cart", {.mass = 2.0, .inertia = SymMat3d::diagonal(1.0, 1.0, 1.0)});
   builder.add_hinge("rail", "world", "cart",
@@ -46,7 +48,7 @@ SimulationResult pushed_by(const char* force, Method method = Method::dop853) {
   SimulationSettings settings{.duration = 10.0};
   settings.integrator.method = method;
   settings.actions.inputs = {{"rail", force}};
-  const Mechanism m = cart();
+  const Mechanism m = pushed_cart();
   MemoryRecorder record;
   return simulate(m, m.default_state(), settings, record);
 }
