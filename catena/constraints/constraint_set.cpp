@@ -83,6 +83,13 @@ int ConstraintSet::add(const LockSettings& s) {
   return add_thing(std::move(thing));
 }
 
+namespace {
+
+// Infinite friction is taken as this: a cone with an angle of 0.06° to the plane.
+constexpr double kLargestFriction = 1e3;
+
+}  // namespace
+
 int ConstraintSet::add(const ContactSettings& s) {
   const std::string what = "contact '" + s.name + "'";
   check_body(*mechanism_, s.body, what);
@@ -101,6 +108,7 @@ int ConstraintSet::add(const ContactSettings& s) {
   thing.kind = Kind::contact;
   thing.name = s.name;
   thing.contact = s;
+  thing.contact.friction = std::min(s.friction, kLargestFriction);
   const NodeFrame body = on_node(*mechanism_, s.body, Transformd::from_translation(s.center));
   thing.node = body.node;
   thing.center = body.pose.translation;

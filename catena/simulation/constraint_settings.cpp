@@ -162,6 +162,15 @@ LockSettings read_lock(Values& values, const Entry& e, const Mechanism& m, const
   return s;
 }
 
+// Infinite friction is a large one.
+void read_friction(Values& values, const Reader& read, double& friction) {
+  constexpr double kInfiniteFriction = 1e3;
+  read.with("friction", [&](const yaml::Node& n) {
+    values.number(n, friction, Range::infinite_allowed);
+  });
+  if (friction == kInfinity) friction = kInfiniteFriction;
+}
+
 ContactSettings read_contact(Values& values, const Entry& e, const Reader& read) {
   static const std::vector<std::string> kKeys{
       "type",       "body",        "point",        "radius",   "shape",
@@ -176,7 +185,7 @@ ContactSettings read_contact(Values& values, const Entry& e, const Reader& read)
   read.body("plane_body", s.plane_body);
   read.vector("plane_point", s.plane_point);
   read.with("plane_normal", [&](const yaml::Node& n) { values.axis(n, s.plane_normal); });
-  read.number("friction", s.friction);
+  read_friction(values, read, s.friction);
   read.number("restitution", s.restitution);
   read.number("rim", s.rim);
   read.with("rim_axis", [&](const yaml::Node& n) { values.axis(n, s.rim_axis); });
@@ -255,7 +264,7 @@ void read_ground(Values& values, const yaml::Node& node, const Mechanism& m,
     const Reader read(values, node, m);
     read.number("height", ground.height);
     read.with("normal", [&](const yaml::Node& n) { values.axis(n, ground.normal.emplace()); });
-    read.number("friction", ground.friction);
+    read_friction(values, read, ground.friction);
     read.number("restitution", ground.restitution);
   } else if (!values.number(node, ground.height)) {
     return;
