@@ -34,9 +34,9 @@ struct Sphere {
 struct Case {
   std::string name;
   std::string model;  // a file, or text behind "catena: 1"
-  std::vector<Sphere> spheres;
+  std::vector<Sphere> spheres = {};
   double kp = 0.0, kd = 0.0;
-  std::vector<std::pair<std::string, double>> targets;  // of hinges
+  std::vector<std::pair<std::string, double>> targets = {};  // of hinges
   double height = 0.0;
   double tilt = 0.0;  // about x and y, at the start
 };
@@ -54,14 +54,14 @@ std::string text(const std::vector<double>& numbers) {
 // The tree below a body as MJCF. Hinges are revolute, frames parallel at q = 0.
 std::string mjcf_body(const Description& d, const Case& c, const std::string& name,
                       const Hinge* hinge) {
-  const auto body = std::find_if(d.bodies.begin(), d.bodies.end(),
-                                 [&](const Body& b) { return b.name == name; });
+  const auto body =
+      std::find_if(d.bodies.begin(), d.bodies.end(), [&](const Body& b) { return b.name == name; });
   const Vec3d at = hinge != nullptr ? hinge->frame_on_parent.translation : Vec3d{0.0, 0.0, 0.0};
   const SymMat3d& j = body->inertia;
-  std::string s = "<body name='" + name + "' pos='" + text({at.x, at.y, at.z}) + "'><inertial pos='" +
-                  text({body->center_of_mass.x, body->center_of_mass.y, body->center_of_mass.z}) +
-                  "' mass='" + text({body->mass}) + "' fullinertia='" +
-                  text({j.xx, j.yy, j.zz, j.xy, j.xz, j.yz}) + "'/>";
+  std::string s =
+      "<body name='" + name + "' pos='" + text({at.x, at.y, at.z}) + "'><inertial pos='" +
+      text({body->center_of_mass.x, body->center_of_mass.y, body->center_of_mass.z}) + "' mass='" +
+      text({body->mass}) + "' fullinertia='" + text({j.xx, j.yy, j.zz, j.xy, j.xz, j.yz}) + "'/>";
   if (hinge == nullptr) {
     s += "<freejoint name='base'/>";
   } else {
@@ -70,8 +70,9 @@ std::string mjcf_body(const Description& d, const Case& c, const std::string& na
     const double ratio = hinge->drive ? hinge->drive->gear_ratio : 0.0;
     const bool limited = f.lower > -kInfinity && f.upper < kInfinity;
     s += "<joint name='" + hinge->name + "' type='hinge' axis='" + text({axis.x, axis.y, axis.z}) +
-         "' damping='" + text({f.damping + c.kd}) + "' frictionloss='" + text({f.friction.sliding}) +
-         "' armature='" + text({hinge->drive ? ratio * ratio * hinge->drive->rotor_inertia : 0.0}) +
+         "' damping='" + text({f.damping + c.kd}) + "' frictionloss='" +
+         text({f.friction.sliding}) + "' armature='" +
+         text({hinge->drive ? ratio * ratio * hinge->drive->rotor_inertia : 0.0}) +
          (limited ? "' limited='true' range='" + text({f.lower, f.upper}) : "") + "'/>";
   }
   for (const Sphere& sphere : c.spheres)
@@ -173,7 +174,7 @@ State start_of(const Mechanism& m, const Case& c) {
 }
 
 struct Found {
-  double ours = 0.0, theirs = 0.0;  // s of processor time
+  double ours = 0.0, theirs = 0.0;                  // s of processor time
   double height = 0.0, turned = 0.0, angles = 0.0;  // differences: m, sine, rad
   double depth = 0.0;
 };
@@ -207,9 +208,8 @@ Found compare(const Case& c, double duration) {
   down(base[3], base[4], base[5], base[6], b);
   for (int i = 0; i < 3; ++i) found.turned = std::max(found.turned, std::abs(a[i] - b[i]));
   for (const auto& [hinge, target] : c.targets)
-    found.angles =
-        std::max(found.angles,
-                 std::abs(theirs.angle(hinge) - ours.state.q[m.position_index(hinge)]));
+    found.angles = std::max(found.angles,
+                            std::abs(theirs.angle(hinge) - ours.state.q[m.position_index(hinge)]));
   return found;
 }
 
@@ -253,7 +253,8 @@ hinges:
   R: {type: revolute, parent: chassis, child: right, axis: y, at: [0, -0.2, 0], damping: 0.2}
 )",
          .height = 0.2};
-  c.spheres = {{"left", {}, 0.12, 0.8}, {"right", {}, 0.12, 0.8}, {"chassis", {0.0, 0.0, 0.75}, 0.1, 0.5}};
+  c.spheres = {
+      {"left", {}, 0.12, 0.8}, {"right", {}, 0.12, 0.8}, {"chassis", {0.0, 0.0, 0.75}, 0.1, 0.5}};
   return c;
 }
 

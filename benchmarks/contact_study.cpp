@@ -2,7 +2,8 @@
 // Random drops and random trees with stops, friction and couplings, by events and by time-stepping:
 // how many runs come to their end, what the audit says, how fast they are (`make contact-study`).
 //
-//   contact_study [runs of each kind, default 100] [a part of the names of those wanted] [first run]
+//   contact_study [runs of each kind, default 100] [a part of the names of those wanted] [first
+//   run]
 //                 [method: dop853 or time-stepping, default both]
 //
 // Columns: residual of the laws over the load; largest penetration (m; by events the closure
@@ -172,6 +173,7 @@ struct Tally {
 
 // Ratios of shorter times are noise of the clock.
 constexpr double kShortest = 0.02;  // s
+constexpr double kMostRatio = 10.0;
 
 Tally study(const std::function<Case(Random&)>& make, Method method, int first, int runs,
             double duration, bool without_stops) {
@@ -197,7 +199,13 @@ Tally study(const std::function<Case(Random&)>& make, Method method, int first, 
         c.settings.actions.stops = false;
         MemoryRecorder free;
         const double time = simulate(c.mechanism, c.state, c.settings, free).processor_time;
-        tally.ratio = std::max(tally.ratio, r.processor_time / std::max(time, kShortest));
+        const double ratio = r.processor_time / std::max(time, kShortest);
+        tally.ratio = std::max(tally.ratio, ratio);
+        if (ratio > kMostRatio)
+          tally.error += "    run " + std::to_string(k) + ": " + std::to_string(r.processor_time) +
+                         " s, without stops " + std::to_string(time) + " s; " +
+                         std::to_string(r.events) + " events, " + std::to_string(r.steps.steps) +
+                         " steps\n";
       }
       if (!r.audit.contact) continue;
       ++tally.stepped;
@@ -227,9 +235,9 @@ int main(int argc, char** argv) {
       {"car", car},
       {"quadruped with PD", quadruped},
       {"trees with stops, friction, couplings", tree}};
-  std::printf("%-38s %-14s %9s %8s %9s %9s %9s %9s %9s %8s %9s %7s %7s\n", "", "", "done", "stepped",
-              "residual", "penetr. m", "creep m/s", "drift/s", "restored", "x real", "slowest s",
-              "ratio", "events");
+  std::printf("%-38s %-14s %9s %8s %9s %9s %9s %9s %9s %8s %9s %7s %7s\n", "", "", "done",
+              "stepped", "residual", "penetr. m", "creep m/s", "drift/s", "restored", "x real",
+              "slowest s", "ratio", "events");
   int failed = 0;
   for (const auto& [name, make] : kinds) {
     if (std::string(name).find(wanted) == std::string::npos) continue;

@@ -165,9 +165,8 @@ LockSettings read_lock(Values& values, const Entry& e, const Mechanism& m, const
 // Infinite friction is a large one.
 void read_friction(Values& values, const Reader& read, double& friction) {
   constexpr double kInfiniteFriction = 1e3;
-  read.with("friction", [&](const yaml::Node& n) {
-    values.number(n, friction, Range::infinite_allowed);
-  });
+  read.with("friction",
+            [&](const yaml::Node& n) { values.number(n, friction, Range::infinite_allowed); });
   if (friction == kInfinity) friction = kInfiniteFriction;
 }
 

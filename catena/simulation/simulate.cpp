@@ -340,9 +340,8 @@ bool Simulation::is_told(RunEvent& event) {
     return false;
   }
   if (told.skipped > 0)
-    event.detail +=
-        fmt::format("{}{} more of these since {:.6g} s", event.detail.empty() ? "" : "; ",
-                    told.skipped, told.last);
+    event.detail += fmt::format("{}{} more of these since {:.6g} s",
+                                event.detail.empty() ? "" : "; ", told.skipped, told.last);
   told.last = event.time;
   told.skipped = 0;
   return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ten of each kind of the random drops and trees of benchmarks/contact_study.cpp, in both modes:
-// all come to their end, and the audit holds what is asked of it. How redundant contacts share their
-// load, against statics.
+// all come to their end, and the audit holds what is asked of it. How redundant contacts share
+// their load, against statics.
 #include <cmath>
 #include <random>
 
@@ -158,8 +158,8 @@ Mechanism random_tree(unsigned seed) {
               std::to_string(uniform(0.1, 0.5)) + ", 0.05, " + std::to_string(uniform(-0.1, 0.1)) +
               "], inertia: [0.02, 0.05, 0.05]}\n";
     const int parent = std::uniform_int_distribution<int>(std::max(0, k - 3), k - 1)(random);
-    hinges += "  J" + i + ": {type: revolute, parent: b" + std::to_string(parent) + ", child: b" + i +
-              ", axis: " + "xyz"[k % 3] + ", at: [" + std::to_string(uniform(0.1, 0.6)) +
+    hinges += "  J" + i + ": {type: revolute, parent: b" + std::to_string(parent) + ", child: b" +
+              i + ", axis: " + "xyz"[k % 3] + ", at: [" + std::to_string(uniform(0.1, 0.6)) +
               ", 0.1, -0.1], limits: [" + std::to_string(k % 4 == 0 ? 0.0 : uniform(-1.0, 0.0)) +
               ", " + std::to_string(k % 5 == 0 ? 0.0 : uniform(0.0, 1.0)) +
               "], damping: " + std::to_string(uniform(0.0, 0.5)) +
@@ -220,13 +220,15 @@ constraints: {box: {type: contact, body: a, shape: box, size: [0.4, 0.3, 0.2], f
 // A box that is thrown onto the ground stays where it is with infinite friction (but for what it
 // tips by), and slides on without any.
 TEST(Drops, InfiniteAndZeroFriction) {
-  const Mechanism m = dropped("base: free\nbodies: {box: {mass: 2, inertia: [0.02, 0.03, 0.04]}}\n");
+  const Mechanism m =
+      dropped("base: free\nbodies: {box: {mass: 2, inertia: [0.02, 0.03, 0.04]}}\n");
   for (const Method method : kBoth)
     for (const std::string friction : {"0", ".inf"}) {
       SimulationSettings settings =
-          with(m, "constraints: {box: {type: contact, body: box, shape: box, size: [0.4, 0.3, "
-                  "0.02], friction: " +
-                      friction + "}}\n");
+          with(m,
+               "constraints: {box: {type: contact, body: box, shape: box, size: [0.4, 0.3, "
+               "0.02], friction: " +
+                   friction + "}}\n");
       settings.duration = 0.5;
       settings.integrator.method = method;
       State s = m.default_state();
