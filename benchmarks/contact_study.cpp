@@ -2,7 +2,15 @@
 // Random drops and random trees with stops, friction and couplings, by events and by time-stepping:
 // how many runs come to their end, what the audit says, how fast they are (`make contact-study`).
 //
-//   contact_study [runs of each kind, default 100] [a part of the names of those wanted]
+//   contact_study [runs of each kind, default 100] [a part of the names of those wanted] [first
+//   run]
+//                 [method: dop853 or time-stepping, default both]
+//
+// Columns: residual of the laws over the load; largest penetration (m; by events the closure
+// residual, which holds the gaps of closed contacts, and that of stretches by steps); creep of
+// contacts that stick; `restored`: energy that time-stepping gave back or took, in all steps, over
+// the largest energy of the run, per second; time against the same runs without stops (trees only),
+// the largest ratio.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -186,14 +194,20 @@ Case tree(Random& random) {
 
 struct Tally {
   int runs = 0, done = 0, stepped = 0;
-  double residual = 0.0, penetration = 0.0, creep = 0.0, drift = 0.0;
-  double processor = 0.0, simulated = 0.0, slowest = 0.0;
+  double residual = 0.0, penetration = 0.0, creep = 0.0, drift = 0.0, restored = 0.0;
+  double processor = 0.0, simulated = 0.0, slowest = 0.0, ratio = 0.0;
+  std::int64_t most_events = 0;
   std::string error;
 };
 
-Tally study(const std::function<Case(Random&)>& make, Method method, int runs, double duration) {
+// Ratios of shorter times are noise of the clock.
+constexpr double kShortest = 0.02;  // s
+constexpr double kMostRatio = 10.0;
+
+Tally study(const std::function<Case(Random&)>& make, Method method, int first, int runs,
+            double duration, bool without_stops) {
   Tally tally;
-  for (int k = 0; k < runs; ++k) {
+  for (int k = first; k < first + runs; ++k) {
     Random random(static_cast<unsigned>(1000 + k));
     Case c = make(random);
     c.settings.duration = duration;
@@ -207,13 +221,30 @@ Tally study(const std::function<Case(Random&)>& make, Method method, int runs, d
       tally.processor += r.processor_time;
       tally.slowest = std::max(tally.slowest, r.processor_time);
       tally.simulated += r.simulated_time;
+      tally.most_events = std::max(tally.most_events, r.events);
+      if (method != Method::time_stepping)
+        tally.penetration = std::max(tally.penetration, r.audit.closure_residual);
+      if (without_stops) {
+        c.settings.actions.stops = false;
+        MemoryRecorder free;
+        const double time = simulate(c.mechanism, c.state, c.settings, free).processor_time;
+        const double ratio = r.processor_time / std::max(time, kShortest);
+        tally.ratio = std::max(tally.ratio, ratio);
+        if (ratio > kMostRatio)
+          tally.error += "    run " + std::to_string(k) + ": " + std::to_string(r.processor_time) +
+                         " s, without stops " + std::to_string(time) + " s; " +
+                         std::to_string(r.events) + " events, " + std::to_string(r.steps.steps) +
+                         " steps\n";
+      }
       if (!r.audit.contact) continue;
       ++tally.stepped;
       tally.residual = std::max(tally.residual, r.audit.contact->residual);
       tally.penetration = std::max(tally.penetration, r.audit.contact->penetration);
       tally.creep = std::max(tally.creep, r.audit.contact->creep);
+      tally.restored =
+          std::max(tally.restored, r.audit.contact->restored / r.audit.energy_scale / duration);
     } catch (const std::exception& e) {
-      if (tally.error.empty()) tally.error = "run " + std::to_string(k) + ": " + e.what();
+      tally.error += "    run " + std::to_string(k) + ": " + e.what() + "\n";
     }
   }
   return tally;
@@ -226,25 +257,32 @@ int main(int argc, char** argv) {
   using namespace catena;
   const int runs = argc > 1 ? std::atoi(argv[1]) : 100;
   const std::string wanted = argc > 2 ? argv[2] : "";
+  const int first = argc > 3 ? std::atoi(argv[3]) : 0;
+  const std::string only = argc > 4 ? argv[4] : "";
   const std::pair<const char*, std::function<Case(Random&)>> kinds[] = {
       {"two-wheeled robot", two_wheels},
       {"car", car},
       {"quadruped with PD", quadruped},
       {"pile of 20 boxes", pile},
       {"trees with stops, friction, couplings", tree}};
-  std::printf("%-38s %-14s %9s %8s %9s %9s %9s %9s %9s %9s\n", "", "", "done", "stepped",
-              "residual", "penetr. m", "creep m/s", "drift/s", "x real", "slowest s");
+  std::printf("%-38s %-14s %9s %8s %9s %9s %9s %9s %9s %8s %9s %7s %7s\n", "", "", "done",
+              "stepped", "residual", "penetr. m", "creep m/s", "drift/s", "restored", "x real",
+              "slowest s", "ratio", "events");
   int failed = 0;
   for (const auto& [name, make] : kinds) {
     if (std::string(name).find(wanted) == std::string::npos) continue;
     for (const Method method : {Method::time_stepping, Method::dop853}) {
       // Shapes against each other are stepped in both.
       if (method != Method::time_stepping && std::string(name).starts_with("pile")) continue;
-      const Tally t = study(make, method, runs, 5.0);
-      std::printf("%-38s %-14s %4d/%-4d %8d %9.1e %9.1e %9.1e %9.1e %9.1f %9.2f\n", name,
-                  std::string(to_string(method)).c_str(), t.done, t.runs, t.stepped, t.residual,
-                  t.penetration, t.creep, t.drift, t.simulated / t.processor, t.slowest);
-      if (!t.error.empty()) std::printf("    %s\n", t.error.c_str());
+      if (!only.empty() && only != to_string(method)) continue;
+      const bool trees = std::string(name).starts_with("trees");
+      const Tally t = study(make, method, first, runs, 5.0, trees);
+      std::printf(
+          "%-38s %-14s %4d/%-4d %8d %9.1e %9.1e %9.1e %9.1e %9.1e %8.1f %9.2f %7.1f %7lld\n", name,
+          std::string(to_string(method)).c_str(), t.done, t.runs, t.stepped, t.residual,
+          t.penetration, t.creep, t.drift, t.restored, t.simulated / t.processor, t.slowest,
+          t.ratio, static_cast<long long>(t.most_events));
+      std::fputs(t.error.c_str(), stdout);
       std::fflush(stdout);
       failed += t.runs - t.done;
     }

@@ -9,6 +9,7 @@
 #include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/collision/field_contacts.h"
+#include "catena/collision/friction_limit.h"
 #include "catena/dynamics/kinematics.h"
 #include "catena/io/models/mesh_points.h"
 #include "catena/io/models/uri.h"
@@ -16,7 +17,6 @@
 namespace catena {
 namespace {
 
-constexpr double kMostFriction = 1e3;  // as with a plane: wider cones are ill-conditioned
 // Vertices of a hull, and what it may miss of the mesh, as a part of its extent, without a note.
 constexpr int kHullVertices = 200;
 constexpr double kHullMissed = 0.01;
@@ -218,7 +218,7 @@ double smaller(std::optional<double> a, std::optional<double> b, double otherwis
 PairLaw pair_law(std::optional<double> friction_a, std::optional<double> friction_b,
                  std::optional<double> restitution_a, std::optional<double> restitution_b,
                  const CollisionSettings& settings) {
-  return {std::min(smaller(friction_a, friction_b, settings.friction), kMostFriction),
+  return {std::min(smaller(friction_a, friction_b, settings.friction), kLargestFriction),
           smaller(restitution_a, restitution_b, settings.restitution)};
 }
 

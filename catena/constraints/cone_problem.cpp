@@ -24,6 +24,8 @@ constexpr double kFollowsFromEqual = 1e-9;
 constexpr double kEqualRank = 1e-12;
 constexpr double kEqualRankGeneral = 1e-10;
 constexpr double kClearlyIndependent = 1e-6;
+// The compliance of a contact, over kRegularized times its W_ii, at most.
+constexpr double kMostCompliance = 1e3;
 constexpr int kMostNewtonSteps = 25;
 constexpr int kMostShortenings = 4;
 // Sweeps before the first attempt of Newton's method after the one from the guess; each attempt has
@@ -187,6 +189,15 @@ class ConeSolver {
     }
     dead_.assign(rows_.size(), 0);
     step_.resize(size());
+    // Contacts share their load as if all had the same compliance, unless that is large for one.
+    VectorXd compliance = own;
+    double most = 0.0;
+    for (const ConeProblem::Block& block : blocks_)
+      if (block.law == Law::cone) most = std::max(most, own.segment<3>(block.row).maxCoeff());
+    for (const ConeProblem::Block& block : blocks_)
+      if (block.law == Law::cone)
+        compliance.segment<3>(block.row) =
+            (kMostCompliance * own.segment<3>(block.row)).cwiseMin(most);
     for (Index i = 0; i < size(); ++i) {
       if (!(s_(i, i) > kFollowsFromEqual * own[i])) {
         dead_[index(i)] = 1;
@@ -195,7 +206,7 @@ class ConeSolver {
         s_(i, i) = own[i] > 0.0 ? own[i] : 1.0;
         b_[i] = 0.0;
       } else {
-        s_(i, i) += kRegularized * own[i];
+        s_(i, i) += kRegularized * compliance[i];
       }
     }
     stop_load_ = 0.0;

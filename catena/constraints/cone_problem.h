@@ -12,7 +12,8 @@
 // Newton's method on the projections onto the cones (Alart and Curnier's function) from the
 // impulses that are given; where that fails, by sweeps of block Gauss-Seidel with an exact
 // solution of every contact, and Newton's method again. The diagonal of what is left is regularized
-// by kRegularized of W's, so that redundant contacts share their load with the least norm.
+// by kRegularized of W's largest for contacts, so that redundant ones share their load as if all
+// had the same small compliance.
 //
 // There is always an answer: the best impulses that were found, with what is left of the laws.
 // O(n³) in the number of rows. References: [Alart & Curnier 1991], [Jourdan, Alart & Jean 1998].

@@ -8,6 +8,7 @@
 #include "catena/base/text.h"
 #include "catena/closure/loop_closure.h"
 #include "catena/closure/pair.h"
+#include "catena/collision/friction_limit.h"
 #include "catena/dynamics/kinematics.h"
 
 namespace catena {
@@ -105,6 +106,7 @@ int ConstraintSet::add(const ContactSettings& s) {
   thing.kind = Kind::contact;
   thing.name = s.name;
   thing.contact = s;
+  thing.contact.friction = std::min(s.friction, kLargestFriction);
   place_slot(thing);
   if (thing.node == thing.plane.node)
     throw Error(what + ": the point and the plane are on one rigid group");

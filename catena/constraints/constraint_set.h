@@ -294,8 +294,8 @@ class ConstraintSet {
     bool holds_position = false;
     ContactSettings contact;
     ContactMode mode = ContactMode::apart;
-    Vec3d direction{};  // set_mode()
-    double give = 0.0;  // acceleration by a unit normal force when its mode was chosen
+    Vec3d direction{};    // set_mode()
+    double give = 0.0;    // acceleration by a unit normal force when its mode was chosen
     double weight = 1.0;  // of its friction among redundant contacts that stick
     ServoSettings servo;
     ServoTarget target;

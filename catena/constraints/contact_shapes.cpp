@@ -10,6 +10,7 @@
 #include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/collision/convex_hull.h"
+#include "catena/collision/friction_limit.h"
 #include "catena/io/models/mesh_points.h"
 #include "catena/io/models/uri.h"
 
@@ -20,8 +21,6 @@ namespace {
 constexpr int kFacePoints = 6;
 // Directions in which a hull has its farthest points.
 constexpr int kHullDirections = 64;
-// Friction that no contact slips with; cones that are wider are ill-conditioned.
-constexpr double kMostFriction = 1e3;
 
 // Two directions across a third.
 std::pair<Vec3d, Vec3d> across(const Vec3d& axis) {
@@ -169,7 +168,7 @@ std::vector<ContactSettings> ground_contacts(const Mechanism& mechanism,
           .body = place,
           .plane_point = ground.height * normal,
           .plane_normal = normal,
-          .friction = std::min(shape.friction.value_or(ground.friction), kMostFriction),
+          .friction = std::min(shape.friction.value_or(ground.friction), kLargestFriction),
           .restitution = shape.restitution.value_or(ground.restitution)};
       const std::vector<ContactSettings> own_contacts =
           shape_contacts(like, shape, body.source, notes);

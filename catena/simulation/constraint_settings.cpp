@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catena/base/index.h"
+#include "catena/collision/friction_limit.h"
 #include "catena/constraints/contact_shapes.h"
 #include "catena/simulation/collision_settings.h"
 #include "catena/simulation/freedom_index.h"
@@ -163,6 +164,12 @@ LockSettings read_lock(Values& values, const Entry& e, const Mechanism& m, const
   return s;
 }
 
+void read_friction(Values& values, const Reader& read, double& friction) {
+  read.with("friction",
+            [&](const yaml::Node& n) { values.number(n, friction, Range::infinite_allowed); });
+  if (friction == kInfinity) friction = kLargestFriction;
+}
+
 ContactSettings read_contact(Values& values, const Entry& e, const Reader& read) {
   static const std::vector<std::string> kKeys{
       "type",         "body",         "point",    "radius",     "shape",      "size",
@@ -178,7 +185,7 @@ ContactSettings read_contact(Values& values, const Entry& e, const Reader& read)
   read.vector("plane_point", s.plane_point);
   read.with("plane_normal", [&](const yaml::Node& n) { values.axis(n, s.plane_normal); });
   read.number("plane_radius", s.plane_radius);
-  read.number("friction", s.friction);
+  read_friction(values, read, s.friction);
   read.number("restitution", s.restitution);
   read.number("rim", s.rim);
   read.with("rim_axis", [&](const yaml::Node& n) { values.axis(n, s.rim_axis); });
@@ -258,7 +265,7 @@ void read_ground(Values& values, const yaml::Node& node, const Mechanism& m,
     const Reader read(values, node, m);
     read.number("height", ground.height);
     read.with("normal", [&](const yaml::Node& n) { values.axis(n, ground.normal.emplace()); });
-    read.number("friction", ground.friction);
+    read_friction(values, read, ground.friction);
     read.number("restitution", ground.restitution);
     if (read.with("height_field", [&](const yaml::Node& n) {
           read_height_field(values, n, folder, to.collisions);

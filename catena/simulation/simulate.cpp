@@ -24,6 +24,8 @@ namespace {
 constexpr double kSameRow = 1e-6;
 // Signals are sampled at least this often in a run (signals/signal_resolution.h).
 constexpr double kLeastRows = 1000.0;
+// So many contacts are told: a step may take long.
+constexpr int kManyContacts = 500;
 // Of events of one kind and name, see is_told().
 constexpr int kAllTold = 50;
 constexpr double kToldEvery = 0.1;  // s
@@ -110,6 +112,11 @@ void Simulation::start(const State& initial) {
   equations_.impose_motions(0.0, y_);
   log_ = equations_.friction().notes();
   if (!method_note_.empty()) log_.push_back({0.0, "method", mechanism_.name(), method_note_});
+  if (switching_.contacts() >= kManyContacts)
+    log_.push_back({0.0, "cost", mechanism_.name(),
+                    fmt::format("{} contacts: every step looks at all of them, and the time for "
+                                "those that touch grows with the cube of their number",
+                                switching_.contacts())});
   try {
     note_rigid_loops(state);
     try {
@@ -145,6 +152,7 @@ void Simulation::note_rigid_loops(const State& state) {
 void Simulation::resume(const RunCheckpoint& from) {
   load(from);
   restart();
+  if (in_stretch()) end_stretch_if_calm();  // as after the step that made the checkpoint
 }
 
 void Simulation::restart() {
@@ -230,11 +238,21 @@ void Simulation::watch_flexible() {
 }
 
 void Simulation::go_to_event(double t) {
+  const Eigen::VectorXd y_start = y_;
   step_.interpolate(t, y_);
+  const EventWatch::Hits hits = watch_.hits(step_, t, y_);
+  // A step with contacts is straight inside, and would miss energy: it is made again, up to here.
+  if (stepping_ != nullptr && t - t_ > kSameInstant * std::max(1.0, std::abs(t))) {
+    y_ = y_start;
+    stepping_->take_log();
+    now_->restart(t_, y_);
+    make_step(t);
+    y_ = step_.y_end();
+    for (RunEvent& event : stepping_->take_log()) log_.push_back(std::move(event));
+  }
   t_ = t;
   step_.at(t_, y_, here_);
   write_rows();
-  const EventWatch::Hits hits = watch_.hits(step_, t_, y_);
   accept();  // what follows starts here, not where the step did
   apply(hits);
 }
@@ -341,9 +359,8 @@ bool Simulation::is_told(RunEvent& event) {
     return false;
   }
   if (told.skipped > 0)
-    event.detail +=
-        fmt::format("{}{} more of these since {:.6g} s", event.detail.empty() ? "" : "; ",
-                    told.skipped, told.last);
+    event.detail += fmt::format("{}{} more of these since {:.6g} s",
+                                event.detail.empty() ? "" : "; ", told.skipped, told.last);
   told.last = event.time;
   told.skipped = 0;
   return true;

@@ -142,7 +142,7 @@ class Simulation {
     double last = 0.0;         // time of that
   };
   std::map<std::pair<std::string, std::string>, Told> told_;  // by kind and name
-  int recent_events_ = 0;  // since recent_start_
+  int recent_events_ = 0;                                     // since recent_start_
   double recent_start_ = 0.0;
   std::deque<double> latest_;  // times of the last events
   std::string end_;

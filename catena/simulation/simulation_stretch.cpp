@@ -90,7 +90,8 @@ bool Simulation::begin_stretch(const std::string& why) {
   if (!stretch_) make_stretch();
   if (++stretches_ <= kStretchesTold)
     log_.push_back({t_, "stepping", mechanism_.name(),
-                    fmt::format("{}; goes on by time-stepping with steps of {:.6g} s{}", why, stretch_step(settings_.integrator),
+                    fmt::format("{}; goes on by time-stepping with steps of {:.6g} s{}", why,
+                                stretch_step(settings_.integrator),
                                 stretches_ == kStretchesTold ? " (others are not told)" : "")});
   stretch_->set_statistics(now_->statistics());
   use_stretch();

@@ -404,17 +404,24 @@ double TreeConstraints::smallest_sine() const {
 void TreeConstraints::form(Workspace& w) {
   carry(w);
   matrix_.setZero();
+  const auto& kernels = constraint_kernels();
+  std::vector<ConstraintColumns> measured(all_.size()), pushed(all_.size());
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    if (!all_[i].active) continue;
+    measured[i] = all_[i].columns.table();
+    pushed[i] = pushing(all_[i]).table();
+  }
   for (const Pair& pair : pairs_) {
-    Constraint& a = at(pair.a);
-    Constraint& b = at(pair.b);
-    Columns& pushed = pushing(b);
-    std::fill(block_.begin(), block_.end(), 0.0);
-    constraint_kernels().meet(a.columns.table(), pushed.table(),
-                              static_cast<int>(pair.slots_a.size()), pair.slots_a.data(),
-                              pair.slots_b.data(), block_.data());
+    const Constraint& a = at(pair.a);
+    const Constraint& b = at(pair.b);
+    const int lanes = pushed[index(pair.b)].lanes;
+    std::fill_n(block_.begin(), measured[index(pair.a)].lanes * lanes, 0.0);
+    kernels.meet(measured[index(pair.a)], pushed[index(pair.b)],
+                 static_cast<int>(pair.slots_a.size()), pair.slots_a.data(), pair.slots_b.data(),
+                 block_.data());
     for (int i = 0; i < a.rows; ++i)
       for (int j = 0; j < b.rows; ++j) {
-        const double x = block_[index(i * pushed.lanes + j)];
+        const double x = block_[index(i * lanes + j)];
         matrix_(a.first_row + i, b.first_row + j) = x;
         if (ideal_) matrix_(b.first_row + j, a.first_row + i) = x;
       }

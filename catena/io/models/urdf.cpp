@@ -280,8 +280,8 @@ class UrdfReader {
     const char* link = gazebo.attribute("reference");
     const Element mu = gazebo.child("mu1");
     if (!link || !mu) return;
-    const double friction =
-        mu.attribute("value") ? number_of(mu, "value", 0.0, report_) : text_number(mu, 0.0, report_);
+    const double friction = mu.attribute("value") ? number_of(mu, "value", 0.0, report_)
+                                                  : text_number(mu, 0.0, report_);
     for (Body& body : d_.bodies)
       if (body.name == link)
         for (Collision& collision : body.collisions) collision.friction = friction;

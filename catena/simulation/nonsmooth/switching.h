@@ -42,6 +42,7 @@ class Switching {
 
   bool idle() const { return equations_.constraints() == nullptr; }
   bool has_contacts() const { return !contacts_.empty(); }
+  int contacts() const { return static_cast<int>(contacts_.size()); }
   // Switches on what is active from the start, and finds the modes of contacts.
   void begin(double t, Eigen::VectorXd& y, std::vector<RunEvent>& log);
 

@@ -22,8 +22,8 @@ constexpr double kRoundsEnd = 1e-6;
 // An element is stiff if its implicit part changes the velocity of its freedom by more than this
 // part within a step.
 constexpr double kStiff = 0.02;
-// The energy that the midpoint rule misses in a step is restored up to this part of the kinetic
-// one.
+// The energy that the midpoint rule misses is restored as soon as it is at most this part of the
+// kinetic one.
 constexpr double kMostRestored = 1e-2;
 // Of an implicit element (its compliance is finite).
 constexpr double kLeastSlope = 1e-30;
@@ -161,7 +161,9 @@ void TimeStepping::find_touching() {
 void TimeStepping::use_rows() {
   for (std::size_t k = 0; k < contacts_.size(); ++k) {
     const ContactMode mode = touches_[k] != 0 ? ContactMode::sticking : ContactMode::apart;
-    if (set_.mode(contacts_[k]) != mode) set_.set_mode(contacts_[k], mode);
+    if (set_.mode(contacts_[k]) == mode) continue;
+    set_.set_mode(contacts_[k], mode);
+    formed_ = false;
   }
   for (int f = 0; f < mechanism_.freedoms(); ++f)
     row_wanted_[index(f)] = stiff_[index(f)] != 0 || equations_.friction().acts_at(f) ? 1 : 0;
@@ -171,6 +173,7 @@ void TimeStepping::use_rows() {
   for (int f = 0; f < mechanism_.freedoms(); ++f) {
     const int lock = constrained_->lock_of_freedom(f);
     if (lock < 0 || equations_.prescribed(f)) continue;
+    if (set_.active(lock) != (row_wanted_[index(f)] != 0)) formed_ = false;
     if (row_wanted_[index(f)] != 0)
       set_.activate_row(lock);
     else if (set_.active(lock))
@@ -329,11 +332,15 @@ void TimeStepping::move(double h) {
     target_[motion.freedom] = motion.at(t_ + h).velocity;
   // Extrapolated where nothing happened: then one round is enough as a rule.
   Eigen::VectorXd v1 = state_.v + h * acceleration_;
-  if (smooth_ >= 2) v1 += h * (acceleration_ - before_last_);
+  if (smooth_ >= 3)
+    v1 += h * (2.0 * acceleration_ - 3.0 * before_last_ + before_that_);
+  else if (smooth_ >= 2)
+    v1 += h * (acceleration_ - before_last_);
   middle_.time = t_ + 0.5 * h;
   y_middle_ = y_;
   const double speed = std::max(1.0, v1.lpNorm<Eigen::Infinity>());
   v1_before_.resize(0);
+  formed_ = true;
   for (int round = 0; round < kMostRounds; ++round) {
     ++statistics_.evaluations;
     middle_.state.v = 0.5 * (state_.v + v1);
@@ -421,13 +428,14 @@ void TimeStepping::take_forces(double h) {
 
 // Books the part of a step that move() has made.
 void TimeStepping::accept(double h) {
-  const double energy = meter_.measure(state_).total();
+  const double energy = energy_here();
   take_forces(h);
   quality_.residual = std::max(quality_.residual, solution_.residual);
   if (solution_.residual > kResidualNoted) note_residual("step");
   dy_.setZero(y_.size());
   equations_.integral_rates(found_, dy_);
   y_ += h * dy_;
+  before_that_ = before_last_;
   before_last_ = acceleration_;
   acceleration_ = forces_.acceleration;
   smooth_ = h > (1.0 - kSnapToLimit) * settings_.step ? smooth_ + 1 : 0;
@@ -438,20 +446,31 @@ void TimeStepping::accept(double h) {
     if (coordinate >= 0) state_.q[coordinate] = value.position;
     state_.v[motion.freedom] = value.velocity;
   }
+  energy_.reset();
   restore_energy(energy, h);
+}
+
+double TimeStepping::energy_here() {
+  if (!energy_) energy_ = meter_.measure(state_).total();
+  return *energy_;
 }
 
 // The midpoint rule misses the energy by O(h³) in a step, for the inertia changes with the
 // position. All velocities are scaled by 1 + O(h³), which keeps every law of contact, so that
-// energy changes by the work of the elements alone [LaBudde & Greenspan 1976]. Not with prescribed
-// motions, which give their velocities.
+// energy changes by the work of the elements alone [LaBudde & Greenspan 1976]. What is too much for
+// the kinetic energy of this step, as near a turning point, is left to the next ones. Not with
+// prescribed motions, which give their velocities.
 void TimeStepping::restore_energy(double before, double h) {
   if (!equations_.forces().motions().empty() || set_.has_servo()) return;
   const Energy now = meter_.measure(state_);
   const double missed = now.total() - before - h * equations_.work().total(dy_);
-  if (!(now.kinetic > 0.0) || !(std::abs(missed) <= kMostRestored * now.kinetic)) return;
-  state_.v *= std::sqrt(1.0 - missed / now.kinetic);
-  quality_.restored += std::abs(missed);
+  energy_ = now.total();
+  owed_ += missed;
+  if (!(now.kinetic > 0.0) || !(std::abs(owed_) <= kMostRestored * now.kinetic)) return;
+  state_.v *= std::sqrt(1.0 - owed_ / now.kinetic);
+  *energy_ -= owed_;
+  quality_.restored += std::abs(owed_);
+  owed_ = 0.0;
 }
 
 // The work of a servo's row: by its actuator, or ideal.
@@ -499,6 +518,9 @@ void TimeStepping::note_penetration() {
 void TimeStepping::start_from_here() {
   equations_.at(t_, y_, middle_);
   state_ = middle_.state;
+  formed_ = false;
+  energy_.reset();
+  owed_ = 0.0;
   acceleration_.setZero();
   smooth_ = 0;
   for (std::vector<double>* force : {&friction_force_, &lower_force_, &upper_force_})
@@ -542,6 +564,7 @@ void TimeStepping::advance(double limit) {
   divisions_ = 0;
   while (next - t_ > kSameInstant * std::max(1.0, std::abs(next))) {
     double part = next - t_;
+    if (divisions_ < kMostDivisions) let_go();
     move(part);
     if (Passage passage = first_passage(part); passage.any) {
       calm_since_ = t_;

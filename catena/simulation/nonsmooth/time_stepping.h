@@ -19,17 +19,18 @@
 // The part of controllers in c is that seen between two rounds, so that it is zero where their
 // efforts are limited.
 //
-// A contact or stop takes part while it touches. One that would be passed within the step divides
-// it at that instant; there all that touch collide (Newton's restitution, Coulomb's friction; no
-// restitution below the speed that gravity gives within a step, or where it would create
-// energy). After kMostDivisions the rest of the step is made with all closed that would be
-// passed. What positions miss at the end of a step (curvature) is closed by a displacement M⁻¹ Jᵀ
-// π; its energy is booked as `penetration`.
+// A contact or stop takes part while it touches and does not leave. One that would be passed within
+// the step divides it at that instant; there all that touch collide (Newton's restitution,
+// Coulomb's friction; no restitution below the speed that gravity gives within a step, or where it
+// would create energy). After kMostDivisions the rest of the step is made with all closed that
+// would be passed. What positions miss at the end of a step (curvature) is closed by a displacement
+// M⁻¹ Jᵀ π; its energy is booked as `penetration`.
 //
 // References: [Moreau 1988], [Stewart & Trinkle 1996], [Studer 2009] for the scheme.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -104,12 +105,14 @@ class TimeStepping final : public Integrator {
   void accept(double h);
   void take_servo(const Item& item, double h, double u_mean);
   void restore_energy(double before, double h);
+  double energy_here();
   // ---- Impacts and positions (time_stepping_impacts.cpp). ----
   struct Passage {
     double part = 1.0;  // of the step, where the first is met
     bool any = false;
   };
   double least_gap(const State& state, bool mark);
+  void let_go();
   Passage first_passage(double h);
   void strike();
   bool collide(double least, bool bounces, bool may_refuse);
@@ -142,7 +145,7 @@ class TimeStepping final : public Integrator {
   bool fresh_ = true;
   double start_ = 0.0;
   std::int64_t count_ = 0;
-  Eigen::VectorXd before_last_;                        // acceleration before the last
+  Eigen::VectorXd before_last_, before_that_;          // accelerations before the last
   int smooth_ = 0;                                     // whole steps since the last impact
   Eigen::VectorXd acceleration_;                       // of the last part of a step
   std::vector<std::uint8_t> touches_;                  // by contact, in the order of contacts_
@@ -152,6 +155,7 @@ class TimeStepping final : public Integrator {
   std::vector<double> friction_force_, lower_force_, upper_force_;
 
   // One part of a step.
+  bool formed_ = false;  // J M⁻¹ Jᵀ of the rows in use is at hand, of a position within the step
   State end_;
   std::vector<Item> items_;
   ConeProblem problem_;
@@ -165,6 +169,8 @@ class TimeStepping final : public Integrator {
   Eigen::VectorXd y_middle_, dy_;
   StepForces forces_;
   EnergyMeter meter_;
+  std::optional<double> energy_;  // of state_, if it is known
+  double owed_ = 0.0;             // energy that is still to be restored
   Quality quality_;
   std::vector<RunEvent> log_;
   double calm_since_ = 0.0;

@@ -9,6 +9,7 @@
 #include "catena/model/configuration.h"
 #include "catena/simulation/nonsmooth/stepping_tolerances.h"
 #include "catena/simulation/nonsmooth/time_stepping.h"
+#include "catena/simulation/tolerances.h"
 
 namespace catena {
 namespace {
@@ -18,6 +19,8 @@ constexpr double kPassageFound = 1e-6;
 constexpr int kMostLooks = 40;
 // An impact creates energy if its works sum up to more than this fraction of their sizes.
 constexpr double kCreatesEnergy = 1e-10;
+// What is closed with the rows of the middle of the step (m, rad): a part h v of it is left.
+constexpr double kLittle = 1e-6;
 // An approach is told in the log if it is faster (m/s, rad/s).
 constexpr double kImpactTold = 1e-2;
 
@@ -49,6 +52,24 @@ double TimeStepping::least_gap(const State& state, bool mark) {
   return least;
 }
 
+// What leaves takes no part until it is met again: pushed in a step that it begins with u > 0, it
+// would be given energy.
+void TimeStepping::let_go() {
+  set_.look(state_);
+  for (std::size_t k = 0; k < contacts_.size(); ++k) {
+    if (touches_[k] == 0 || !(set_.approach_speed(contacts_[k]) > kImpactSpeed)) continue;
+    touches_[k] = 0;
+    contact_force_[k].setZero();
+  }
+  for (std::size_t k = 0; k < stop_lower_.size(); ++k) {
+    const double v = state_.v[stops_.stops()[k].freedom];
+    if (v > kImpactSpeed) stop_lower_[k] = 0;
+    if (v < -kImpactSpeed) stop_upper_[k] = 0;
+    if (stop_lower_[k] == 0) lower_force_[k] = 0.0;
+    if (stop_upper_[k] == 0) upper_force_[k] = 0.0;
+  }
+}
+
 // On the way of move(): q₀ ⊕ s h (v₀ + s (v₁ − v₀)/2).
 TimeStepping::Passage TimeStepping::first_passage(double h) {
   Passage result;
@@ -56,7 +77,11 @@ TimeStepping::Passage TimeStepping::first_passage(double h) {
   if (!(at_high < -kTouches)) return result;
   result.any = true;
   double low = 0.0, high = 1.0, at_low = least_gap(state_, false);
-  if (!(at_low > 0.0)) {
+  // What has just left may be below its plane by rounding: then it is met where it is deeper.
+  const double level = at_low > 0.0 ? 0.0 : at_low - 0.5 * kTouches;
+  at_low -= level;
+  at_high -= level;
+  if (!(at_high < 0.0)) {
     result.part = 0.0;
     return result;
   }
@@ -66,7 +91,7 @@ TimeStepping::Passage TimeStepping::first_passage(double h) {
     if (k % 3 == 2) s = 0.5 * (low + high);
     between.q =
         integrate(mechanism_, state_.q, (s * h) * (state_.v + 0.5 * s * (end_.v - state_.v)));
-    const double here = least_gap(between, false);
+    const double here = least_gap(between, false) - level;
     (here > 0.0 ? low : high) = s;
     (here > 0.0 ? at_low : at_high) = here;
   }
@@ -97,6 +122,7 @@ void TimeStepping::strike() {
   calm_since_ = t_;
   smooth_ = 0;
   set_.dynamics().form_at(state_, set_.workspace());
+  formed_ = true;
   list_items(true);
   // What gravity gives within a step, and twice that: such bounces end within the next steps.
   const double slow = 2.0 * settings_.step * norm(mechanism_.gravity());
@@ -136,6 +162,7 @@ bool TimeStepping::collide(double least, bool bounces, bool may_refuse) {
   if (may_refuse && any_bounce && sum > kCreatesEnergy * size) return false;
   set_.dynamics().constraints().respond(set_.workspace(), row_impulse_);
   state_.v += set_.dynamics().constraints().change();
+  energy_.reset();
   quality_.residual = std::max(quality_.residual, solution_.residual);
   if (solution_.residual > kResidualNoted) note_residual("impact");
   for (const Item& item : items_) {
@@ -188,8 +215,9 @@ void TimeStepping::correct() {
                : true;
   };
   // What is listed may be of another set of rows, as after an impact.
-  const bool stale = c.rows() != row_impulse_.size();
+  const bool stale = !formed_;
   if (stale) set_.dynamics().form_at(state_, set_.workspace());
+  formed_ = true;
   list_items(true);
   for (const Item& item : items_) {
     const double gap = missed(item);
@@ -200,7 +228,8 @@ void TimeStepping::correct() {
   quality_.penetration = std::max(quality_.penetration, deepest);
   if (deepest > kDeepest) calm_since_ = t_;  // events would move it to its plane at once
   if (most <= kMissed) return;
-  if (!stale) set_.dynamics().form_at(state_, set_.workspace());
+  // J M⁻¹ Jᵀ of the middle of the step will do for little.
+  if (!stale && most > kLittle) set_.dynamics().form_at(state_, set_.workspace());
   ConeProblem positions;
   std::vector<int> rows;
   std::vector<int> senses;
@@ -233,9 +262,10 @@ void TimeStepping::correct() {
   Eigen::VectorXd push = Eigen::VectorXd::Zero(c.rows());
   for (Eigen::Index i = 0; i < n; ++i) push[rows[index(i)]] += senses[index(i)] * found.impulse[i];
   set_.dynamics().constraints().respond(set_.workspace(), push);
-  const double before = meter_.measure(state_).total();
+  const double before = energy_here();
   state_.q = integrate(mechanism_, state_.q, c.change());
-  equations_.work().add_correction(meter_.measure(state_).total() - before, y_);
+  energy_.reset();
+  equations_.work().add_correction(energy_here() - before, y_);
 }
 
 }  // namespace catena

@@ -103,6 +103,47 @@ hinges: {A: {type: revolute, parent: world, child: arm, friction: 0.5}}
   }
 }
 
+// A stiff controller whose effort is limited pushes with that limit: q = ½ (limit/I) t².
+TEST(TimeStepping, LimitedEffortsOfStiffControllers) {
+  const Mechanism m = from_yaml(R"(
+gravity: [0, 0, 0]
+bodies: {arm: {mass: 2, inertia: [0.1, 0.1, 0.1]}}
+hinges: {A: {type: revolute, parent: world, child: arm, effort_limit: 3}}
+)");
+  SimulationSettings settings = stepping(0.5);
+  settings.actions.limit_efforts = true;
+  settings.actions.controllers = {{.freedom = "A", .kp = 2e4, .kd = 300.0, .target = "10"}};
+  const Ran ran = run(m, m.default_state(), settings);
+  EXPECT_NEAR(ran.result.state.v[0], 15.0, 1e-9);
+  EXPECT_NEAR(ran.result.state.q[0], 3.75, 1e-9);
+}
+
+// The first row has the accelerations and forces that act from the start: of a block that slides
+// with μ g, of one that falls, and of a motor that keeps its arm on a prescribed motion.
+TEST(TimeStepping, FirstRowHasAccelerationsAndEfforts) {
+  const Mechanism m = particle();
+  State s = m.default_state();
+  s.v[0] = 1.0;
+  for (const double height : {0.0, 1.0}) {
+    s.q[2] = height;
+    SimulationSettings settings = stepping(0.1);
+    settings.outputs = {"a.*"};
+    settings.actions.constraints = {contact(0.4)};
+    const Ran ran = run(m, s, settings);
+    EXPECT_NEAR(ran.record.value(0, "a.at.x"), height > 0.0 ? 0.0 : -0.4 * kGravity, 1e-9);
+    EXPECT_NEAR(ran.record.value(0, "a.at.z"), height > 0.0 ? -kGravity : 0.0, 1e-9);
+  }
+  const Mechanism arm = from_yaml(R"(
+bodies: {arm: {mass: 2, center_of_mass: [0.5, 0, 0], inertia: [0.1, 0.1, 0.1]}}
+hinges: {A: {type: revolute, parent: world, child: arm, axis: y}}
+)");
+  SimulationSettings settings = stepping(0.1);
+  settings.outputs = {"effort.*"};
+  settings.actions.motions = {{"A", {"0*t"}}};
+  const Ran ran = run(arm, arm.default_state(), settings);
+  EXPECT_NEAR(ran.record.value(0, "effort.A"), -2.0 * kGravity * 0.5, 1e-6);
+}
+
 TEST(TimeStepping, BouncingBall) {
   const Mechanism m = particle();
   for (const double e : {0.8, 1.0}) {
