@@ -155,7 +155,8 @@ int main(int argc, char** argv) {
     else if (what == "hills")
       hills(argv[2], argv[3]);
     else {
-      std::fprintf(stderr, "usage: write_run pendulum|four_bar|bare|slow|million|hills MODELS OUT\n");
+      std::fprintf(stderr,
+                   "usage: write_run pendulum|four_bar|bare|slow|million|hills MODELS OUT\n");
       return 2;
     }
   } catch (const std::exception& error) {

@@ -96,7 +96,7 @@ export function pretty(value, digits = 6, scale = 0) {
   const size = Math.abs(value);
   if (size <= kNoise * scale) return '0';
   if (size >= 1e-4 && size < 1e6) return String(Number(value.toPrecision(digits)));
-  return value.toExponential(Math.max(0, digits - 3)).replace('e+', 'e');
+  return value.toExponential(Math.max(0, digits - 3)).replace('e+', 'e').replace(/\.?0+e/, 'e');
 }
 
 // The largest of 1, 2, 5 times a power of ten that is not above x.

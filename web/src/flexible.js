@@ -1,5 +1,5 @@
-// Flexible bodies: a beam as a tube or bar along its deformed axis, any other body as rods from its
-// frame to its points. bend() moves the points by the modal coordinates.
+// Flexible bodies: a beam as a tube or bar along its deformed axis, any other body as rods between
+// its points. bend() moves the points by the modal coordinates.
 import * as THREE from 'three';
 import { material, palette } from './bodies.js';
 
@@ -92,20 +92,43 @@ function beamObject(body, index, size) {
   return mesh;
 }
 
+const kMostPoints = 1500;  // for which neighbours are looked for
+
+// Pairs of points that join all of them by the least length (Prim's algorithm, O(n²)).
+export function spanningTree(points) {
+  const count = points.length / 3;
+  if (count > kMostPoints) return Array.from({ length: count - 1 }, (_, p) => [p, p + 1]);
+  const distance = (p, q) => Math.hypot(points[3 * p] - points[3 * q], points[3 * p + 1] - points[3 * q + 1], points[3 * p + 2] - points[3 * q + 2]);
+  const near = Array.from({ length: count }, (_, p) => ({ to: 0, length: distance(0, p) }));
+  const left = new Set(near.keys());
+  left.delete(0);
+  const edges = [];
+  while (left.size > 0) {
+    let next = -1;
+    for (const p of left) if (next < 0 || near[p].length < near[next].length) next = p;
+    left.delete(next);
+    edges.push([near[next].to, next]);
+    for (const p of left) {
+      const length = distance(next, p);
+      if (length < near[p].length) near[p] = { to: next, length };
+    }
+  }
+  return edges;
+}
+
 function rodsObject(body, index, size) {
-  const count = body.points.length / 3;
   const group = new THREE.Group();
   const look = material(palette[index % palette.length]);
-  const rods = Array.from({ length: count - 1 }, () =>
-    tag(new THREE.Mesh(new THREE.CylinderGeometry(0.009 * size, 0.009 * size, 1, 16), look), body));
-  group.add(...rods);
+  const edges = spanningTree(body.points);
+  const rods = edges.map(() => tag(new THREE.Mesh(new THREE.CylinderGeometry(0.007 * size, 0.007 * size, 1, 12), look), body));
+  if (rods.length > 0) group.add(...rods);
   const deformed = new Float32Array(body.points.length);
   const [a, b, along] = [0, 1, 2].map(() => new THREE.Vector3());
   group.userData.bend = (modal, enlarged) => {
     deformedPoints(body, modal, enlarged, deformed);
-    a.fromArray(deformed, 0);
     rods.forEach((rod, i) => {
-      b.fromArray(deformed, 3 * (i + 1));
+      a.fromArray(deformed, 3 * edges[i][0]);
+      b.fromArray(deformed, 3 * edges[i][1]);
       along.subVectors(b, a);
       rod.position.addVectors(a, b).multiplyScalar(0.5);
       rod.scale.set(1, Math.max(along.length(), 1e-9), 1);

@@ -251,6 +251,9 @@ document.addEventListener('keydown', (event) => {
   event.preventDefault();
   action(event);
 });
+document.addEventListener('pointerdown', (event) => {
+  if (!byId('show-menu').contains(event.target)) byId('show-menu').open = false;
+});
 byId('play-button').addEventListener('click', () => setPlaying(!playing));
 byId('start-button').addEventListener('click', () => setTime(data.start));
 byId('end-button').addEventListener('click', () => setTime(data.end));

@@ -16,6 +16,11 @@ function cell(value) {
 const isList = (value) => Array.isArray(value) && value.length > 0;
 const isPlain = (value) => typeof value !== 'object' || value === null;
 
+const isNumbers = (value) => Array.isArray(value) && value.every(isPlain);
+// Several things of one kind, by name: contacts, controllers.
+const isMapOfRows = (value) => !Array.isArray(value) && Object.keys(value).length > 1
+  && Object.values(value).every((row) => !isPlain(row) && !Array.isArray(row) && Object.values(row).every((x) => isPlain(x) || isNumbers(x)));
+
 // Rows for an object, a section for each object in it, a table for a list of objects.
 function sections(object, title) {
   const rows = [];
@@ -24,6 +29,7 @@ function sections(object, title) {
     if (isPlain(value)) rows.push([words(key), cell(value)]);
     else if (isList(value) && value.every(isPlain)) rows.push([words(key), value.map(cell).join(', ')]);
     else if (isList(value)) below.push(table(value, words(key)));
+    else if (isMapOfRows(value)) below.push(table(Object.entries(value).map(([name, row]) => ({ name, ...row })), words(key)));
     else if (Object.keys(value).length > 0) below.push(...sections(value, words(key)));
   }
   const made = [];
@@ -39,7 +45,7 @@ function table(list, title) {
   const head = element('tr', {}, ...keys.map((key) => element('th', {}, words(key))));
   const rows = list.map((item) => element('tr', {}, ...keys.map((key) => {
     const value = item?.[key] ?? null;
-    return element('td', {}, isPlain(value) ? cell(value) : JSON.stringify(value));
+    return element('td', {}, isPlain(value) ? cell(value) : isNumbers(value) ? value.map(cell).join(', ') : JSON.stringify(value));
   })));
   return element('div', {}, element('h3', {}, title), element('table', { className: 'list' }, head, ...rows));
 }

@@ -1,6 +1,7 @@
 // Flexible bodies and mode shapes in the page.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { spanningTree } from '../src/flexible.js';
 import { drawn, near, open, position, RUNS, setTime, test, until } from './harness.js';
 
 const tip = (page) => page.evaluate(() => window.catena.scene.figures[0].flexible[0].userData.tip());
@@ -109,4 +110,13 @@ await test('modes of a rigid mechanism, and their amplitude', async (page) => {
   const twice = await angles();
   near(twice[0] / once[0], 2, 1e-4);
   near((await position(page, 'lower'))[0], Math.sin(twice[0]), 1e-5);
+});
+
+// A T of points 1 apart: every rod joins neighbours.
+await test('a body that is no beam is drawn between neighbouring points', async () => {
+  const points = [[0, 0, 0], [3, 0, 0], [1, 0, 0], [2, 1, 0], [2, 0, 0], [2, -1, 0]];
+  const edges = spanningTree(points.flat());
+  assert.equal(edges.length, 5);
+  for (const [a, b] of edges) near(Math.hypot(...points[a].map((x, i) => x - points[b][i])), 1, 1e-12);
+  assert.equal(new Set(edges.flat()).size, 6);
 });

@@ -30,7 +30,7 @@ export async function test(name, body, { width = 1366, height = 768, colorScheme
   if (!name.includes(only)) return;
   const context = await browser.newContext({ viewport: { width, height }, colorScheme });
   const page = await context.newPage();
-  page.setDefaultTimeout(20000);
+  page.setDefaultTimeout(120000);  // machines may be busy
   const complaints = [];
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type()) && !message.text().includes('GPU stall')) complaints.push(message.text());
@@ -79,7 +79,7 @@ export const differing = (page) => page.evaluate(() => {
 // Waits until a function of the page answers true. (Playwright's own way needs eval, which the
 // server's content policy forbids.)
 export const until = async (page, question, argument) => {
-  const last = Date.now() + 30000;
+  const last = Date.now() + 120000;
   while (!await page.evaluate(question, argument)) {
     assert.ok(Date.now() < last, `in vain: ${question}`);
     await new Promise((done) => { setTimeout(done, 50); });

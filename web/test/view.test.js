@@ -75,7 +75,7 @@ await test('the animation is saved as a GIF', async (page) => {
   await open(page, 'bearings');
   await open(page, 'pendulum_short');
   await drawn(page);
-  const [download] = await Promise.all([page.waitForEvent('download', { timeout: 60000 }), page.click('#gif-button')]);
+  const [download] = await Promise.all([page.waitForEvent('download', { timeout: 240000 }), page.click('#gif-button')]);
   assert.equal(download.suggestedFilename(), 'double_pendulum.gif');
   const data = readFileSync(await download.path()).toString('base64');
   const [count, distance, moved] = await page.evaluate(async (text) => {

@@ -182,7 +182,7 @@ Json flexible_json(const FlexiblePlace& place, int first) {
           {"body", place.body},
           {"first", first},
           {"modes", modes},
-          {"beam", own},
+          {"beam", constants.beam != nullptr && own},
           {"points", base64_of(points)},
           {"shapes", base64_of(shapes)},
           {"attachments", attachments},
