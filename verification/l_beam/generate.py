@@ -35,12 +35,8 @@ def frequencies(count, spin):
         g -= g.T
         T = np.kron(np.eye(2), np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]]))
         d = np.arange(3 * i, 3 * i + 6)
-        x = np.concatenate([nodes[i], [0], nodes[i + 1], [0]])
-        x[[2, 5]] = 0.0
-        local = T @ x
-        local[[2, 5]] = 0.0  # a straight element: its own slopes
-        across = local.copy()
-        load = spin**2 * (m @ across)
+        place = np.concatenate([nodes[i], [0], nodes[i + 1], [0]])  # straight: no slopes
+        load = spin**2 * (m @ (T @ place))
         where.append((d, T, L, EA))
         forces[d] += T.T @ load
         K[np.ix_(d, d)] += T.T @ k @ T
