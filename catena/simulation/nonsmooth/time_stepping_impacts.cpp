@@ -9,6 +9,7 @@
 #include "catena/model/configuration.h"
 #include "catena/simulation/nonsmooth/stepping_tolerances.h"
 #include "catena/simulation/nonsmooth/time_stepping.h"
+#include "catena/simulation/tolerances.h"
 
 namespace catena {
 namespace {
