@@ -298,9 +298,14 @@ std::vector<char> ConstraintSet::positional_rows() const {
 
 double ConstraintSet::gap(const State& state) {
   const Eigen::VectorXd& g = dynamics_.gap(state, workspace_);
+  // Slots come last, and what they miss is penetration.
+  const TreeConstraints& c = dynamics_.constraints();
+  int rows = static_cast<int>(g.size());
+  for (int slot = fixed_; slot < total(); ++slot)
+    if (c.active(at(slot).stick)) rows = std::min(rows, c.first_row(at(slot).stick));
   double most = 0.0;
-  for (int r = 0; r < static_cast<int>(g.size()); ++r)
-    if (!dynamics_.constraints().left_out(r)) most = std::max(most, std::abs(g[r]));
+  for (int r = 0; r < rows; ++r)
+    if (!c.left_out(r)) most = std::max(most, std::abs(g[r]));
   return most;
 }
 

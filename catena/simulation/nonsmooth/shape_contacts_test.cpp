@@ -265,6 +265,31 @@ TEST(ShapeContacts, OverlapIsPushedApart) {
   EXPECT_TRUE(told);
 }
 
+// A plate on 301 points: the cost is told, and the plate stays where it is.
+TEST(ShapeContacts, CostOfManyContactsIsTold) {
+  std::string constraints = "constraints:\n";
+  for (int k = 0; k < 301; ++k) {
+    const double angle = 2.0 * M_PI * k / 301;
+    constraints += "  p" + std::to_string(k) + ": {type: contact, body: plate, point: [" +
+                   std::to_string(std::cos(angle)) + ", " + std::to_string(std::sin(angle)) +
+                   ", 0], friction: 0.5}\n";
+  }
+  Scene s(R"(
+bodies: {plate: {mass: 2, inertia: [1, 1, 2]}}
+hinges: {P: {type: free, parent: world, child: plate}}
+)",
+          "method: time-stepping\nstep: 1e-3\nduration: 0.001\n" + constraints);
+  const Ran ran = s.run();
+  int told = 0;
+  for (const RunEvent& event : ran.record.events())
+    told += event.detail.find("301 contacts touch: a step is a problem of 903 unknowns") !=
+                    std::string::npos
+                ? 1
+                : 0;
+  EXPECT_EQ(told, 1);
+  EXPECT_NEAR(ran.result.state.q[6], 0.0, 1e-9);
+}
+
 // The car of the examples drives over hills: its wheels stay on the ground, and it gets on.
 TEST(ShapeContacts, CarOnHills) {
   const std::string folder = std::string(CATENA_SOURCE_DIR) + "/examples/";
