@@ -11,6 +11,8 @@
 //   interpolation  IRKA: tangential Hermite interpolation at the mirror images of the reduced
 //                  poles, repeated until they stand still [Gugercin, Antoulas & Beattie 2008].
 //
+// balanced and interpolation may end with an unstable system; the certificate says so.
+//
 //   const StructureReduction r = reduce(boom, {.order = 60, .highest = 30.0});
 //   r.system, r.error.between, r.error.frequency
 //
