@@ -66,8 +66,8 @@ std::string messages(const std::string& text) {
   for (const Diagnostic& d : reading.diagnostics) all += d.text() + "\n";
   if (!all.empty()) return all;
   try {
-    for (const Diagnostic& d : MechanismBuilder(reading.description).finish().warnings())
-      all += d.text() + "\n";
+    const Mechanism m = MechanismBuilder(reading.description).finish();
+    for (const Diagnostic& d : m.warnings()) all += d.text() + "\n";
   } catch (const ModelError& e) {
     for (const Diagnostic& d : e.problems()) all += d.text() + "\n";
   }
