@@ -70,24 +70,27 @@ void compare_with_arm() {
               1e6 * rigid, flexible / rigid);
 }
 
-void compare_chains() {
-  BeamSettings s = ten_beams_settings(4);
-  const auto constants = make_beam(s);
+// Beams, and rigid bodies beside them: what caches do to both.
+void compare_chains(bool flexible) {
+  const auto constants = make_beam(ten_beams_settings(4));
   double first = 0.0;
   for (const int count : {100, 1000, 10000}) {
     MechanismBuilder b("chain");
     std::string last = kWorld;
     for (int i = 0; i < count; ++i) {
       const std::string name = "b" + std::to_string(i);
-      b.add_flexible_body(name, constants, ten_beams_root());
+      if (flexible)
+        b.add_flexible_body(name, constants, ten_beams_root());
+      else
+        b.add_body(name, ten_beams_root());
       b.add_hinge("h" + std::to_string(i), last, name,
                   {.type = HingeType::revolute, .axes = {{0, 0, 1}}});
-      last = name + ".tip";
+      last = flexible ? name + ".tip" : name;
     }
     const double each = forward_time(b.finish(), 40, std::max(1, 2000 / count)) / count;
     if (first == 0.0) first = each;
-    std::printf("chain of %5d beams: %.2f us a body, ratio %.2f\n", count, 1e6 * each,
-                each / first);
+    std::printf("chain of %5d %s: %.3f us a body, ratio %.2f\n", count,
+                flexible ? "beams" : "rigid bodies", 1e6 * each, each / first);
   }
 }
 
@@ -118,7 +121,8 @@ void make_constants() {
 
 int main(int count, char** arguments) {
   compare_with_arm();
-  compare_chains();
+  compare_chains(false);
+  compare_chains(true);
   run_ten_beams(count > 1 ? std::atof(arguments[1]) : 300.0);
   make_constants();
 }

@@ -64,6 +64,9 @@ void refine(const std::function<VectorXd(double)>& at, double h, Estimate& estim
   estimate.error[column] = least;
 }
 
+// Of a mode of a flexible body, over its length, beside the step of a hinge.
+constexpr double kModalStep = 0.03;
+
 class Collector {
  public:
   explicit Collector(const Mechanism& m) : m_(m) {}
@@ -166,11 +169,12 @@ class StateCheck {
     Estimate inverse_q(size_, size_), inverse_v(size_, size_), inverse_a(size_, size_);
     const VectorXd& a = forward_.acceleration;
     for (Index k = 0; k < size_; ++k) {
-      differentiate([&](double e) { return accelerations(moved(k, e, 0.0), effort_); }, step_,
+      const double step = step_of(own_[index(k)]);
+      differentiate([&](double e) { return accelerations(moved(k, e, 0.0), effort_); }, step,
                     forward_q, k);
       differentiate([&](double e) { return accelerations(moved(k, 0.0, e), effort_); }, step_,
                     forward_v, k);
-      differentiate([&](double e) { return efforts(moved(k, e, 0.0), a); }, step_, inverse_q, k);
+      differentiate([&](double e) { return efforts(moved(k, e, 0.0), a); }, step, inverse_q, k);
       differentiate([&](double e) { return efforts(moved(k, 0.0, e), a); }, step_, inverse_v, k);
       const VectorXd unit = VectorXd::Unit(n, own_[index(k)]);
       // Linear: any step serves.
@@ -195,6 +199,15 @@ class StateCheck {
   }
 
  private:
+  // Modes of flexible bodies in steps that are as small as their deflections.
+  double step_of(int freedom) const {
+    for (const FlexiblePlace& body : m_.flexible_bodies()) {
+      const Node& node = m_.nodes()[index(body.node)];
+      if (freedom < node.v_index || freedom >= node.v_index + node.freedoms) continue;
+      return step_ * kModalStep * (body.constants->size > 0.0 ? body.constants->size : 1.0);
+    }
+    return step_;
+  }
   State moved(Index k, double q, double v) const {
     const VectorXd unit = VectorXd::Unit(size_, k);
     return displaced(m_, state_, own_, q * unit, v * unit);
@@ -244,17 +257,18 @@ class StateCheck {
 // A closed mechanism is mostly moved around its own initial state: random positions rarely close.
 State random_state(const Mechanism& m, int attempt, std::uint64_t seed) {
   State state{random_position(m, seed), random_vector(m.freedoms(), seed + 1)};
+  VectorXd step = 0.3 * random_vector(m.freedoms(), seed + 3);
   // Flexible bodies deflected a little, within the domain of their model.
   constexpr double kDeflection = 0.003;
   for (const FlexiblePlace& body : m.flexible_bodies()) {
     const Node& node = m.nodes()[index(body.node)];
-    const double size = body.constants->size > 0.0 ? body.constants->size : 1.0;
-    state.q.segment(node.q_index, node.coordinates) *= kDeflection * size;
-    state.v.segment(node.v_index, node.freedoms) *= kDeflection * size;
+    const double size = kDeflection * (body.constants->size > 0.0 ? body.constants->size : 1.0);
+    state.q.segment(node.q_index, node.coordinates) *= size;
+    state.v.segment(node.v_index, node.freedoms) *= size;
+    step.segment(node.v_index, node.freedoms) *= size;
   }
   if (m.loops().empty()) return state;
-  if (attempt % 5 != 0)
-    state.q = integrate(m, m.default_state().q, 0.3 * random_vector(m.freedoms(), seed + 3));
+  if (attempt % 5 != 0) state.q = integrate(m, m.default_state().q, step);
   return assemble(m, state, {.keep_limits = false});
 }
 

@@ -73,7 +73,7 @@ TEST(FlexibleLoop, FourBarKeepsItsEnergy) {
   for (int k = 0; k < 8; ++k)  // hinges close the loop, nothing is deflected for it
     EXPECT_EQ(start.q[m.position_index("coupler.mode" + std::to_string(k + 1))], 0.0);
   MemoryRecorder record;
-  const SimulationResult r = simulate(m, start, exact(0.5), record);
+  const SimulationResult r = simulate(m, start, exact(0.2), record);
   EXPECT_TRUE(r.complete);
   EXPECT_LT(r.audit.energy_drift, 1e-8);
   EXPECT_LT(r.audit.closure_residual, 1e-9);
@@ -83,7 +83,7 @@ TEST(FlexibleLoop, FourBarKeepsItsEnergy) {
                     record.column("q.coupler.mode" + std::to_string(k + 1)).cwiseAbs().maxCoeff());
   EXPECT_GT(bent, 1e-4);
   // The same motion by multipliers.
-  SimulationSettings other = exact(0.5);
+  SimulationSettings other = exact(0.2);
   other.actions.loops = LoopRoute::multipliers;
   MemoryRecorder again;
   const SimulationResult s = simulate(m, start, other, again);
