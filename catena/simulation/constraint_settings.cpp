@@ -165,8 +165,9 @@ LockSettings read_lock(Values& values, const Entry& e, const Mechanism& m, const
 }
 
 void read_friction(Values& values, const Reader& read, double& friction) {
-  read.with("friction",
-            [&](const yaml::Node& n) { values.number(n, friction, Range::infinite_allowed); });
+  read.with("friction", [&](const yaml::Node& n) {
+    values.number(n, friction, yaml::Range::infinite_allowed);
+  });
   if (friction == kInfinity) friction = kLargestFriction;
 }
 

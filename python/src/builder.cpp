@@ -6,6 +6,7 @@
 #include "support/break_off.h"
 
 #include "catena/base/index.h"
+#include "catena/model/flexible_body.h"
 #include "catena/model/with_coordinates.h"
 
 namespace catena::python {
@@ -32,6 +33,24 @@ void bind_builder(py::module_& m) {
             return b.add_body(std::move(name), Struct<BodySettings>::make(settings));
           },
           py::arg("name"), self, "The keywords are the fields of BodySettings.")
+      .def(
+          "add_flexible_body",
+          [](B& b, std::string name, std::shared_ptr<FlexibleBody> body,
+             const py::kwargs& settings) -> B& {
+            return b.add_flexible_body(std::move(name), std::move(body),
+                                       Struct<BodySettings>::make(settings));
+          },
+          py::arg("name"), py::arg("body"), self,
+          "A flexible body: the body `name` is its frame, and \"NAME.ATTACHMENT\" a body at each "
+          "of "
+          "its attachments. Its modal coordinates are \"NAME.mode1\", ... The keywords are the "
+          "fields of BodySettings: rigid mass at the frame.")
+      .def(
+          "make_flexible",
+          [](B& b, const std::string& name, std::shared_ptr<FlexibleBody> body) -> B& {
+            return b.make_flexible(name, std::move(body));
+          },
+          py::arg("name"), py::arg("body"), self, "Makes a body the frame of a flexible one.")
       .def(
           "add_hinge",
           [](B& b, std::string name, std::string parent, std::string child,

@@ -8,6 +8,7 @@
 #include "catena/io/models/yaml.h"
 #include "catena/model/builder.h"
 #include "catena/model/configuration.h"
+#include "catena/model/flexible_body.h"
 
 namespace catena::python {
 namespace {
@@ -134,6 +135,33 @@ void bind_places(py::module_& m) {
       .def_readonly("body", &FramePlace::body, "Index; -1: the world.")
       .def_readonly("node", &FramePlace::node, "-1: fixed to the ground.")
       .def_readonly("X_node_frame", &FramePlace::X_node_frame, "Transform: the frame on the node.");
+  py::class_<FlexiblePlace>(m, "FlexiblePlace", "Where a flexible body is in the mechanism.")
+      .def_readonly("name", &FlexiblePlace::name, "As the user gave it.")
+      .def_readonly("body", &FlexiblePlace::body, "Index of its frame.")
+      .def_property_readonly(
+          "attachments",
+          [](const FlexiblePlace& f) {
+            std::vector<int> bodies;
+            for (const auto& a : f.attachments) bodies.push_back(a.body);
+            return bodies;
+          },
+          "list of int: the bodies at its attachments.")
+      .def_property_readonly(
+          "coordinates",
+          [](const FlexiblePlace& f) {
+            std::vector<std::string> names;
+            for (int k = 1; k <= f.constants->modes(); ++k)
+              names.push_back(f.name + ".mode" + std::to_string(k));
+            return names;
+          },
+          "list of str: names of its modal coordinates, m.")
+      .def_property_readonly(
+          "constants",
+          [](const FlexiblePlace& f) {
+            return std::const_pointer_cast<FlexibleBody>(f.constants);  // never changed in place
+          },
+          "FlexibleBody: modes, frequencies and the rest.")
+      .def("__repr__", [](const FlexiblePlace& f) { return "<FlexiblePlace '" + f.name + "'>"; });
   py::class_<LoopPlace>(m, "LoopPlace", "A closed loop, or several that share bodies.")
       .def_readonly("bodies", &LoopPlace::bodies, "list of int.")
       .def_readonly("nodes", &LoopPlace::nodes, "list of int: that move in it.")
@@ -262,6 +290,10 @@ void bind_mechanism(py::module_& m) {
           "frames", [](const M& x) { return copies(x.frames()); }, "list of FramePlace.")
       .def_property_readonly(
           "loops", [](const M& x) { return copies(x.loops()); }, "list of LoopPlace.")
+      .def_property_readonly(
+          "flexible_bodies", [](const M& x) { return copies(x.flexible_bodies()); },
+          "list of FlexiblePlace.")
+      .def_property_readonly("has_flexible_bodies", &M::has_flexible_bodies, "bool.")
       .def_property_readonly(
           "freedom_settings", [](const M& x) { return copies(x.freedom_settings()); },
           "list of FreedomSettings, by v.")

@@ -9,11 +9,13 @@ import pytest
 
 import catena
 
-ROOMS = "lq model io closure dynamics collision constraints sensitivity simulation trajectory optimal verification".split()
+ROOMS = ("lq model flexible io closure dynamics collision constraints sensitivity simulation trajectory optimal "
+         "verification").split()
 
 # Public headers of machinery: steps of algorithms that the functions of other headers use.
 MACHINERY = {
     "constraints": ["servo.h"],
+    "flexible": ["matrices_body.h"],  # make_matrices_body() is tested in test_flexible.py
     "sensitivity": ["workspace.h"],
     "simulation": ["coordinates/instant.h", "integrators/integrator.h", "recording/outputs.h", "signals/signal.h"],
     "trajectory": ["bspline.h"],
@@ -21,7 +23,6 @@ MACHINERY = {
 MACHINERY_OF_A_HEADER = {
     "model/configuration.h": "integrate_node node_position_rate normalize_quaternion",
     "model/description.h": "modes_name",
-    "model/flexible_body.h": "check_flexible_body",
     "model/friction.h": "breakaway_level friction_by_sliding friction_force sliding_level",
     "closure/assembly.h": "all_columns close_from_around close_loop given_by_description within_limits",
     "closure/chart.h": "store_chart",
@@ -53,8 +54,8 @@ OTHERWISE = {
     "position_suffixes": "mechanism.position_names",
     "velocity_suffixes": "mechanism.velocity_names",
     "make_custom_hinge": "HingeSettings.custom",
-    "flexible_model_from": "model: of a flexible body in a YAML file",
-    "mode_set_from": "modes: of a flexible body in a YAML file",
+    "flexible_model_from": "FlexibleModel",
+    "mode_set_from": "ModeSet",
     "box_contacts": "shape: box of a contact in the settings of simulate()",
     "capsule_contacts": "shape: capsule of a contact in the settings of simulate()",
     "cylinder_contacts": "collisions: of a model, and ground: in the settings of simulate()",

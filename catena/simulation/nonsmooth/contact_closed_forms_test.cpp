@@ -6,18 +6,15 @@
 
 #include <gtest/gtest.h>
 
-#include "catena/io/models/yaml.h"
 #include "catena/simulation/simulate.h"
 #include "catena/simulation/testing/linkage_parts.h"
+#include "catena/simulation/testing/simulate_test_support.h"
 
 namespace catena {
 namespace {
 
+using test::from_yaml;
 using test::kGravity;
-
-Mechanism from_yaml(const std::string& text) {
-  return MechanismBuilder(read_yaml_text("catena: 1\n" + text, "test.yaml").description).finish();
-}
 
 SimulationSettings by_events(double duration) {
   SimulationSettings s;

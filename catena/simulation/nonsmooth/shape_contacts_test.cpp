@@ -9,21 +9,17 @@
 #include "catena/base/index.h"
 #include "catena/collision/collisions.h"
 #include "catena/collision/fcl_scene.h"
-#include "catena/io/models/yaml.h"
 #include "catena/simulation/settings_file.h"
+#include "catena/simulation/testing/linkage_parts.h"
 #include "catena/simulation/testing/simulate_test_support.h"
 
 namespace catena {
 namespace {
 
-constexpr double kGravity = 9.81;
+using test::from_yaml;
+using test::kGravity;
 
-Mechanism from_yaml(const std::string& text) {
-  const Reading reading = read_yaml_text("catena: 1\n" + text, "shapes.yaml");
-  return MechanismBuilder(reading.description).finish();
-}
-
-struct Ran {
+struct Collided {
   SimulationResult result;
   MemoryRecorder record;
   double work(const std::string& element) const {
@@ -54,8 +50,8 @@ struct Scene {
   Vec3d position(const State& s, int k) const {
     return {s.q[7 * k + 4], s.q[7 * k + 5], s.q[7 * k + 6]};
   }
-  Ran run() {
-    Ran ran;
+  Collided run() {
+    Collided ran;
     ran.result = simulate(mechanism, state, settings, ran.record);
     return ran;
   }
@@ -85,7 +81,7 @@ TEST(ShapeContacts, BallsCollide) {
   s.put(0, -0.3 * n - meets * (va - vb));
   s.put(0, -0.3 * n - meets * va, va);
   s.put(1, -meets * vb, vb);
-  const Ran ran = s.run();
+  const Collided ran = s.run();
   const double approach = dot(va - vb, n), e = 0.6, ma = 2.0, mb = 3.0;
   const double impulse = (1.0 + e) * approach * ma * mb / (ma + mb);
   const Vec3d after_a = va - (impulse / ma) * n, after_b = vb + (impulse / mb) * n;
@@ -118,7 +114,7 @@ TEST(ShapeContacts, Stack) {
           "{method: time-stepping, step: 1e-3, duration: 0.5, collisions: {friction: 0.5}}");
   s.put(0, {0.0, 0.0, 0.2});
   s.put(1, {0.05, 0.02, 0.4});
-  const Ran ran = s.run();
+  const Collided ran = s.run();
   EXPECT_NEAR(norm(s.position(ran.result.state, 0) - Vec3d{0.0, 0.0, 0.2}), 0.0, 1e-8);
   EXPECT_NEAR(norm(s.position(ran.result.state, 1) - Vec3d{0.05, 0.02, 0.4}), 0.0, 1e-8);
   EXPECT_LT(ran.result.state.v.lpNorm<Eigen::Infinity>(), 1e-8);
@@ -142,7 +138,7 @@ hinges:
           "{method: time-stepping, step: 1e-3, duration: 0.3, collisions: {friction: 0.8}}");
   s.put(0, {0.0, 0.0, 0.15});
   s.put(1, {-0.3, 0.0, 0.25}, {2.0, 0.0, 0.0});
-  const Ran ran = s.run();
+  const Collided ran = s.run();
   const double t = 0.3, a = 0.3 * kGravity;
   EXPECT_NEAR(ran.result.state.v[9], 2.0 - a * t, 1e-6);
   EXPECT_NEAR(ran.result.state.v[3], a * t / 4.0, 1e-6);
@@ -177,7 +173,7 @@ TEST(ShapeContacts, BallRollsDownAHeightField) {
   const Vec3d start = Vec3d{2.5, 0.02, slope * 2.5} + 0.1 * n;
   Scene field(kBall, common + slope_field(slope, 20));
   field.put(0, start);
-  const Ran ran = field.run();
+  const Collided ran = field.run();
   Scene plane(kBall, common + "ground: {height: 0, normal: [-0.2, 0, 1], friction: 0.9}");
   plane.put(0, start);
   const Vec3d moved = field.position(ran.result.state, 0) - start;
@@ -210,7 +206,7 @@ ground:
 )");
   s.put(0, {0.1, 0.05, 0.5}, {}, {0.5, 0.2, 0.1});
   s.put(1, {-0.5, 0.4, 0.4});
-  const Ran ran = s.run();
+  const Collided ran = s.run();
   EXPECT_LT(ran.result.audit.contact->penetration, 1e-4);
   EXPECT_GT(ran.result.state.q[6], 0.1);
   EXPECT_LT(ran.result.state.q[6], 0.5);
@@ -238,7 +234,7 @@ TEST(ShapeContacts, PileOfBoxes) {
   for (int k = 0; k < kBoxes; ++k)
     s.put(k, {0.03 * normal(random), 0.03 * normal(random), 0.1 + 0.15 * k}, {},
           {normal(random), normal(random), normal(random)});
-  const Ran ran = s.run();
+  const Collided ran = s.run();
   const Audit& audit = ran.result.audit;
   EXPECT_LT(audit.contact->penetration, 1e-4);
   EXPECT_LT(audit.contact->residual, 1e-6);
@@ -254,7 +250,7 @@ TEST(ShapeContacts, OverlapIsPushedApart) {
   Scene s(kStack, "{method: time-stepping, step: 1e-3, duration: 0.2, collisions: true}");
   s.put(0, {0.0, 0.0, 0.195});
   s.put(1, {0.0, 0.0, 0.395});
-  const Ran ran = s.run();
+  const Collided ran = s.run();
   EXPECT_NEAR(ran.result.state.q[6], 0.2, 1e-6);
   EXPECT_NEAR(ran.result.state.q[13], 0.4, 1e-6);
   bool told = false;
@@ -279,7 +275,7 @@ bodies: {plate: {mass: 2, inertia: [1, 1, 2]}}
 hinges: {P: {type: free, parent: world, child: plate}}
 )",
           "method: time-stepping\nstep: 1e-3\nduration: 0.001\n" + constraints);
-  const Ran ran = s.run();
+  const Collided ran = s.run();
   int told = 0;
   for (const RunEvent& event : ran.record.events())
     told += event.detail.find("301 contacts touch: a step is a problem of 903 unknowns") !=

@@ -10,7 +10,6 @@
 
 #include "catena/base/index.h"
 #include "catena/dynamics/testing/closed_cases.h"
-#include "catena/io/models/yaml.h"
 #include "catena/simulation/settings_file.h"
 #include "catena/simulation/testing/linkage_parts.h"
 #include "catena/simulation/testing/simulate_test_support.h"
@@ -18,12 +17,8 @@
 namespace catena {
 namespace {
 
+using test::from_yaml;
 using test::kGravity;
-
-Mechanism from_yaml(const std::string& text) {
-  const Reading reading = read_yaml_text("catena: 1\n" + text, "test.yaml");
-  return MechanismBuilder(reading.description).finish();
-}
 
 SimulationSettings stepping(double duration, double step = 1e-3) {
   SimulationSettings s;

@@ -5,12 +5,19 @@
 #include <string>
 
 #include "catena/io/load.h"
+#include "catena/io/models/yaml.h"
+#include "catena/model/builder.h"
 #include "catena/simulation/simulate.h"
 
 namespace catena::test {
 
 inline Mechanism model(const std::string& name) {
   return load(std::string(CATENA_SOURCE_DIR "/models/") + name + ".yaml");
+}
+
+// The rest of a YAML model after its first line.
+inline Mechanism from_yaml(const std::string& text) {
+  return MechanismBuilder(read_yaml_text("catena: 1\n" + text, "test.yaml").description).finish();
 }
 
 inline SimulationSettings settings_of(double duration, double interval, double rtol) {
