@@ -60,8 +60,8 @@ std::unique_ptr<Integrator> integrator_for(Equations& equations, StopsAndFrictio
                 "' cannot keep a motion on constraints that are switched, or on loops by "
                 "multipliers; use dop853, arkode, bdf or ida, or rk4, euler, ab2, ab3, ab4, am4 "
                 "with a step");
-  if (settings.method == Method::midpoint)
-    refuse_flexible(equations.mechanism(), "method 'midpoint'");
+  if (settings.method == Method::midpoint || settings.method == Method::ida)
+    refuse_flexible(equations.mechanism(), "method 'midpoint' or 'ida'");
   // Only what is on constraints needs to be moved back.
   if (equations.constraints() != nullptr && settings.method == Method::bdf)
     return make_cvode(equations, settings, true);
