@@ -70,17 +70,31 @@ void TimeStepping::let_go() {
   }
 }
 
-// On the way of move(): q₀ ⊕ s h (v₀ + s (v₁ − v₀)/2).
+// On the way of move(): q₀ ⊕ s h (v₀ + s (v₁ − v₀)/2). What has just left may be below its plane by
+// rounding: it is met where it is deeper.
 TimeStepping::Passage TimeStepping::first_passage(double h) {
   Passage result;
-  double at_high = least_gap(end_, false);
-  if (!(at_high < -kTouches)) return result;
+  if (!(least_gap(end_, false) < -kTouches)) return result;
   result.any = true;
-  double low = 0.0, high = 1.0, at_low = least_gap(state_, false);
-  // What has just left may be below its plane by rounding: then it is met where it is deeper.
-  const double level = at_low > 0.0 ? 0.0 : at_low - 0.5 * kTouches;
-  at_low -= level;
-  at_high -= level;
+  const auto each_gap = [&](const State& state, auto visit) {
+    set_.look(state);
+    for (std::size_t k = 0; k < contacts_.size(); ++k)
+      if (touches_[k] == 0) visit(set_.contact_gap(contacts_[k]));
+    for (std::size_t k = 0; k < stops_.stops().size(); ++k) {
+      const StopsAndFriction::Stop& stop = stops_.stops()[k];
+      if (stop_lower_[k] == 0 && stop.outside >= 0) visit(stop_gap(stop, -1, state));
+      if (stop_upper_[k] == 0 && stop.outside <= 0) visit(stop_gap(stop, 1, state));
+    }
+  };
+  std::vector<double> above;
+  each_gap(state_, [&](double gap) { above.push_back(gap > 0.0 ? 0.0 : 0.5 * kTouches - gap); });
+  const auto least = [&](const State& state) {
+    double found = kInfinity;
+    std::size_t k = 0;
+    each_gap(state, [&](double gap) { found = std::min(found, gap + above[k++]); });
+    return found;
+  };
+  double low = 0.0, high = 1.0, at_low = least(state_), at_high = least(end_);
   if (!(at_high < 0.0)) {
     result.part = 0.0;
     return result;
@@ -91,7 +105,7 @@ TimeStepping::Passage TimeStepping::first_passage(double h) {
     if (k % 3 == 2) s = 0.5 * (low + high);
     between.q =
         integrate(mechanism_, state_.q, (s * h) * (state_.v + 0.5 * s * (end_.v - state_.v)));
-    const double here = least_gap(between, false) - level;
+    const double here = least(between);
     (here > 0.0 ? low : high) = s;
     (here > 0.0 ? at_low : at_high) = here;
   }
