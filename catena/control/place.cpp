@@ -12,7 +12,7 @@
 #include "catena/base/text.h"
 #include "catena/control/equations/kernels.h"
 #include "catena/control/modes.h"
-#include "catena/control/place_parts.h"
+#include "catena/control/placement/place_parts.h"
 
 namespace catena {
 
