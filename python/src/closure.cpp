@@ -20,7 +20,7 @@ const char* const kSettings =
     "hinges.\nclosest: the closed position nearest to the guess that several starts lead to, not "
     "just any near it.";
 
-std::string doc(const char* text) { return std::string(text) + kSettings; }
+std::string with_settings(const char* text) { return std::string(text) + kSettings; }
 
 void bind_assembly(py::module_& m) {
   using L = LoopAssembly;
@@ -49,7 +49,8 @@ void bind_assembly(py::module_& m) {
       },
       py::arg("mechanism"), py::arg("guess"), py::kw_only(), py::arg("fixed") = py::none(),
       py::arg("keep_limits") = true, py::arg("closest") = false,
-      doc("A position near the guess that closes all loops, or the best that was found.").c_str());
+      with_settings("A position near the guess that closes all loops, or the best that was found.")
+          .c_str());
   m.def(
       "assemble",
       [](const MechanismPointer& x, const NamedState& guess, const Freedoms& fixed,
@@ -60,7 +61,8 @@ void bind_assembly(py::module_& m) {
       },
       py::arg("mechanism"), py::arg("guess"), py::kw_only(), py::arg("fixed") = py::none(),
       py::arg("keep_limits") = true, py::arg("closest") = false,
-      doc("The State near a guess whose position closes all loops and whose velocity keeps them "
+      with_settings(
+          "The State near a guess whose position closes all loops and whose velocity keeps them "
           "so. NumericalError, with the open joint, if they cannot be closed.")
           .c_str());
   m.def(

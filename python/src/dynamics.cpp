@@ -21,7 +21,7 @@ const char* const kExternal =
     "\"moment\", \"point\", \"axes\"}, N and N m, point in the body's frame, axes \"body\" or "
     "\"ground\".\n";
 
-std::string doc(const char* text) {
+std::string with_loads(const char* text) {
   return std::string(text) + "\n\n" + kExternal +
          "workspace: a Workspace of the mechanism: nothing is allocated but the result.\n"
          "out: an array for the result, which is then returned.";
@@ -244,7 +244,8 @@ void bind_dynamics(py::module_& m) {
       py::arg("mechanism"), py::arg("state"), py::arg("effort") = py::none(),
       py::arg("workspace") = py::none(), py::arg("external") = py::none(),
       py::arg("route") = Choice<Route>{Route::automatic}, py::arg("out") = py::none(),
-      doc("Forward dynamics: the accelerations v̇ that efforts produce, (freedoms,), rad/s² or "
+      with_loads(
+          "Forward dynamics: the accelerations v̇ that efforts produce, (freedoms,), rad/s² or "
           "m/s². Articulated-body algorithm (ABA), O(N).\n\neffort: (freedoms,) or by name, N m or "
           "N; None: zero. Damping, friction, springs and gravity act by themselves. A closed "
           "mechanism must be assembled.\nroute: \"automatic\", \"recursive\" (O(N) sweeps), "
@@ -288,7 +289,8 @@ void bind_dynamics(py::module_& m) {
       py::arg("mechanism"), py::arg("state"), py::arg("acceleration") = py::none(),
       py::arg("workspace") = py::none(), py::arg("external") = py::none(),
       py::arg("out") = py::none(),
-      doc("Inverse dynamics: the actuators' efforts for given accelerations, (freedoms,), N m or "
+      with_loads(
+          "Inverse dynamics: the actuators' efforts for given accelerations, (freedoms,), N m or "
           "N. Recursive Newton-Euler (RNEA), O(N).\n\nacceleration: (freedoms,) or by name, rad/s² "
           "or m/s²; None: zero. Of a closed mechanism the freedoms named become the independent "
           "ones, the other accelerations follow, and the efforts found act at the independent "
@@ -308,8 +310,8 @@ void bind_dynamics(py::module_& m) {
       },
       py::arg("mechanism"), py::arg("state"), py::arg("workspace") = py::none(),
       py::arg("external") = py::none(), py::arg("out") = py::none(),
-      doc("C of M v̇ + C = effort, (freedoms,), N m or N: gravity, Coriolis and centrifugal, "
-          "passive and external forces.")
+      with_loads("C of M v̇ + C = effort, (freedoms,), N m or N: gravity, Coriolis and centrifugal, "
+                 "passive and external forces.")
           .c_str());
   m.def(
       "mass_matrix",
