@@ -13,7 +13,7 @@ std::shared_ptr<const FlexibleBody> combine_modes(const FlexibleBody& body, cons
                          std::to_string(t.cols()) + ", but a body with " +
                          std::to_string(body.modes()) + " modes needs a row for each of them");
   const MatrixXd mass = t.transpose() * body.modal_mass * t;
-  if (!t.allFinite() || !Cholesky(mass).succeeded())
+  if (!t.allFinite() || PivotedQr(t).rank() < t.cols() || !Cholesky(mass).succeeded())
     throw NumericalError(
         "combine_modes: the columns of the shapes are linearly dependent or not finite; leave out "
         "those that repeat others");

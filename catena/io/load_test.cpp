@@ -145,7 +145,8 @@ TEST(Models, CountsAndMasses) {
                              {"geared_joint.yaml", 2, 2, 1, 1, 2.3},
                              {"differential.yaml", 5, 5, 1, 2, 6.2},
                              {"spacecraft.yaml", 3, 10, 0, 0, 1620.0},
-                             {"hand_over.yaml", 6, 16, 0, 0, 20 + 2 * (3 + 2) + 4}};
+                             {"hand_over.yaml", 6, 16, 0, 0, 20 + 2 * (3 + 2) + 4},
+                             {"pile_of_boxes.yaml", 10, 60, 0, 0, 10.0}};
   for (const Expected& expected : models) {
     SCOPED_TRACE(expected.file);
     const Mechanism m = load(model(expected.file));
@@ -165,7 +166,7 @@ TEST(Models, EveryFileIsTested) {
   int files = 0;
   for (const auto& file : std::filesystem::directory_iterator(model("")))
     if (file.path().extension() == ".yaml") ++files;
-  EXPECT_EQ(files, 17);
+  EXPECT_EQ(files, 18);
 }
 
 // The hinges cut in the closed models, and their start on the closure: the pins meet.

@@ -22,12 +22,10 @@ namespace {
 
 // A time of the output grid this close to another, in intervals, is the same.
 constexpr double kSameRow = 1e-6;
-// Signals are sampled at least this often in a run (signals/signal_resolution.h).
-constexpr double kLeastRows = 1000.0;
 // So many contacts are told: a step may take long.
 constexpr int kManyContacts = 500;
-// Of events of one kind and name, see is_told().
-constexpr int kAllTold = 50;
+// See is_told().
+constexpr std::int64_t kAllTold = 1000;
 constexpr double kToldEvery = 0.1;  // s
 // The mobility of loops is not analysed in mechanisms with more freedoms than this.
 constexpr int kMostFreedomsToAnalyse = 300;
@@ -95,8 +93,7 @@ Simulation::Simulation(const Mechanism& mechanism, const State& at,
       step_(equations_, *now_) {
   const IntegratorSettings& integrator = settings_.integrator;
   if (!has_fixed_step(integrator.method) && !std::isfinite(integrator.maximum_step))
-    resolution_.emplace(equations_.signals(),
-                        std::min(*settings_.output_interval, settings_.duration / kLeastRows),
+    resolution_.emplace(equations_.signals(), *settings_.output_interval,
                         integrator.relative_tolerance);
 }
 
@@ -349,12 +346,12 @@ void Simulation::write_row(const Instant& instant, const Eigen::VectorXd& y) {
   last_row_ = instant.time;
 }
 
-// The first kAllTold events of a kind and name since the last checkpoint, then one in kToldEvery s:
-// chatter fills no log. Events of the user are all told.
+// The first kAllTold events of a run, then of each kind and name one in kToldEvery s: chatter fills
+// no log. Events of the user are all told.
 bool Simulation::is_told(RunEvent& event) {
   if (event.kind == "user" || event.kind == "switch" || event.kind == "constraint") return true;
   Told& told = told_[{event.kind, event.name}];
-  if (++told.count > kAllTold && event.time - told.last < kToldEvery) {
+  if (events_ >= kAllTold && event.time - told.last < kToldEvery) {
     ++told.skipped;
     return false;
   }

@@ -115,7 +115,7 @@ class Simulation {
   TimeStepping* stepping_ = nullptr;                      // the same, if it steps contacts
   std::optional<TimeStepping::Quality> earlier_quality_;  // of a run that was resumed
   LastStep step_;
-  std::optional<SignalResolution> resolution_;  // none: steps are limited otherwise
+  std::optional<SignalResolution> resolution_;             // none: steps are limited otherwise
   double stretch_start_ = 0.0, stretch_end_ = -kInfinity;  // of the last one
   double stretch_time_ = 0.0;                              // least length of the next (s)
   int stretches_ = 0;
@@ -137,9 +137,8 @@ class Simulation {
   std::vector<RunEvent> log_;
   RunEvent last_event_;
   struct Told {
-    int count = 0;
     std::int64_t skipped = 0;  // since the last that was told
-    double last = 0.0;         // time of that
+    double last = -kInfinity;  // time of that
   };
   std::map<std::pair<std::string, std::string>, Told> told_;  // by kind and name
   int recent_events_ = 0;                                     // since recent_start_

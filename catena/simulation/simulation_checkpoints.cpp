@@ -92,11 +92,11 @@ bool Simulation::make_checkpoint() {
 void Simulation::load(const RunCheckpoint& from) {
   const std::vector<double>& s = from.state;
   const std::size_t n = index(mechanism_.freedoms());
-  const std::size_t needed =
-      kCheckpointHeader + index(equations_.size()) + index(mechanism_.coordinates()) + n + 3 * n +
-      index(equations_.signals().switches()) + switching_.saved() + stops_.saved() +
-      Auditor::kSaved + flexible_.saved() + equations_.sampled().saved() + kSavedQuality +
-      kSavedStretch + 7;
+  const std::size_t needed = kCheckpointHeader + index(equations_.size()) +
+                             index(mechanism_.coordinates()) + n + 3 * n +
+                             index(equations_.signals().switches()) + switching_.saved() +
+                             stops_.saved() + Auditor::kSaved + flexible_.saved() +
+                             equations_.sampled().saved() + kSavedQuality + kSavedStretch + 7;
   if (s.size() != needed || s[0] != kCheckpointFormat ||
       s[1] != static_cast<double>(equations_.size()))
     throw_foreign_checkpoint();

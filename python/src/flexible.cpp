@@ -418,7 +418,7 @@ void bind_flexible(py::module_& m) {
       [](const SharedBody& body, const py::object& shapes) {
         return shared(combine_modes(*body, to_matrix(shapes)));
       },
-      py::arg("body"), py::arg("shapes"),
+      py::arg("body").none(false), py::arg("shapes"),
       "The same body with other modes: shapes is (modes, new modes), a column for each.");
   m.def(
       "beam_values",
@@ -433,10 +433,11 @@ void bind_flexible(py::module_& m) {
       [](const SharedBody& body, const std::string& what) {
         return check_flexible_body(*body, what);
       },
-      py::arg("body"), py::arg("what") = "the body",
+      py::arg("body").none(false), py::arg("what") = "the body",
       "list of Diagnostic: what is wrong with the constants, with remedies.");
   m.def(
-      "report_modes", [](const SharedBody& body) { return report_modes(*body); }, py::arg("body"),
+      "report_modes", [](const SharedBody& body) { return report_modes(*body); },
+      py::arg("body").none(false),
       "ModeReport: frequencies, damping, effective masses, conditioning and time scales.");
   m.def(
       "compare_mode_sets",

@@ -35,7 +35,7 @@ def test_distance(scene):
     np.testing.assert_allclose(np.abs(contact.normal), [0, 0, 1], atol=1e-14)
     assert catena.shape_contacts(scene, at_height(scene, 0.35), 0.1) == []
     assert catena.shape_contacts(scene, at_height(scene, 0.25), 0.1, ignore=[("ball", "world")]) == []
-    with pytest.raises(catena.NameError, match="bal"):
+    with pytest.raises(catena.UnknownNameError, match="bal"):
         catena.shape_contacts(scene, at_height(scene, 0.25), 0.1, ignore=[("bal", "world")])
 
 

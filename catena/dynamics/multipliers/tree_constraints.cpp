@@ -405,18 +405,19 @@ void TreeConstraints::form(Workspace& w) {
   carry(w);
   matrix_.setZero();
   const auto& kernels = constraint_kernels();
-  std::vector<ConstraintColumns> measured(all_.size()), pushed(all_.size());
+  measured_.resize(all_.size());
+  pushed_.resize(all_.size());
   for (std::size_t i = 0; i < all_.size(); ++i) {
     if (!all_[i].active) continue;
-    measured[i] = all_[i].columns.table();
-    pushed[i] = pushing(all_[i]).table();
+    measured_[i] = all_[i].columns.table();
+    pushed_[i] = pushing(all_[i]).table();
   }
   for (const Pair& pair : pairs_) {
     const Constraint& a = at(pair.a);
     const Constraint& b = at(pair.b);
-    const int lanes = pushed[index(pair.b)].lanes;
-    std::fill_n(block_.begin(), measured[index(pair.a)].lanes * lanes, 0.0);
-    kernels.meet(measured[index(pair.a)], pushed[index(pair.b)],
+    const int lanes = pushed_[index(pair.b)].lanes;
+    std::fill_n(block_.begin(), measured_[index(pair.a)].lanes * lanes, 0.0);
+    kernels.meet(measured_[index(pair.a)], pushed_[index(pair.b)],
                  static_cast<int>(pair.slots_a.size()), pair.slots_a.data(), pair.slots_b.data(),
                  block_.data());
     for (int i = 0; i < a.rows; ++i)

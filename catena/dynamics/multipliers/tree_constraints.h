@@ -249,6 +249,7 @@ class TreeConstraints {
   Eigen::VectorXd innovation_, change_, work_;
   std::vector<double> node_change_;
   std::vector<double> block_;
+  std::vector<ConstraintColumns> measured_, pushed_;  // by constraint
 };
 
 }  // namespace catena

@@ -539,6 +539,7 @@ void TimeStepping::start_from_here() {
 void TimeStepping::look_ahead(double t, const Eigen::VectorXd& y) {
   const Quality quality = quality_;
   const std::int64_t noted = noted_;
+  const bool cost_told = cost_told_;
   t_ = t;
   y_ = y;
   fresh_ = true;
@@ -547,6 +548,7 @@ void TimeStepping::look_ahead(double t, const Eigen::VectorXd& y) {
   take_forces(settings_.step);
   quality_ = quality;
   noted_ = noted;
+  cost_told_ = cost_told;
   log_.clear();
   fresh_ = true;
 }

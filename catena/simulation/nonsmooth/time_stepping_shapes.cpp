@@ -28,6 +28,7 @@ void TimeStepping::update_shapes() {
     forces_.contacts[index(contacts_[k])] = {};
   }
   shapes_->update(state_, settings_.step, known);
+  formed_ = false;  // rows are at other places
   contacts_.resize(own_contacts_);
   contact_force_.resize(own_contacts_);
   touches_.resize(own_contacts_);
