@@ -55,7 +55,7 @@ struct AttachmentSettings {
   Transformd frame_b{};
   HingeType type = HingeType::weld;  // what it leaves free
   Vec3d axis{0.0, 0.0, 1.0};         // of that, in frame_a
-  bool as_it_is = false;             // frame_b is taken anew whenever it is switched on
+  bool as_it_is = false;             // frame_b is set whenever it is switched on
 };
 
 struct LockSettings {
@@ -197,7 +197,7 @@ class ConstraintSet {
   // Positions and velocities back onto the constraints; returns the largest gap left. Rows of loops
   // that do not count are not looked at, here and in gap().
   double close(State& state);
-  // The same for a state that is only looked at: nothing is chosen anew.
+  // The same for a state that is only looked at: the choice of modes stays.
   void close_aside(State& state);
   double gap(const State& state);
 
@@ -238,7 +238,7 @@ class ConstraintSet {
   double servo_power(int servo) const;
   struct ContactForce {
     double normal = 0.0;
-    Vec3d friction{};  // on the body, in the frame of the plane's body
+    Vec3d friction{};  // on the body, in the plane's own axes (z: its normal)
   };
   ContactForce contact_force(int contact) const;
   // In words: "contact 'foot' ('shin' on the ground, friction 0.8)".
