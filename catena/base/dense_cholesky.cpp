@@ -9,8 +9,13 @@ using Eigen::VectorXd;
 void Cholesky::compute(const MatrixXd& a) { llt_.compute(a); }
 VectorXd Cholesky::solve_vector(const VectorXd& b) const { return llt_.solve(b); }
 MatrixXd Cholesky::solve_matrix(const MatrixXd& b) const { return llt_.solve(b); }
-void Cholesky::solve_in_place(VectorXd& x) const { llt_.solveInPlace(x); }
-void Cholesky::solve_in_place(MatrixXd& x) const { llt_.solveInPlace(x); }
+// Eigen forms a reference to the first entry, which an empty right side does not have.
+void Cholesky::solve_in_place(VectorXd& x) const {
+  if (x.size() != 0) llt_.solveInPlace(x);
+}
+void Cholesky::solve_in_place(MatrixXd& x) const {
+  if (x.size() != 0) llt_.solveInPlace(x);
+}
 
 bool cholesky_in_place(MatrixXd& a) {
   return Eigen::LLT<Eigen::Ref<MatrixXd>>(a).info() == Eigen::Success;

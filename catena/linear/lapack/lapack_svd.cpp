@@ -1,36 +1,42 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Singular values (lapack.h). Divide and conquer (gesdd) is the fast routine; on the rare matrix on
-// which it does not converge, the QR iteration (gesvd) takes its place.
+// Singular values (lapack.h). Divide and conquer (gesdd) is the fast routine; for the rare matrices
+// for which it does not converge, QR iteration (gesvd) is used.
 #include "catena/linear/lapack/lapack.h"
 #include "catena/linear/lapack/lapack_support.h"
 
 namespace catena::lapack {
 namespace {
 
-lapack_int divide_and_conquer(char job, Eigen::MatrixXd& a, Eigen::VectorXd& s, Eigen::MatrixXd& u,
-                              Eigen::MatrixXd& vt) {
-  return LAPACKE_dgesdd(LAPACK_COL_MAJOR, job, size(a.rows()), size(a.cols()), a.data(), leading(a),
+// OpenBLAS 0.3.21 (Debian 12) reads past the end of complex matrices in zgemv, which the reductions
+// of an SVD call (its issues 4013 and 5000). What it reads is not used, but need not be memory of
+// the process. So matrices have spare columns behind them.
+constexpr Eigen::Index kSpareColumns = 4;
+
+// A has `columns` columns, and spare ones.
+lapack_int divide_and_conquer(char job, Eigen::MatrixXd& a, Eigen::Index columns,
+                              Eigen::VectorXd& s, Eigen::MatrixXd& u, Eigen::MatrixXd& vt) {
+  return LAPACKE_dgesdd(LAPACK_COL_MAJOR, job, size(a.rows()), size(columns), a.data(), leading(a),
                         s.data(), u.data(), leading(u), vt.data(), leading(vt));
 }
 
-lapack_int divide_and_conquer(char job, Eigen::MatrixXcd& a, Eigen::VectorXd& s,
-                              Eigen::MatrixXcd& u, Eigen::MatrixXcd& vt) {
-  return LAPACKE_zgesdd(LAPACK_COL_MAJOR, job, size(a.rows()), size(a.cols()), a.data(), leading(a),
+lapack_int divide_and_conquer(char job, Eigen::MatrixXcd& a, Eigen::Index columns,
+                              Eigen::VectorXd& s, Eigen::MatrixXcd& u, Eigen::MatrixXcd& vt) {
+  return LAPACKE_zgesdd(LAPACK_COL_MAJOR, job, size(a.rows()), size(columns), a.data(), leading(a),
                         s.data(), u.data(), leading(u), vt.data(), leading(vt));
 }
 
-lapack_int qr_iteration(char job, Eigen::MatrixXd& a, Eigen::VectorXd& s, Eigen::MatrixXd& u,
-                        Eigen::MatrixXd& vt) {
+lapack_int qr_iteration(char job, Eigen::MatrixXd& a, Eigen::Index columns, Eigen::VectorXd& s,
+                        Eigen::MatrixXd& u, Eigen::MatrixXd& vt) {
   Eigen::VectorXd superdiagonal(s.size());
-  return LAPACKE_dgesvd(LAPACK_COL_MAJOR, job, job, size(a.rows()), size(a.cols()), a.data(),
+  return LAPACKE_dgesvd(LAPACK_COL_MAJOR, job, job, size(a.rows()), size(columns), a.data(),
                         leading(a), s.data(), u.data(), leading(u), vt.data(), leading(vt),
                         superdiagonal.data());
 }
 
-lapack_int qr_iteration(char job, Eigen::MatrixXcd& a, Eigen::VectorXd& s, Eigen::MatrixXcd& u,
-                        Eigen::MatrixXcd& vt) {
+lapack_int qr_iteration(char job, Eigen::MatrixXcd& a, Eigen::Index columns, Eigen::VectorXd& s,
+                        Eigen::MatrixXcd& u, Eigen::MatrixXcd& vt) {
   Eigen::VectorXd superdiagonal(s.size());
-  return LAPACKE_zgesvd(LAPACK_COL_MAJOR, job, job, size(a.rows()), size(a.cols()), a.data(),
+  return LAPACKE_zgesvd(LAPACK_COL_MAJOR, job, job, size(a.rows()), size(columns), a.data(),
                         leading(a), s.data(), u.data(), leading(u), vt.data(), leading(vt),
                         superdiagonal.data());
 }
@@ -54,10 +60,11 @@ Result any_svd(const Matrix& a, char job) {
     result.U.resize(a.rows(), job == 'A' ? a.rows() : least);
     vt.resize(job == 'A' ? a.cols() : least, a.cols());
   }
-  Matrix work = a;
-  if (divide_and_conquer(job, work, result.values, result.U, vt) != 0) {
-    work = a;
-    require_success(qr_iteration(job, work, result.values, result.U, vt), "gesvd");
+  Matrix work = Matrix::Zero(a.rows(), a.cols() + kSpareColumns);
+  work.leftCols(a.cols()) = a;
+  if (divide_and_conquer(job, work, a.cols(), result.values, result.U, vt) != 0) {
+    work.leftCols(a.cols()) = a;
+    require_success(qr_iteration(job, work, a.cols(), result.values, result.U, vt), "gesvd");
   }
   result.V = vt.adjoint();
   return result;
