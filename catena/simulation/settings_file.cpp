@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/io/text_file.h"
 #include "catena/model/validation.h"
@@ -270,6 +271,100 @@ void add_actions(const StateInput& input, const Mechanism& mechanism, ActionSett
   actions.external.insert(actions.external.end(), input.external.begin(), input.external.end());
 }
 
+namespace {
+
+// What acts, as JSON. What is code of a program, and so not here, is listed under `code`.
+class ActionsJson {
+ public:
+  ActionsJson(const ActionSettings& actions, const Mechanism& mechanism)
+      : actions_(actions), mechanism_(mechanism) {}
+
+  Json inputs() {
+    Json json = Json::object();
+    for (const InputSettings& input : actions_.inputs)
+      if (input.signal.is_code())
+        code_.push_back("inputs." + input.freedom);
+      else
+        json[input.freedom].push_back(signal_json(input.signal));
+    return json;
+  }
+
+  Json controllers() {
+    Json json = Json::object();
+    for (const ControllerSettings& c : actions_.controllers)
+      if (c.target.is_code())
+        code_.push_back("controllers." + c.freedom);
+      else
+        json[c.freedom] = {
+            {"kp", c.kp}, {"kd", c.kd}, {"ki", c.ki}, {"target", signal_json(c.target)}};
+    return json;
+  }
+
+  Json controller_files() const {
+    Json json = Json::object();
+    for (const ControllerFile& c : actions_.controller_files) {
+      Json& entry = json[c.name];
+      if (!c.system.empty())
+        entry["system"] = c.system;
+      else
+        entry["file"] = std::filesystem::absolute(c.file).lexically_normal().string();
+      if (c.period) entry["period"] = *c.period;
+      if (c.delay) entry["delay"] = *c.delay;
+      for (const auto& [output, limit] : c.limits) entry["limits"][output] = limit;
+    }
+    return json;
+  }
+
+  Json motions() {
+    Json json = Json::object();
+    for (const MotionSettings& motion : actions_.motions)
+      if (motion.signal.is_code())
+        code_.push_back("motions." + motion.freedom);
+      else
+        json[motion.freedom] = signal_json(motion.signal);
+    return json;
+  }
+
+  Json events() {
+    Json json = Json::object();
+    for (const EventSettings& event : actions_.events)
+      if (event.signal.is_code() || event.respond)
+        code_.push_back("events." + event.name);
+      else
+        json[event.name] = {
+            {"when", signal_json(event.signal)},
+            {"direction", direction_names()[static_cast<std::size_t>(event.direction + 1)]},
+            {"action", kActions[event.action == EventSettings::Action::stop ? 1 : 0]}};
+    return json;
+  }
+
+  Json external() const {
+    Json json = Json::array();
+    for (const ExternalWrench& e : actions_.external)
+      json.push_back({{"body", e.body < 0 ? kWorld : mechanism_.bodies()[index(e.body)].name},
+                      {"force", vector_json(e.wrench.force)},
+                      {"moment", vector_json(e.wrench.moment)},
+                      {"point", vector_json(e.point)},
+                      {"axes", e.axes == ExternalWrench::Axes::body ? "body" : "ground"}});
+    return json;
+  }
+
+  Json& code() { return code_; }
+
+ private:
+  const ActionSettings& actions_;
+  const Mechanism& mechanism_;
+  Json code_ = Json::array();
+};
+
+Json ground_json(const CollisionSettings& c) {
+  return {{"height_field", height_field_json(*c.height_field)},
+          {"friction", std::min(c.friction, kAllFriction)},
+          {"restitution", c.restitution}};
+}
+
+}  // namespace
+
 std::string settings_json(const SimulationSettings& s, const Mechanism& mechanism) {
   Json json{{"duration", s.duration},
             {"interval", s.output_interval.value_or(0.0)},
@@ -284,75 +379,29 @@ std::string settings_json(const SimulationSettings& s, const Mechanism& mechanis
   const auto put = [&json](const char* key, const Json& value) {
     if (!value.empty()) json[key] = value;
   };
-  Json inputs = Json::object(), controllers = Json::object(), motions = Json::object(),
-       events = Json::object(), restitutions = Json::object(), external = Json::array();
-  Json code = Json::array();  // what is code of a program, and so not here
-  for (const InputSettings& input : a.inputs)
-    if (input.signal.is_code())
-      code.push_back("inputs." + input.freedom);
-    else
-      inputs[input.freedom].push_back(signal_json(input.signal));
-  for (const ControllerSettings& c : a.controllers)
-    if (c.target.is_code())
-      code.push_back("controllers." + c.freedom);
-    else
-      controllers[c.freedom] = {
-          {"kp", c.kp}, {"kd", c.kd}, {"ki", c.ki}, {"target", signal_json(c.target)}};
-  Json controller_files = Json::object();
-  for (const ControllerFile& c : a.controller_files) {
-    Json& entry = controller_files[c.name];
-    if (!c.system.empty())
-      entry["system"] = c.system;
-    else
-      entry["file"] = std::filesystem::absolute(c.file).lexically_normal().string();
-    if (c.period) entry["period"] = *c.period;
-    if (c.delay) entry["delay"] = *c.delay;
-    for (const auto& [output, limit] : c.limits) entry["limits"][output] = limit;
-  }
-  for (const MotionSettings& motion : a.motions)
-    if (motion.signal.is_code())
-      code.push_back("motions." + motion.freedom);
-    else
-      motions[motion.freedom] = signal_json(motion.signal);
+  ActionsJson actions(a, mechanism);
+  put("inputs", actions.inputs());
+  put("controllers", actions.controllers());
+  put("controller_files", actions.controller_files());
+  put("motions", actions.motions());
   for (const ExtraOutput& extra : s.extra_outputs)
-    code.push_back("extra_outputs." + extra.column.name);
-  for (const EventSettings& event : a.events)
-    if (event.signal.is_code() || event.respond)
-      code.push_back("events." + event.name);
-    else
-      events[event.name] = {
-          {"when", signal_json(event.signal)},
-          {"direction", direction_names()[static_cast<std::size_t>(event.direction + 1)]},
-          {"action", kActions[event.action == EventSettings::Action::stop ? 1 : 0]}};
-  for (const StopSettings& stop : a.stop_settings) restitutions[stop.freedom] = stop.restitution;
-  for (const ExternalWrench& e : a.external)
-    external.push_back(
-        {{"body", e.body < 0 ? kWorld : mechanism.bodies()[static_cast<std::size_t>(e.body)].name},
-         {"force", vector_json(e.wrench.force)},
-         {"moment", vector_json(e.wrench.moment)},
-         {"point", vector_json(e.point)},
-         {"axes", e.axes == ExternalWrench::Axes::body ? "body" : "ground"}});
-  put("code", code);
-  put("inputs", inputs);
-  put("controllers", controllers);
-  put("controller_files", controller_files);
-  put("motions", motions);
-  put("events", events);
+    actions.code().push_back("extra_outputs." + extra.column.name);
+  put("events", actions.events());
+  put("code", actions.code());
   put("constraints", constraints_json(a, mechanism));
   put("switches", switches_json(a));
   put("collisions", collisions_json(a.collisions));
-  if (a.collisions && a.collisions->height_field)
-    json["ground"] = {{"height_field", height_field_json(*a.collisions->height_field)},
-                      {"friction", std::min(a.collisions->friction, kAllFriction)},
-                      {"restitution", a.collisions->restitution}};
-  if (a.loops != LoopRoute::automatic)
-    json["loops"] = kLoopRoutes[static_cast<std::size_t>(a.loops)];
+  if (a.collisions && a.collisions->height_field) json["ground"] = ground_json(*a.collisions);
+  if (a.loops != LoopRoute::automatic) json["loops"] = kLoopRoutes[index(a.loops)];
   json["stops"] = a.stops;
   json["restitution"] = a.restitution;
+  Json restitutions = Json::object();
+  for (const StopSettings& stop : a.stop_settings) restitutions[stop.freedom] = stop.restitution;
   put("restitutions", restitutions);
   json["friction"] = kFrictionLaws[a.friction == FrictionLaw::smooth ? 1 : 0];
   json["limit_efforts"] = a.limit_efforts;
-  if (!external.empty()) json["state"] = {{"external", external}};
+  if (const Json external = actions.external(); !external.empty())
+    json["state"] = {{"external", external}};
   return json.dump();
 }
 

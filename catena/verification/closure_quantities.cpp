@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "catena/verification/closure_quantities.h"
-
 #include <algorithm>
 #include <cmath>
 
@@ -17,6 +15,7 @@
 #include "catena/dynamics/multipliers/multiplier_dynamics.h"
 #include "catena/dynamics/operators/operational_space.h"
 #include "catena/model/configuration.h"
+#include "catena/verification/quantity_tables.h"
 
 namespace catena {
 namespace {
@@ -66,8 +65,6 @@ double relative(const Matrix& found, const Matrix& expected) {
   const double size = expected.norm();
   return (found - expected).norm() / (size > 0.0 ? size : 1.0);
 }
-
-}  // namespace
 
 // Newton's method with steps of least norm in all freedoms, from the guess, until the points of the
 // cut hinges coincide: for planar loops, whose pins need nothing else.
@@ -214,6 +211,32 @@ Matrix power_residual(Request r) {
     rate += kWeights[k - 1] * (total(k * kStep) - total(-k * kStep)) / kStep;
   const Vector powers = state.v.cwiseProduct(r.input.effort);
   return Matrix::Constant(1, 1, std::abs(powers.sum() - rate) / powers.lpNorm<Eigen::Infinity>());
+}
+
+}  // namespace
+
+std::vector<Quantity> closure_quantities() {
+  using Of = Quantity::Of;
+  return {of_guess(freedom_row("newton_position",
+                               "closed by Newton's steps of least norm from the state",
+                               newton_position)),
+          of_guess(freedom_row("weighted_velocity",
+                               "that keeps loops closed and is nearest by kinetic energy",
+                               weighted_velocity)),
+          of_guess(vector_row("hinge_opening",
+                              "twist of the child's side less the parent's, ground axes",
+                              twist_parts(), hinge_opening, Of::hinge)),
+          list_row("closure_singular_values",
+                   "of the closures' rows, in metres, the smallest first", closure_singular_values),
+          vector_row("inverse_inertia", "of two frames, ground axes",
+                     {"norm_a", "norm_b", "norm_ab", "trace", "angular.x", "angular.y", "angular.z",
+                      "linear.x", "linear.y", "linear.z"},
+                     inverse_inertia, Of::frames),
+          vector_row("operator_residuals", "of the factored mass matrix against dense algebra",
+                     {"mass", "factors", "inverse", "propagators", "compliance", "forward"},
+                     operator_residuals),
+          scalar_row("power_residual", "power of the efforts against the rate of energy",
+                     power_residual)};
 }
 
 }  // namespace catena

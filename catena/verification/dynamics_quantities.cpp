@@ -20,11 +20,7 @@
 #include "catena/dynamics/operators/gibbs.h"
 #include "catena/sensitivity/parameters.h"
 #include "catena/spatial/eigen.h"
-#include "catena/verification/closure_quantities.h"
-#include "catena/verification/flexible_quantities.h"
-#include "catena/verification/optimal_quantities.h"
-#include "catena/verification/quantities.h"
-#include "catena/verification/sensitivity_quantities.h"
+#include "catena/verification/quantity_tables.h"
 
 namespace catena {
 namespace {
@@ -256,338 +252,72 @@ Matrix twist_rate_of(Request r) {
   return to_eigen(a);
 }
 
-const std::vector<std::string> kXyz{"x", "y", "z"};
-const std::vector<std::string> kWrench{"moment.x", "moment.y", "moment.z",
-                                       "force.x",  "force.y",  "force.z"};
-const std::vector<std::string> kTwist{"angular.x", "angular.y", "angular.z",
-                                      "linear.x",  "linear.y",  "linear.z"};
-
-// A table: long because it has many rows.
-std::vector<Quantity> own_rows() {
-  using Of = Quantity::Of;
-  return {
-      {"guess_cost", "where the search begins", Shape::scalar, {}, Of::problem, guess_cost},
-      {"least_cost", "of the optimal motion", Shape::scalar, {}, Of::problem, least_cost},
-      {"least_duration", "of the optimal motion", Shape::scalar, {}, Of::problem, least_duration},
-      {"final_position", "where it ends", Shape::freedom_vector, {}, Of::problem, final_position},
-      {"final_velocity", "how it ends", Shape::freedom_vector, {}, Of::problem, final_velocity},
-      {"final_violation", "of its conditions", Shape::scalar, {}, Of::problem, final_violation},
-      {"optimal_coefficients",
-       "free, of all splines",
-       Shape::list,
-       {},
-       Of::problem,
-       optimal_coefficients},
-      {"total_mass", "mass of all bodies", Shape::scalar, {}, Of::nothing, total_mass},
-      {"bodies", "number of bodies", Shape::scalar, {}, Of::nothing, bodies},
-      {"freedoms", "of the spanning tree", Shape::scalar, {}, Of::nothing, freedoms},
-      {"loops", "number of loops", Shape::scalar, {}, Of::nothing, loops},
-      {"mobility",
-       "freedoms less independent constraints",
-       Shape::scalar,
-       {},
-       Of::nothing,
-       mobility},
-      {"redundant", "constraints that depend on others", Shape::scalar, {}, Of::nothing, redundant},
-      {"gruebler", "freedoms less all constraints", Shape::scalar, {}, Of::nothing, gruebler},
-      {"loop_bodies", "the bodies of each loop", Shape::body_groups, {}, Of::nothing, loop_bodies},
-      {"center_of_mass", "of all bodies, ground axes", Shape::vector, kXyz, Of::nothing,
-       mass_center},
-      {"position",
-       "the coordinate of each freedom",
-       Shape::freedom_vector,
-       {},
-       Of::nothing,
-       position_of},
-      {"closest_position",
-       "the closed position nearest to the state's",
-       Shape::freedom_vector,
-       {},
-       Of::nothing,
-       closest_position,
-       true},
-      {"assembly_gap",
-       "what the best assembly leaves open, in metres",
-       Shape::scalar,
-       {},
-       Of::nothing,
-       assembly_gap,
-       true},
-      {"newton_position",
-       "closed by Newton's steps of least norm from the state",
-       Shape::freedom_vector,
-       {},
-       Of::nothing,
-       newton_position,
-       true},
-      {"weighted_velocity",
-       "that keeps loops closed and is nearest by kinetic energy",
-       Shape::freedom_vector,
-       {},
-       Of::nothing,
-       weighted_velocity,
-       true},
-      {"hinge_opening", "twist of the child's side less the parent's, ground axes", Shape::vector,
-       kTwist, Of::hinge, hinge_opening, true},
-      {"closure_singular_values",
-       "of the closures' rows, in metres, the smallest first",
-       Shape::list,
-       {},
-       Of::nothing,
-       closure_singular_values},
-      {"inverse_inertia",
-       "of two frames, ground axes",
-       Shape::vector,
-       {"norm_a", "norm_b", "norm_ab", "trace", "angular.x", "angular.y", "angular.z", "linear.x",
-        "linear.y", "linear.z"},
-       Of::frames,
-       inverse_inertia},
-      {"operator_residuals",
-       "of the factored mass matrix against dense algebra",
-       Shape::vector,
-       {"mass", "factors", "inverse", "propagators", "compliance", "forward"},
-       Of::nothing,
-       operator_residuals},
-      {"power_residual",
-       "power of the efforts against the rate of energy",
-       Shape::scalar,
-       {},
-       Of::nothing,
-       power_residual},
-      {"velocity", "of each freedom", Shape::freedom_vector, {}, Of::nothing, velocity_of},
-      {"acceleration",
-       "forward dynamics, O(N) sweeps",
-       Shape::freedom_vector,
-       {},
-       Of::nothing,
-       acceleration_of},
-      {"dense_acceleration",
-       "forward dynamics through the mass matrix",
-       Shape::freedom_vector,
-       {},
-       Of::nothing,
-       dense_acceleration},
-      {"multiplier_acceleration",
-       "forward dynamics, loops by multipliers",
-       Shape::freedom_vector,
-       {},
-       Of::nothing,
-       multiplier_acceleration},
-      {"constraint_rank",
-       "independent rows of all loops' closures here",
-       Shape::scalar,
-       {},
-       Of::nothing,
-       constraint_rank},
-      {"batch_acceleration",
-       "forward dynamics of the state in a batch",
-       Shape::freedom_vector,
-       {},
-       Of::nothing,
-       batch_acceleration},
-      {"effort", "inverse dynamics", Shape::freedom_vector, {}, Of::nothing, effort},
-      {"reduced_effort",
-       "the state's efforts, at the independent freedoms",
-       Shape::freedom_vector,
-       {},
-       Of::nothing,
-       reduced_effort},
-      {"bias_effort",
-       "inverse dynamics at acceleration zero",
-       Shape::freedom_vector,
-       {},
-       Of::nothing,
-       bias},
-      {"hybrid_acceleration",
-       "hybrid dynamics",
-       Shape::freedom_vector,
-       {},
-       Of::nothing,
-       hybrid_acceleration},
-      {"hybrid_effort", "hybrid dynamics", Shape::freedom_vector, {}, Of::nothing, hybrid_effort},
-      {"acceleration_by_position",
-       "forward dynamics by tangent directions of q",
-       Shape::freedom_matrix,
-       {},
-       Of::nothing,
-       acceleration_by_position},
-      {"acceleration_by_velocity",
-       "forward dynamics by velocities",
-       Shape::freedom_matrix,
-       {},
-       Of::nothing,
-       acceleration_by_velocity},
-      {"acceleration_by_effort",
-       "forward dynamics by efforts",
-       Shape::freedom_matrix,
-       {},
-       Of::nothing,
-       acceleration_by_effort},
-      {"effort_by_position",
-       "inverse dynamics by tangent directions of q",
-       Shape::freedom_matrix,
-       {},
-       Of::nothing,
-       effort_by_position},
-      {"effort_by_velocity",
-       "inverse dynamics by velocities",
-       Shape::freedom_matrix,
-       {},
-       Of::nothing,
-       effort_by_velocity},
-      {"hybrid_by_position",
-       "what hybrid dynamics finds, by tangent directions of q",
-       Shape::freedom_matrix,
-       {},
-       Of::nothing,
-       hybrid_by_position},
-      {"hybrid_by_velocity",
-       "what hybrid dynamics finds, by velocities",
-       Shape::freedom_matrix,
-       {},
-       Of::nothing,
-       hybrid_by_velocity},
-      {"hybrid_by_input",
-       "what hybrid dynamics finds, by given efforts and accelerations",
-       Shape::freedom_matrix,
-       {},
-       Of::nothing,
-       hybrid_by_input},
-      {"hybrid_by_parameter",
-       "what hybrid dynamics finds, by a parameter",
-       Shape::freedom_vector,
-       {},
-       Of::parameter,
-       hybrid_by_parameter},
-      {"mass_matrix", "by composite bodies", Shape::freedom_matrix, {}, Of::nothing, mass},
-      {"mass_determinant",
-       "determinant of the mass matrix",
-       Shape::scalar,
-       {},
-       Of::nothing,
-       mass_determinant},
-      {"hinge_inertia",
-       "articulated inertia about each hinge of one freedom",
-       Shape::freedom_vector,
-       {},
-       Of::nothing,
-       hinge_inertia},
-      {"gibbs",
-       "Gibbs' function at the motion",
-       Shape::vector,
-       {"reduced", "components", "particles"},
-       Of::nothing,
-       gibbs},
-      {"kinetic_energy", "summed over bodies", Shape::scalar, {}, Of::nothing, kinetic},
-      {"potential_energy", "gravity and springs", Shape::scalar, {}, Of::nothing, potential},
-      {"total_energy", "kinetic and potential", Shape::scalar, {}, Of::nothing, total_energy},
-      {"linear_momentum", "ground axes", Shape::vector, kXyz, Of::nothing, linear_momentum},
-      {"angular_momentum", "about the ground's origin", Shape::vector, kXyz, Of::nothing,
-       angular_momentum},
-      {"hinge_wrench", "of the parent on the child, at the hinge", Shape::vector, kWrench,
-       Of::hinge, hinge_wrench},
-      {"coupling_multiplier",
-       "times a coefficient: the effort at that hinge",
-       Shape::scalar,
-       {},
-       Of::coupling,
-       coupling_multiplier},
-      {"rod_tension", "tension is positive", Shape::scalar, {}, Of::rod, rod_tension},
-      {"body_position", "of the origin of the body's frame, ground axes", Shape::vector, kXyz,
-       Of::body, body_position},
-      {"body_twist", "of the body's frame, body axes", Shape::vector, kTwist, Of::body, twist_of},
-      {"twist_rate", "rate of the twist's components, body axes", Shape::vector, kTwist, Of::body,
-       twist_rate_of},
-  };
-}
-
-const std::vector<Quantity>& table() {
-  static const std::vector<Quantity> kRows = [] {
-    std::vector<Quantity> rows = own_rows();
-    for (Quantity& row : flexible_quantities()) rows.push_back(std::move(row));
-    return rows;
-  }();
-  return kRows;
-}
-
 }  // namespace
 
-void pin_reference(const QuantityRequest& r, Workspace& w) {
-  std::vector<std::uint8_t> pinned = r.input.motion_driven;
-  for (const int i : r.freedoms) pinned[index(i)] = 1;
-  pin(r, pinned, w);
+std::vector<Quantity> mechanism_quantities() {
+  return {scalar_row("total_mass", "mass of all bodies", total_mass),
+          scalar_row("bodies", "number of bodies", bodies),
+          scalar_row("freedoms", "of the spanning tree", freedoms),
+          scalar_row("loops", "number of loops", loops),
+          scalar_row("mobility", "freedoms less independent constraints", mobility),
+          scalar_row("redundant", "constraints that depend on others", redundant),
+          scalar_row("gruebler", "freedoms less all constraints", gruebler),
+          body_groups_row("loop_bodies", "the bodies of each loop", loop_bodies),
+          vector_row("center_of_mass", "of all bodies, ground axes", xyz_parts(), mass_center),
+          freedom_row("position", "the coordinate of each freedom", position_of),
+          of_guess(freedom_row("closest_position", "the closed position nearest to the state's",
+                               closest_position)),
+          of_guess(scalar_row("assembly_gap", "what the best assembly leaves open, in metres",
+                              assembly_gap))};
 }
 
-Eigen::MatrixXd coordinates_of_freedoms(const QuantityRequest& r, const Eigen::VectorXd& q) {
-  const auto coordinates = r.mechanism.coordinate_of_freedom();
-  Matrix result =
-      Matrix::Constant(r.mechanism.freedoms(), 1, std::numeric_limits<double>::quiet_NaN());
-  for (const int i : r.freedoms) {
-    const int coordinate = coordinates[index(i)];
-    if (coordinate < 0)
-      throw NumericalError("position: freedom '" + r.mechanism.velocity_names()[index(i)] +
-                           "' has no coordinate of its own");
-    result(i, 0) = q[coordinate];
-  }
-  return result;
+std::vector<Quantity> acceleration_quantities() {
+  return {freedom_row("velocity", "of each freedom", velocity_of),
+          freedom_row("acceleration", "forward dynamics, O(N) sweeps", acceleration_of),
+          freedom_row("dense_acceleration", "forward dynamics through the mass matrix",
+                      dense_acceleration),
+          freedom_row("multiplier_acceleration", "forward dynamics, loops by multipliers",
+                      multiplier_acceleration),
+          scalar_row("constraint_rank", "independent rows of all loops' closures here",
+                     constraint_rank),
+          freedom_row("batch_acceleration", "forward dynamics of the state in a batch",
+                      batch_acceleration),
+          freedom_row("effort", "inverse dynamics", effort),
+          freedom_row("reduced_effort", "the state's efforts, at the independent freedoms",
+                      reduced_effort),
+          freedom_row("bias_effort", "inverse dynamics at acceleration zero", bias),
+          freedom_row("hybrid_acceleration", "hybrid dynamics", hybrid_acceleration),
+          freedom_row("hybrid_effort", "hybrid dynamics", hybrid_effort)};
 }
 
-std::span<const Quantity> quantities() { return table(); }
-
-const Quantity* find_quantity(const std::string& name) {
-  for (const Quantity& quantity : table())
-    if (quantity.name == name) return &quantity;
-  return nullptr;
+std::vector<Quantity> mass_quantities() {
+  return {
+      freedom_matrix_row("mass_matrix", "by composite bodies", mass),
+      scalar_row("mass_determinant", "determinant of the mass matrix", mass_determinant),
+      freedom_row("hinge_inertia", "articulated inertia about each hinge of one freedom",
+                  hinge_inertia),
+      vector_row("gibbs", "Gibbs' function at the motion", {"reduced", "components", "particles"},
+                 gibbs),
+      scalar_row("kinetic_energy", "summed over bodies", kinetic),
+      scalar_row("potential_energy", "gravity and springs", potential),
+      scalar_row("total_energy", "kinetic and potential", total_energy),
+      vector_row("linear_momentum", "ground axes", xyz_parts(), linear_momentum),
+      vector_row("angular_momentum", "about the ground's origin", xyz_parts(), angular_momentum)};
 }
 
-int find_thing(const Mechanism& mechanism, Quantity::Of kind, const std::string& name) {
-  const auto find = [&](const auto& list, const char* what) {
-    std::vector<std::string> names;
-    names.reserve(list.size());
-    for (const auto& thing : list) names.push_back(thing.name);
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end())
-      throw NameError(std::string("no ") + what + " is named '" + name + "'" +
-                      did_you_mean(name, names));
-    return static_cast<int>(found - names.begin());
-  };
-  switch (kind) {
-    case Quantity::Of::hinge:
-      return mechanism.hinge_index(name);
-    case Quantity::Of::coupling:
-      return find(mechanism.description().couplings, "coupling");
-    case Quantity::Of::rod:
-      return find(mechanism.description().rods, "rod");
-    case Quantity::Of::parameter:
-      ParameterSet(mechanism, {name});
-      return 0;
-    case Quantity::Of::frames:
-      return mechanism.frame_index(name);
-    case Quantity::Of::flexible:
-    case Quantity::Of::flexible_component:
-      return find_flexible_body(mechanism, name).body;
-    case Quantity::Of::problem:  // a file, which is read when it is solved
-      return 0;
-    case Quantity::Of::body:
-    case Quantity::Of::nothing:
-      break;
-  }
-  return mechanism.body_index(name);
-}
-
-Eigen::VectorXd number_groups(const std::vector<std::vector<int>>& groups, std::size_t count) {
-  std::vector<int> first;
-  for (const std::vector<int>& group : groups)
-    if (!group.empty()) first.push_back(*std::min_element(group.begin(), group.end()));
-  std::sort(first.begin(), first.end());
-  Eigen::VectorXd result = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(count));
-  for (const std::vector<int>& group : groups) {
-    if (group.empty()) continue;
-    const int least = *std::min_element(group.begin(), group.end());
-    const auto place = std::lower_bound(first.begin(), first.end(), least);
-    for (const int body : group) result[body] = static_cast<double>(place - first.begin() + 1);
-  }
-  return result;
+std::vector<Quantity> body_quantities() {
+  using Of = Quantity::Of;
+  return {
+      vector_row("hinge_wrench", "of the parent on the child, at the hinge", wrench_parts(),
+                 hinge_wrench, Of::hinge),
+      scalar_row("coupling_multiplier", "times a coefficient: the effort at that hinge",
+                 coupling_multiplier, Of::coupling),
+      scalar_row("rod_tension", "tension is positive", rod_tension, Of::rod),
+      vector_row("body_position", "of the origin of the body's frame, ground axes", xyz_parts(),
+                 body_position, Of::body),
+      vector_row("body_twist", "of the body's frame, body axes", twist_parts(), twist_of, Of::body),
+      vector_row("twist_rate", "rate of the twist's components, body axes", twist_parts(),
+                 twist_rate_of, Of::body)};
 }
 
 }  // namespace catena

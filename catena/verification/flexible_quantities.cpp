@@ -18,6 +18,7 @@
 #include "catena/sensitivity/inverse_derivatives.h"
 #include "catena/sensitivity/linearize.h"
 #include "catena/spatial/eigen.h"
+#include "catena/verification/quantity_tables.h"
 
 namespace catena {
 namespace {

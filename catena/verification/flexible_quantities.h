@@ -3,15 +3,11 @@
 // constants of a body. Rows of the table in quantities.h.
 #pragma once
 
-#include <vector>
-
 #include "catena/verification/quantities.h"
 
 namespace catena {
 
 // The flexible body of this name; a NameError that suggests the nearest if there is none.
 const FlexiblePlace& find_flexible_body(const Mechanism& mechanism, const std::string& name);
-
-std::vector<Quantity> flexible_quantities();
 
 }  // namespace catena

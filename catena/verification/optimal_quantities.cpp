@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "catena/verification/optimal_quantities.h"
-
 #include <map>
 #include <mutex>
 
 #include "catena/optimal/problem_file.h"
+#include "catena/verification/quantity_tables.h"
 
 namespace catena {
 namespace {
@@ -25,8 +24,6 @@ const OptimalMotion& solved(const std::string& path) {
   return known.emplace(path, std::move(motion)).first->second;
 }
 
-}  // namespace
-
 Matrix guess_cost(Request r) { return scalar(solved(r.of).guess_cost); }
 Matrix least_cost(Request r) { return scalar(solved(r.of).cost); }
 Matrix least_duration(Request r) { return scalar(solved(r.of).duration); }
@@ -34,5 +31,19 @@ Matrix final_position(Request r) { return coordinates_of_freedoms(r, solved(r.of
 Matrix final_velocity(Request r) { return solved(r.of).final_state.v; }
 Matrix final_violation(Request r) { return scalar(solved(r.of).violation); }
 Matrix optimal_coefficients(Request r) { return solved(r.of).variables; }
+
+}  // namespace
+
+std::vector<Quantity> optimal_quantities() {
+  using Of = Quantity::Of;
+  return {
+      scalar_row("guess_cost", "where the search begins", guess_cost, Of::problem),
+      scalar_row("least_cost", "of the optimal motion", least_cost, Of::problem),
+      scalar_row("least_duration", "of the optimal motion", least_duration, Of::problem),
+      freedom_row("final_position", "where it ends", final_position, Of::problem),
+      freedom_row("final_velocity", "how it ends", final_velocity, Of::problem),
+      scalar_row("final_violation", "of its conditions", final_violation, Of::problem),
+      list_row("optimal_coefficients", "free, of all splines", optimal_coefficients, Of::problem)};
+}
 
 }  // namespace catena

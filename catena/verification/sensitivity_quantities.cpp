@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "catena/verification/sensitivity_quantities.h"
-
 #include "catena/base/index.h"
 #include "catena/dynamics/forward.h"
 #include "catena/sensitivity/forward_derivatives.h"
 #include "catena/sensitivity/parameters.h"
+#include "catena/verification/quantity_tables.h"
 
 namespace catena {
 namespace {
@@ -59,8 +58,6 @@ Matrix hybrid_derivative(Request r) {
   return found_rows(r, h.*kAcceleration, h.*kEffort);
 }
 
-}  // namespace
-
 Matrix acceleration_by_position(Request r) {
   return forward_derivative<&ForwardDerivatives::dq>(r);
 }
@@ -99,6 +96,33 @@ Matrix hybrid_by_parameter(Request r) {
                               {r.input.motion_driven, r.input.effort, r.input.acceleration}, w,
                               r.input.external);
   return found_rows(r, d.acceleration, d.effort);
+}
+
+}  // namespace
+
+std::vector<Quantity> sensitivity_quantities() {
+  using Of = Quantity::Of;
+  return {
+      freedom_matrix_row("acceleration_by_position", "forward dynamics by tangent directions of q",
+                         acceleration_by_position),
+      freedom_matrix_row("acceleration_by_velocity", "forward dynamics by velocities",
+                         acceleration_by_velocity),
+      freedom_matrix_row("acceleration_by_effort", "forward dynamics by efforts",
+                         acceleration_by_effort),
+      freedom_matrix_row("effort_by_position", "inverse dynamics by tangent directions of q",
+                         effort_by_position),
+      freedom_matrix_row("effort_by_velocity", "inverse dynamics by velocities",
+                         effort_by_velocity),
+      freedom_matrix_row("hybrid_by_position",
+                         "what hybrid dynamics finds, by tangent directions of q",
+                         hybrid_by_position),
+      freedom_matrix_row("hybrid_by_velocity", "what hybrid dynamics finds, by velocities",
+                         hybrid_by_velocity),
+      freedom_matrix_row("hybrid_by_input",
+                         "what hybrid dynamics finds, by given efforts and accelerations",
+                         hybrid_by_input),
+      freedom_row("hybrid_by_parameter", "what hybrid dynamics finds, by a parameter",
+                  hybrid_by_parameter, Of::parameter)};
 }
 
 }  // namespace catena
