@@ -1,10 +1,13 @@
-# Precompiled headers: what almost every file includes is parsed once. Five kinds, because position-independent code,
-# optimization and GoogleTest differ:
+# Precompiled headers: what almost every file includes is parsed once. Seven kinds, because position-independent code,
+# optimization and GoogleTest differ (GCC compiles a file as its precompiled header was compiled, whatever the file's
+# own -O says, so each level of optimization needs its own):
 #
-#   library, test                    the standard library and Eigen, which none of us changes
-#   dynamics, dynamics_test          and the headers of mechanisms and of a workspace, which every file of the rooms below
-#                                    `dynamics` includes: a change of them rebuilds these anyway
-#   program                          and the settings of a simulation
+#   library, cold_library, test             the standard library and Eigen, which none of us changes
+#   dynamics, cold_dynamics, dynamics_test  and the headers of mechanisms and of a workspace, which every file of the rooms
+#                                           below `dynamics` includes: a change of them rebuilds these anyway
+#   program                                 and the settings of a simulation
+#
+# `cold`, tests and programs are compiled with -O1.
 #
 # Headers are still complete on their own: `make lint` compiles each alone, without this.
 option(CATENA_PRECOMPILED_HEADERS "Parse the standard library and Eigen once" ON)
@@ -20,6 +23,15 @@ set(CATENA_COMMON_HEADERS <algorithm> <array> <cmath> <cstdint> <functional> <li
 set(CATENA_DYNAMICS_HEADERS ${PROJECT_SOURCE_DIR}/catena/model/builder.h
   ${PROJECT_SOURCE_DIR}/catena/dynamics/forces.h ${PROJECT_SOURCE_DIR}/catena/dynamics/forward.h)
 
+# The optimization of a kind, where it is not that of the build.
+function(_catena_optimization kind result)
+  if(kind MATCHES "^cold|test$|program")
+    set(${result} ${CATENA_LIGHT_OPTIMIZATION} PARENT_SCOPE)
+  else()
+    set(${result} "" PARENT_SCOPE)
+  endif()
+endfunction()
+
 # The target that owns the precompiled header of a kind, made at its first use.
 function(_catena_precompiled_owner kind)
   if(TARGET catena_precompiled_${kind})
@@ -27,7 +39,7 @@ function(_catena_precompiled_owner kind)
   endif()
   set(source ${PROJECT_BINARY_DIR}/precompiled/${kind}.cpp)
   set(is_library FALSE)
-  if(kind STREQUAL "library" OR kind STREQUAL "dynamics")
+  if(kind MATCHES "library$" OR kind MATCHES "dynamics$")
     set(is_library TRUE)
   else()
     set(main "int main() {}")  # targets that reuse the header depend on the linked owner
@@ -44,9 +56,8 @@ function(_catena_precompiled_owner kind)
   if(kind MATCHES "test$")
     list(APPEND headers <gmock/gmock.h> <gtest/gtest.h>)
     target_link_libraries(catena_precompiled_${kind} PRIVATE GTest::gmock GTest::gtest)
-    target_compile_options(catena_precompiled_${kind} PRIVATE ${CATENA_TEST_OPTIMIZATION})
   endif()
-  if(kind MATCHES "^dynamics|program")
+  if(kind MATCHES "dynamics|program")
     list(APPEND headers ${CATENA_DYNAMICS_HEADERS})
     target_include_directories(catena_precompiled_${kind} PRIVATE ${PROJECT_SOURCE_DIR})
   endif()
@@ -57,12 +68,15 @@ function(_catena_precompiled_owner kind)
   target_link_libraries(catena_precompiled_${kind} PRIVATE ${catena_package_Eigen3_target})
   target_compile_features(catena_precompiled_${kind} PRIVATE cxx_std_20)
   target_compile_definitions(catena_precompiled_${kind} PRIVATE ${CATENA_EIGEN_DEFINITIONS})
-  target_compile_options(catena_precompiled_${kind} PRIVATE ${CATENA_WARNINGS})
+  _catena_optimization(${kind} optimization)
+  target_compile_options(catena_precompiled_${kind} PRIVATE ${CATENA_WARNINGS} ${optimization})
   target_precompile_headers(catena_precompiled_${kind} PRIVATE ${headers})
 endfunction()
 
-# catena_precompiled(<target> <library|dynamics|program|test|dynamics_test>)
+# catena_precompiled(<target> <kind>): optimization and precompiled header of a kind.
 function(catena_precompiled target kind)
+  _catena_optimization(${kind} optimization)
+  target_compile_options(${target} PRIVATE ${optimization})
   if(NOT CATENA_PRECOMPILED_HEADERS)
     return()
   endif()

@@ -26,12 +26,13 @@ endif()
 
 # A build of minutes (docs: CONTRIBUTING.md, "Build time"): the standard library and Eigen are parsed once
 # (precompiled headers), the sources of a room are compiled a few at a time (unity builds), and only kernels
-# get -O3 (CATENA_KERNEL_OPTIMIZATION, beside their other options).
-set(CATENA_TEST_OPTIMIZATION $<$<CONFIG:Release>:-O1>)
+# get -O3 (CATENA_KERNEL_OPTIMIZATION, beside their other options). What takes no time when it runs, only when it is
+# compiled (readers, reports, options, tests), gets -O1.
+set(CATENA_LIGHT_OPTIMIZATION $<$<CONFIG:Release>:-O1>)
 include(CatenaPrecompiled)
 set(CATENA_KERNEL_OPTIMIZATION $<$<CONFIG:Release>:-O3>)
 
-# catena_compile_cheaply(<target> <kind> [BATCH n]): what of this suits a target. Kinds: CatenaPrecompiled.cmake.
+# catena_compile_cheaply(<target> <kind> [BATCH n]): what suits a target. Kinds: CatenaPrecompiled.cmake.
 function(catena_compile_cheaply target kind)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "BATCH" "")
   catena_precompiled(${target} ${kind})
@@ -108,12 +109,13 @@ endfunction()
 #   [TESTS x_test.cpp ...]     GoogleTest, all in one executable catena_<name>_test
 #   [TEST_DEPENDS room ...] [TEST_LINK target ...]
 #   [FUZZERS x_fuzz.cpp ...]   libFuzzer, one executable each
+#   [COLD]                     compiled with -O1: what it does takes little time, or is done by LAPACK
 #   [BATCH n]                  sources compiled together (12)
 #   [TEST_BATCH n])            tests compiled together (4)
 #
 # Target catena_<name>, known as catena::<name> here and when installed.
 function(catena_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 room "" "BATCH;TEST_BATCH"
+  cmake_parse_arguments(PARSE_ARGV 1 room "COLD" "BATCH;TEST_BATCH"
     "HEADERS;INTERNAL_HEADERS;PRIVATE_HEADERS;SOURCES;DEPENDS;LINK;PRIVATE_LINK;TESTS;TEST_DEPENDS;TEST_LINK;FUZZERS")
   if(room_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${name}: unknown arguments ${room_UNPARSED_ARGUMENTS}")
@@ -133,6 +135,9 @@ function(catena_room name)
     set(kind library)
     if("dynamics" IN_LIST room_DEPENDS)
       set(kind dynamics)
+    endif()
+    if(room_COLD)
+      set(kind cold_${kind})
     endif()
     catena_compile_cheaply(catena_${name} ${kind} BATCH ${room_BATCH})
     set_target_properties(catena_${name} PROPERTIES
@@ -168,8 +173,7 @@ function(catena_room name)
     add_executable(catena_${name}_test ${room_TESTS})
     target_link_libraries(catena_${name}_test PRIVATE catena_${name} ${test_depends} ${private_links}
       ${room_TEST_LINK} GTest::gmock GTest::gtest_main)
-    # Tests are short to run and long to optimize.
-    target_compile_options(catena_${name}_test PRIVATE ${CATENA_WARNINGS} ${CATENA_TEST_OPTIMIZATION})
+    target_compile_options(catena_${name}_test PRIVATE ${CATENA_WARNINGS})
     if(NOT room_TEST_BATCH)
       set(room_TEST_BATCH 4)
     endif()

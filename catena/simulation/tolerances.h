@@ -40,5 +40,7 @@ inline constexpr double kForceRounding = 1e-10;
 // And below this one where they are watched: less, so that what a choice of modes has just called
 // held by rounding is not let go at once.
 inline constexpr double kWatchedForceRounding = 1e-11;
+// An impact creates energy if its works sum up to more than this fraction of their sizes.
+inline constexpr double kCreatesEnergy = 1e-10;
 
 }  // namespace catena

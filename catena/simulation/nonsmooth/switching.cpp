@@ -29,8 +29,6 @@ constexpr double kNeeded = 1e-9;
 // Slip (m/s) that is at an end but for rounding.
 constexpr double kHardlySlips = 2.0 * kSlowSlip;
 constexpr int kMostJams = 10;
-// An impact creates energy if its works sum up to more than this fraction of their sizes.
-constexpr double kCreates = 1e-10;
 
 std::string together(const ConstraintSet& set, const std::vector<int>& list) {
   std::vector<std::string> names;
@@ -365,7 +363,7 @@ std::vector<int> Switching::impact(double t, Eigen::VectorXd& y, std::vector<Run
     size += std::abs(work);
   }
   // Newton's restitution with friction may create energy; then nothing bounces.
-  if (sum > kCreates * size) note = "; its restitution would create energy and is left out";
+  if (sum > kCreatesEnergy * size) note = "; its restitution would create energy and is left out";
   if (!note.empty()) {
     std::fill(restitution.begin(), restitution.end(), 0.0);
     jump = set_->collide(state, contacts, restitution);

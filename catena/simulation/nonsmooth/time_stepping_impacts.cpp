@@ -17,8 +17,6 @@ namespace {
 // The instant of a passage is found to this part of the step.
 constexpr double kPassageFound = 1e-6;
 constexpr int kMostLooks = 40;
-// An impact creates energy if its works sum up to more than this fraction of their sizes.
-constexpr double kCreatesEnergy = 1e-10;
 // What is closed with the rows of the middle of the step (m, rad): a part h v of it is left.
 constexpr double kLittle = 1e-6;
 // An approach is told in the log if it is faster (m/s, rad/s).
