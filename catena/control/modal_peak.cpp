@@ -13,20 +13,20 @@ namespace catena {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kConditionLimit = 1e8;       // of the eigenvectors, columns of length one
-constexpr double kBackwardError = 1e-12;      // ‖A T − T Λ‖ ‖T⁻¹‖ / ‖A‖
-constexpr double kLeastDamping = 1e-10;       // |Re λ|/|λ| of a pole that is not on the axis
+constexpr double kConditionLimit = 1e8;   // of the eigenvectors, columns of length one
+constexpr double kBackwardError = 1e-12;  // ‖A T − T Λ‖ ‖T⁻¹‖ / ‖A‖
+constexpr double kLeastDamping = 1e-10;   // |Re λ|/|λ| of a pole that is not on the axis
 constexpr std::size_t kMostIntervals = 60000;
-constexpr std::size_t kBatch = 128;           // intervals at once
-constexpr double kOuter = 2.0;                // 1/ω from so many times the largest |λ| on
+constexpr std::size_t kBatch = 128;  // intervals at once
+constexpr double kOuter = 2.0;       // 1/ω from so many times the largest |λ| on
 
 // σ_max(g) < level, by Cholesky of level² − g gᴴ.
 bool below(const Eigen::MatrixXcd& g, double level) {
   if (!(level > 0.0)) return false;
   if (g.norm() < level) return true;
   const bool wide = g.rows() < g.cols();
-  Eigen::MatrixXcd square = wide ? Eigen::MatrixXcd(-g * g.adjoint())
-                                 : Eigen::MatrixXcd(-g.adjoint() * g);
+  Eigen::MatrixXcd square =
+      wide ? Eigen::MatrixXcd(-g * g.adjoint()) : Eigen::MatrixXcd(-g.adjoint() * g);
   square.diagonal().array() += level * level;
   return square.llt().info() == Eigen::Success;
 }
@@ -216,8 +216,8 @@ std::optional<PeakGain> ModalPeak::peak(double tolerance) const {
     widths.push_back(std::abs(s.real()));
   }
   const std::vector<double> first = gains(looks);
-  const auto most = static_cast<std::size_t>(std::max_element(first.begin(), first.end()) -
-                                             first.begin());
+  const auto most =
+      static_cast<std::size_t>(std::max_element(first.begin(), first.end()) - first.begin());
   if (first[most] >= best.value) best.value = first[most], best.frequency = looks[most];
   if (widths[most] > 0.0) climb(looks[most], widths[most], best);
   if (!std::isfinite(best.value)) return std::nullopt;

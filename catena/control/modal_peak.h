@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The largest gain of a system in modal form, with an upper bound over every frequency that needs no
-// Hamiltonian matrix. Not installed.
+// The largest gain of a system in modal form, with an upper bound over every frequency that needs
+// no Hamiltonian matrix. Not installed.
 //
 // With A = T Λ T⁻¹ the response is a sum of first-order terms, G(jω) = D + Σ c_k b_kᵀ/(jω − λ_k),
 // and on an interval of centre ω0 and radius r, δ = ω − ω0,
