@@ -70,12 +70,13 @@ bench:  ## build and run the benchmarks
 	@tools/bench.sh build/bench
 
 .PHONY: control-study
-control-study:  ## H-infinity synthesis on 1,000 plants, 10,000 norms, speed beside SLICOT, a boom of 50,000 freedoms
+control-study:  ## H-infinity synthesis on 1,000 plants, 10,000 norms, SLICOT and Octave beside it, a boom of 50,000 freedoms
 	@tools/install-deps.sh core bench
 	@cmake --preset bench
 	@cmake --build build/bench --parallel $(JOBS) --target control_study boom_study
 	@build/bench/benchmarks/control_study hinf 1000
 	@build/bench/benchmarks/control_study hinf 1000 0.002
+	@build/bench/benchmarks/control_study peers 1000 100
 	@build/bench/benchmarks/control_study norms 10000
 	@build/bench/benchmarks/control_study speed 500
 	@build/bench/benchmarks/boom_study

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Studies of the control room on many random systems, and its speed beside SLICOT's.
+// Studies of the control room on many random systems, and SLICOT and Octave beside it.
 //
 //   control_study hinf 1000 [tolerance]   lightly damped plants: loops, norms, distance from the
-//   optimum control_study norms 10000             H-infinity norms of random systems of four states
-//   control_study speed 500               hinfnorm beside AB13DD (if built with SLICOT), care
+//   optimum control_study peers 1000 [100]        SLICOT's SB10AD on so many of the same plants,
+//   Octave's
+//                                         hinfsyn on fewer
+//   control_study norms 10000             H-infinity norms of random systems of four states
+//   control_study speed 500               hinfnorm beside AB13DD, care beside Octave's lqr
 //
 // Plants come from seeds 0, 1, 2, ... (catena/control/testing/flexible_plants.h). CPU time, one
 // thread.
@@ -14,22 +17,14 @@
 #include <string>
 #include <vector>
 
+#include "control_peers.h"
+
 #include "catena/base/error.h"
 #include "catena/control/equations/riccati.h"
 #include "catena/control/hinf.h"
 #include "catena/control/norms.h"
 #include "catena/control/standard_problem.h"
 #include "catena/control/testing/flexible_plants.h"
-
-#ifdef CATENA_WITH_SLICOT
-extern "C" void ab13dd_(const char* dico, const char* jobe, const char* equil, const char* jobd,
-                        const int* n, const int* m, const int* p, double* fpeak, const double* a,
-                        const int* lda, const double* e, const int* lde, const double* b,
-                        const int* ldb, const double* c, const int* ldc, const double* d,
-                        const int* ldd, double* gpeak, const double* tol, int* iwork, double* dwork,
-                        const int* ldwork, std::complex<double>* cwork, const int* lcwork,
-                        int* info, std::size_t, std::size_t, std::size_t, std::size_t);
-#endif
 
 namespace {
 
@@ -97,9 +92,15 @@ bool refuted_by_doubling(const StandardProblem& p, double gamma) {
          gamma * gamma * (1.0 - 1e-9);
 }
 
-bool confirmed_unreachable(const GeneralizedPlant& plant, double gamma) {
+// What cannot be reached at a level cannot be reached below it, so a refutation a little above the
+// lower end is one of the lower end. It is needed where X or Y is just about to pass infinity.
+bool confirmed_unreachable(const GeneralizedPlant& plant, double lower, double gamma) {
   const StandardProblem p = standard_problem(plant, TimeMap::bilinear);
-  return refuted_at_a_frequency(p, gamma) || refuted_by_doubling(p, gamma);
+  for (const double part : {0.0, 0.02, 0.1, 0.3}) {
+    const double level = lower + part * (gamma - lower);
+    if (refuted_at_a_frequency(p, level) || refuted_by_doubling(p, level)) return true;
+  }
+  return false;
 }
 
 int study_hinf(int count, double tolerance) {
@@ -120,7 +121,10 @@ int study_hinf(int count, double tolerance) {
       worst_ratio = std::max(worst_ratio, ratio);
       wide += !(ratio <= 1.0 + tolerance * 1.001);
       if (!(ratio <= 1.0 + tolerance * 1.001)) std::printf("seed %d: ratio %.6f\n", seed, ratio);
-      unconfirmed += !confirmed_unreachable(plant, r.lower);
+      if (!confirmed_unreachable(plant, r.lower, r.gamma)) {
+        ++unconfirmed;
+        std::printf("seed %d: lower end %.9g not confirmed, gamma %.9g\n", seed, r.lower, r.gamma);
+      }
     } catch (const Error& e) {
       ++failed;
       std::printf("seed %d: %s\n", seed, e.what());
@@ -168,47 +172,113 @@ int study_norms(int count) {
   return failed;
 }
 
-int study_speed(int n) {
-  catena::test::RandomNumbers random(7);
+// What the controllers of a peer do on the plants: none, an unstable loop, a norm above 1.02 times
+// the best level that hinfsyn reached, or above 1.02 times the level that the peer reports.
+class Tally {
+ public:
+  void add(const GeneralizedPlant& plant, const peers::Design& design, double reached) {
+    ++count_;
+    seconds_ += design.seconds;
+    if (!design.found) {
+      ++none_;
+      return;
+    }
+    const PeakGain loop = hinfnorm(closed_loop(plant, design.controller));
+    if (!loop.stable) {
+      ++unstable_;
+      return;
+    }
+    above_ += loop.value > 1.02 * reached;
+    worse_than_reported_ += loop.value > 1.02 * design.gamma;
+    worst_ = std::max(worst_, loop.value / reached);
+  }
+  void print(const char* name) const {
+    std::printf(
+        "%s on %d plants: %d without a controller, %d unstable loops, %d above 1.02 times the "
+        "optimum "
+        "(worst %.3g times), %d above 1.02 times the norm reported, %.1f ms each\n",
+        name, count_, none_, unstable_, above_, worst_, worse_than_reported_,
+        1e3 * seconds_ / count_);
+  }
+
+ private:
+  int count_ = 0, none_ = 0, unstable_ = 0, above_ = 0, worse_than_reported_ = 0;
+  double worst_ = 1.0, seconds_ = 0.0;
+};
+
+int study_peers(int count, int octave_count) {
+  Tally slicot, octave;
+  std::vector<GeneralizedPlant> plants;
+  std::vector<double> reached;
+  for (int seed = 0; seed < count; ++seed) {
+    plants.push_back(catena::test::flexible_plant(static_cast<std::uint64_t>(seed), 3 + seed % 8));
+    const HinfResult r = hinfsyn(plants.back(), {.tolerance = 0.002});
+    reached.push_back(r.gamma);
+    if (const auto design = peers::sb10ad(plants.back(), 10.0 * r.gamma))
+      slicot.add(plants.back(), *design, r.gamma);
+    else if (seed == 0)
+      std::puts("built without SLICOT");
+  }
+  slicot.print("SB10AD");
+  plants.resize(static_cast<std::size_t>(std::min(count, octave_count)));
+  const std::vector<peers::Design> designs = peers::octave_hinfsyn(plants);
+  for (std::size_t k = 0; k < designs.size(); ++k) octave.add(plants[k], designs[k], reached[k]);
+  if (designs.empty())
+    std::puts("Octave with its control package is not installed");
+  else
+    octave.print("Octave's hinfsyn");
+  return 0;
+}
+
+// Modes of 1 % damping between 0.1 and 1,000 rad/s in coordinates mixed by `mix`.
+StateSpace flexible_system(int n, const MatrixXd& mix, catena::test::RandomNumbers& random) {
   MatrixXd a = MatrixXd::Zero(n, n);
   for (int k = 0; k + 1 < n; k += 2) {
     const double w = std::pow(10.0, random.uniform(-1.0, 3.0));
     a(k, k + 1) = w, a(k + 1, k) = -w, a(k + 1, k + 1) = -0.02 * w;
   }
   if (n % 2 == 1) a(n - 1, n - 1) = -1.0;
-  const MatrixXd t = lapack::qr(random.matrix(n, n)).Q;
-  a = (t * a * t.transpose()).eval();
-  const StateSpace g = ss(a, random.matrix(n, 4), random.matrix(4, n));
-  std::printf("BLAS: %s\n", lapack::blas_name().c_str());
-  double start = cpu_seconds();
+  return ss(lapack::Lu(mix).solve(a * mix), random.matrix(n, 4), random.matrix(4, n));
+}
+
+void time_norm(const char* name, const StateSpace& g) {
+  const double start = cpu_seconds();
   const PeakGain peak = hinfnorm(g);
   const double ours = cpu_seconds() - start;
-  std::printf("hinfnorm n = %d: %.10g at %.6g rad/s, %.3f s, %d eigenproblems\n", n, peak.value,
-              peak.frequency, ours, peak.certificate.eigenproblems);
-#ifdef CATENA_WITH_SLICOT
-  {
-    const lapack::OneThread one;
-    MatrixXd aa = g.A, bb = g.B, cc = g.C, dd = g.D, ee(1, 1);
-    double fpeak[2] = {0, 1}, gpeak[2] = {0, 1}, tol = 1e-9;
-    const int m = 4, p = 4, one_i = 1;
-    const int ldwork = 20 * n * n + 200 * n, lcwork = 2 * (n + 4) * (n + 8) + 100;
-    std::vector<int> iwork(static_cast<std::size_t>(2 * n + 100));
-    std::vector<double> dwork(static_cast<std::size_t>(ldwork));
-    std::vector<std::complex<double>> cwork(static_cast<std::size_t>(lcwork));
-    int info = 0;
-    start = cpu_seconds();
-    ab13dd_("C", "I", "N", "Z", &n, &m, &p, fpeak, aa.data(), &n, ee.data(), &one_i, bb.data(), &n,
-            cc.data(), &p, dd.data(), &p, gpeak, &tol, iwork.data(), dwork.data(), &ldwork,
-            cwork.data(), &lcwork, &info, 1, 1, 1, 1);
-    const double theirs = cpu_seconds() - start;
-    std::printf("AB13DD: info %d, %.10g at %.6g, %.3f s: %.2f times ours\n", info, gpeak[0],
-                fpeak[0], theirs, theirs / ours);
-  }
-#endif
-  start = cpu_seconds();
-  const RiccatiSolution s = care(g.A, g.B, g.C.transpose() * g.C, MatrixXd::Identity(4, 4));
-  std::printf("care n = %d: residual %.2g, %.3f s (%s)\n", n, s.residual, cpu_seconds() - start,
-              s.route == RiccatiRoute::doubling ? "doubling" : "Schur");
+  std::printf("%s: hinfnorm n = %d: %.10g at %.6g rad/s, %.3f s, %d intervals, %d eigenproblems\n",
+              name, g.order(), peak.value, peak.frequency, ours, peak.certificate.intervals,
+              peak.certificate.eigenproblems);
+  if (const auto theirs = peers::ab13dd(g))
+    std::printf("  AB13DD: %.10g at %.6g, %.3f s: %.2f times ours\n", theirs->value,
+                theirs->frequency, theirs->seconds, theirs->seconds / ours);
+}
+
+void time_riccati(const char* name, const StateSpace& g, const MatrixXd& q) {
+  const MatrixXd r = MatrixXd::Identity(g.B.cols(), g.B.cols());
+  const double start = cpu_seconds();
+  const RiccatiSolution s = care(g.A, g.B, q, r);
+  const double ours = cpu_seconds() - start;
+  std::printf("%s: care n = %d: residual %.2g, %.3f s\n", name, g.order(), s.residual, ours);
+  if (const auto theirs = peers::octave_lqr(g.A, g.B, q))
+    std::printf("  Octave's lqr: residual %.2g, %.3f s: %.2f times ours; gains differ by %.1g\n",
+                care_residual({g.A, g.B, q, r}, theirs->solution), theirs->seconds,
+                theirs->seconds / ours, (theirs->gain - s.K).norm() / s.K.norm());
+}
+
+int study_speed(int n) {
+  catena::test::RandomNumbers random(7);
+  std::printf("BLAS: %s\n", lapack::blas_name().c_str());
+  const MatrixXd one = MatrixXd::Identity(n, n);
+  const StateSpace rotated = flexible_system(n, lapack::qr(random.matrix(n, n)).Q, random);
+  const StateSpace mixed =
+      flexible_system(n, one + 0.3 / std::sqrt(n) * random.matrix(n, n), random);
+  const StateSpace dense = ss(random.stable(n, 1.0), random.matrix(n, 4), random.matrix(4, n));
+  time_norm("modes, rotated", rotated);
+  time_norm("modes, mixed", mixed);
+  time_norm("dense random", dense);
+  time_riccati("modes, rotated", rotated, rotated.C.transpose() * rotated.C);
+  time_riccati("modes, mixed", mixed, mixed.C.transpose() * mixed.C);
+  time_riccati("dense random, Q = 1", dense, one);
   return 0;
 }
 
@@ -218,8 +288,9 @@ int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   const int count = argc > 2 ? std::atoi(argv[2]) : 100;
   if (what == "hinf") return study_hinf(count, argc > 3 ? std::atof(argv[3]) : 0.01) > 0;
+  if (what == "peers") return study_peers(count, argc > 3 ? std::atoi(argv[3]) : 100);
   if (what == "norms") return study_norms(count) > 0;
   if (what == "speed") return study_speed(count);
-  std::printf("control_study hinf|norms|speed count [tolerance]\n");
+  std::printf("control_study hinf|peers|norms|speed count [tolerance|Octave's count]\n");
   return 2;
 }

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "catena/base/error.h"
 #include "catena/control/coprime.h"
 #include "catena/control/equations/kernels.h"
 #include "catena/control/gramians.h"
+#include "catena/control/modal_peak.h"
 #include "catena/control/response.h"
 
 namespace catena {
@@ -109,6 +111,27 @@ StateSpace mapped_to_continuous(const StateSpace& g) {
   const lapack::Lu lu(g.A + one);
   const Eigen::MatrixXd b = lu.solve(g.B), c = lu.solve_transposed(g.C.transpose()).transpose();
   return ss(lu.solve(g.A - one), std::sqrt(2.0) * b, std::sqrt(2.0) * c, g.D - times(g.C, b));
+}
+
+// Large systems by their modal form: the peak over the axis and the poles of the system as given.
+constexpr Eigen::Index kModalOrder = 64;
+
+struct ModalAnswer {
+  PeakGain peak;
+  Eigen::VectorXcd poles;
+};
+std::optional<ModalAnswer> by_modal_form(const StateSpace& g, const PeakSettings& settings) {
+  if (g.order() < kModalOrder) return std::nullopt;
+  const ModalPeak modal(g.is_discrete() ? mapped_to_continuous(g) : g);
+  if (!modal.usable()) return std::nullopt;
+  std::optional<PeakGain> peak = modal.peak(settings.tolerance);
+  if (!peak) return std::nullopt;
+  Eigen::VectorXcd poles = modal.poles();
+  if (g.is_discrete()) {
+    peak->frequency = 2.0 * std::atan(peak->frequency) / g.dt;
+    poles = ((1.0 + poles.array()) / (1.0 - poles.array())).eval();
+  }
+  return ModalAnswer{*peak, poles};
 }
 
 class Certifier {
@@ -214,6 +237,11 @@ class Certifier {
 PeakGain linfnorm(const StateSpace& system, const PeakSettings& settings) {
   const lapack::OneThread one;
   const StateSpace g = prepared(system, "L-infinity norm");
+  if (const std::optional<ModalAnswer> modal = by_modal_form(g, settings)) {
+    PeakGain peak = modal->peak;
+    peak.stable = stable_poles(modal->poles, g.is_discrete());
+    return peak;
+  }
   Certifier certifier(g, settings);
   PeakGain peak = certifier.run();
   peak.stable = stable_poles(certifier.poles(), g.is_discrete());
@@ -223,6 +251,9 @@ PeakGain linfnorm(const StateSpace& system, const PeakSettings& settings) {
 PeakGain hinfnorm(const StateSpace& system, const PeakSettings& settings) {
   const lapack::OneThread one;
   const StateSpace g = prepared(system, "H-infinity norm");
+  if (const std::optional<ModalAnswer> modal = by_modal_form(g, settings);
+      modal && stable_poles(modal->poles, g.is_discrete()))
+    return modal->peak;
   Certifier certifier(g, settings);
   if (stable_poles(certifier.poles(), g.is_discrete())) return certifier.run();
   PeakGain peak;

@@ -14,7 +14,8 @@
 // frequencies where a singular value crosses the level [Boyd & Balakrishnan 1990; Bruinsma &
 // Steinbuch 1990]: none means that no gain is higher; otherwise it goes on between the crossings.
 // No grid can miss a narrow peak so. About 110 n³. Discrete systems are mapped by z = (1 + s)/(1 −
-// s) for the certificate only.
+// s) for the certificate only. From 64 states on, where the eigenvectors are well conditioned, the
+// modal form is bounded interval by interval over the whole axis instead (modal_peak.h), 25 n³.
 #pragma once
 
 #include <string>
@@ -33,6 +34,11 @@ struct NormCertificate {
   bool clear = true;
   int evaluations = 0;    // frequencies looked at
   int eigenproblems = 0;  // Hamiltonian matrices
+  // By the modal form, then no Hamiltonian matrix: intervals that cover the axis, each with its own
+  // bound; condition of the eigenvectors; ‖ΔA‖/‖A‖ of the system that has exactly this modal form.
+  int intervals = 0;
+  double condition = 1.0;
+  double backward_error = 0.0;
 };
 
 struct PeakGain {

@@ -126,6 +126,79 @@ TEST(Norms, Compleib) {
   }
 }
 
+// Large systems are bounded in modal form. The bound holds at frequencies about every pole, by a
+// dense factorization, and the gain is attained.
+void check_large(const StateSpace& g) {
+  const PeakGain peak = hinfnorm(g);
+  EXPECT_GT(peak.certificate.intervals, 0);
+  EXPECT_EQ(peak.certificate.eigenproblems, 0);
+  EXPECT_LE(peak.value, peak.certificate.upper);
+  EXPECT_LE(peak.certificate.upper, peak.value * (1.0 + 2e-9));
+  const double attained =
+      std::isinf(peak.frequency) ? lapack::norm2(g.D) : dense_gain(g, peak.frequency);
+  EXPECT_NEAR(attained / peak.value, 1.0, 1e-9);
+  RandomNumbers random(99);
+  for (const std::complex<double>& pole : lapack::eigenvalues(g.A)) {
+    const std::complex<double> s = g.is_discrete() ? std::log(pole) / g.dt : pole;
+    const double w = std::abs(s.imag()) + s.real() * random.uniform(-1.0, 1.0);
+    EXPECT_LE(dense_gain(g, std::abs(w)), peak.certificate.upper) << w;
+  }
+}
+TEST(Norms, LargeSystemsByTheirModalForm) {
+  RandomNumbers random(17);
+  const int n = 70;
+  const MatrixXd zero = MatrixXd::Zero(2, 3);
+  check_large(ss(random.stable(n, 0.01), random.matrix(n, 3), random.matrix(2, n), zero));
+  // With so much direct feedthrough the supremum is at infinite frequency, or close to it.
+  check_large(ss(random.stable(n, 0.5), random.matrix(n, 3), random.matrix(2, n),
+                 300.0 * random.matrix(2, 3)));
+  check_large(
+      ss(random.contraction(n, 0.999), random.matrix(n, 3), random.matrix(2, n), zero, 0.1));
+  // Real poles only: the peak is at zero, 1/0.5 + ... of a sum of first-order terms, all positive.
+  const Eigen::VectorXd decay = Eigen::VectorXd::LinSpaced(n, 0.5, 40.0);
+  const MatrixXd t = lapack::qr(random.matrix(n, n)).Q;
+  const StateSpace first_order = ss(-t * decay.asDiagonal() * t.transpose(),
+                                    t * MatrixXd::Ones(n, 1), MatrixXd::Ones(1, n) * t.transpose());
+  check_large(first_order);
+  EXPECT_NEAR(hinfnorm(first_order).value, decay.cwiseInverse().sum(), 1e-9);
+  EXPECT_EQ(hinfnorm(first_order).frequency, 0.0);
+  // The same poles mirrored: unstable, and the same norm over the axis.
+  const StateSpace mirrored = ss(-first_order.A, first_order.B, first_order.C);
+  EXPECT_FALSE(hinfnorm(mirrored).stable);
+  EXPECT_NEAR(linfnorm(mirrored).value, decay.cwiseInverse().sum(), 1e-9);
+}
+// Two peaks of nearly the same height, one millionth apart: the higher one is found.
+TEST(Norms, LargeSystemWithTwinPeaks) {
+  const int n = 66;
+  RandomNumbers random(18);
+  MatrixXd a = MatrixXd::Zero(n, n), b = MatrixXd::Zero(n, 1), c = MatrixXd::Zero(1, n);
+  for (int k = 0; k < n / 2; ++k) {  // c/(s² + 2 ζ ω s + ω²), each of height c/(2 ζ ω² √(1 − ζ²))
+    const double omega = 1.0 + k, zeta = 1e-4;
+    a(2 * k, 2 * k + 1) = 1.0, a(2 * k + 1, 2 * k) = -omega * omega;
+    a(2 * k + 1, 2 * k + 1) = -2.0 * zeta * omega;
+    b(2 * k + 1, 0) = 1.0;
+    const double height = k == 20 ? 1.0 + 1e-6 : k == 7 ? 1.0 : 0.5;
+    c(0, 2 * k) = height * 2.0 * zeta * omega * omega * std::sqrt(1.0 - zeta * zeta);
+  }
+  const PeakGain peak = hinfnorm(ss(a, b, c));
+  EXPECT_GT(peak.certificate.intervals, 0);
+  const StateSpace g = ss(a, b, c);
+  const auto highest = [&](double from) {  // near one mode, all others seen too
+    double value = 0.0, at = from;
+    for (const double step : {1e-6, 1e-8})  // the half-power width is 1e-4
+      for (int i = -50; i <= 50; ++i) {
+        const double w = from * (1.0 + step * i), gain = dense_gain(g, w);
+        if (gain > value) value = gain, at = w;
+        if (i == 50) from = at;
+      }
+    return value;
+  };
+  const double twin = highest(21.0), other = highest(8.0);
+  EXPECT_GE(peak.value, std::max(twin, other) * (1.0 - 1e-9));
+  EXPECT_LE(peak.value, std::max(twin, other) * (1.0 + 1e-8));
+  EXPECT_NEAR(peak.frequency, twin > other ? 21.0 : 8.0, 1e-3);
+}
+
 TEST(Gramians, BalancedRealization) {
   RandomNumbers random(13);
   const StateSpace g = ss(random.stable(6), random.matrix(6, 2), random.matrix(3, 6));

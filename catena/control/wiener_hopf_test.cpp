@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "catena/base/error.h"
+#include "catena/control/hinf.h"
+#include "catena/control/norms.h"
 #include "catena/control/reduction.h"
+#include "catena/control/standard_problem.h"
 #include "catena/linear/lapack/lapack.h"
 
 namespace catena {
@@ -101,6 +104,73 @@ TEST(WienerHopf, Beam) {
   EXPECT_NEAR(at(0.1), 4.22636, 1e-4);
   EXPECT_NEAR(at(1.0), 0.8921308, 1e-5);
   EXPECT_NEAR(at(10.0), 0.3851652, 1e-5);
+}
+
+// An unstable plant with an integrator, one of two inputs and outputs with an unstable mode: the
+// cost is the optimum of the state-space route (two Riccati equations, no samples), and the
+// controller realized by AAA reaches it.
+struct UnstablePlant {
+  StateSpace plant;
+  int unstable, on_axis;
+};
+void check_unstable(const UnstablePlant& c, double mu, double sigma) {
+  const StateSpace& g = c.plant;
+  const Eigen::Index n = g.A.rows(), m = g.D.cols(), p = g.D.rows();
+  const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(p, p);
+  // d = 2/(s + 1) w₁ at each output + G q w₃ from the plant's inputs, noise of density σ².
+  constexpr double kProcess = 0.3;
+  const auto disturbance = [&](double w) {
+    Eigen::MatrixXcd pencil = -g.A.cast<Value>();
+    pencil.diagonal().array() += Value(0.0, w);
+    const MatrixXcd response = g.C * lapack::solve(pencil, MatrixXcd(g.B.cast<Value>()));
+    return MatrixXcd(MatrixXcd::Identity(p, p) * (4.0 / (1.0 + w * w)) +
+                     kProcess * kProcess * response * response.adjoint());
+  };
+  const auto noise = [&](double) { return MatrixXcd(MatrixXcd::Identity(p, p) * (sigma * sigma)); };
+  const PlantFactors factors = plant_factors(g);
+  EXPECT_EQ(factors.unstable_poles, c.unstable);
+  EXPECT_EQ(factors.axis_poles, c.on_axis);
+  const SampledDesign d = wiener_hopf(factors, disturbance, noise, mu, {.nodes = 8192});
+  EXPECT_EQ(d.winding, c.unstable + d.controller_unstable_poles);
+  GeneralizedPlant h2{.measurements = static_cast<int>(p), .controls = static_cast<int>(m)};
+  Eigen::MatrixXd a = Eigen::MatrixXd::Zero(n + p, n + p),
+                  b = Eigen::MatrixXd::Zero(n + p, 2 * p + 2 * m),
+                  cc = Eigen::MatrixXd::Zero(2 * p + m, n + p),
+                  dd = Eigen::MatrixXd::Zero(2 * p + m, 2 * p + 2 * m);
+  a.topLeftCorner(n, n) = g.A;
+  a.bottomRightCorner(p, p) = -one;
+  b.block(n, 0, p, p) = 2.0 * one;
+  b.block(0, 2 * p, n, m) = kProcess * g.B;
+  b.block(0, 2 * p + m, n, m) = g.B;
+  for (const Eigen::Index row : {Eigen::Index{0}, p + m}) {
+    cc.block(row, 0, p, n) = -g.C;
+    cc.block(row, n, p, p) = one;
+  }
+  dd.block(p, 2 * p + m, m, m) = std::sqrt(mu) * Eigen::MatrixXd::Identity(m, m);
+  dd.block(p + m, p, p, p) = sigma * one;
+  h2.system = ss(a, b, cc, dd);
+  const double best = h2syn(h2).norm;
+  EXPECT_NEAR(d.cost / (best * best), 1.0, 1e-6);
+  const RealizedDesign r = realize(g, factors, d, {.tolerance = 1e-8, .strictly_proper = true});
+  EXPECT_TRUE(r.stable);
+  EXPECT_LT(r.slowest_pole, 0.0);
+  const double reached = h2norm(closed_loop(h2, r.controller));
+  EXPECT_NEAR(reached / best, 1.0, 1e-4);
+}
+TEST(WienerHopf, UnstablePlants) {
+  Eigen::MatrixXd a(2, 2), b(2, 1), c(1, 2);
+  a << 0, 1, 0, 1;  // 1/(s (s − 1))
+  b << 0, 1;
+  c << 1, 0;
+  check_unstable({ss(a, b, c), 1, 1}, 0.2, 0.5);
+  Eigen::MatrixXd a2(3, 3), b2(3, 2), c2(2, 3);
+  a2 << 0.5, 1, 0, -1, 0.5, 0, 0, 0, -2;  // a growing oscillation
+  b2 << 1, 0, 0.3, 1, 0, 1;
+  c2 << 1, 0, 0.5, 0, 1, 1;
+  check_unstable({ss(a2, b2, c2), 2, 0}, 0.1, 0.3);
+  // The unstable mode cannot be moved.
+  b << 0, 0;
+  EXPECT_THROW(plant_factors(ss(a, b, c)), NumericalError);
 }
 
 }  // namespace

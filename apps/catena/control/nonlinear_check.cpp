@@ -11,6 +11,7 @@
 #include "catena/linear/algebra.h"
 #include "catena/linear/analysis.h"
 #include "catena/linear/discretize.h"
+#include "catena/linear/lapack/lapack.h"
 #include "catena/linear/timeresp.h"
 #include "catena/simulation/settings_file.h"
 #include "catena/simulation/simulate.h"
@@ -84,30 +85,59 @@ void require_delay_free(const StateSpace& k) {
     throw Error("the controller has delays; `catena control discretize` makes states of them");
 }
 
-// States of mechanism and controller after the time T, from a deviation of them.
-Eigen::VectorXd after(const NonlinearLoop& loop, const Eigen::VectorXd& deviation, double T) {
+// An input of the plant as the freedom that it acts on.
+std::string freedom_of(const StateSpace& plant, int input) {
+  const std::string& name = plant.input_name(input);
+  return name.starts_with("effort.") ? name.substr(7) : name;
+}
+
+// The outputs as signals of the run: `signal.NAME.yI`.
+ComponentMaker output_probe(const StateSpace& plant, const State& point, const std::string& name,
+                            double dt) {
+  const Eigen::Index outputs = plant.output_count();
+  LinearControllerSettings seen;
+  seen.system = ss(Eigen::MatrixXd::Identity(outputs, outputs), dt);
+  seen.system.inputs = plant.outputs;
+  for (std::size_t i = 0; i < seen.system.outputs.size(); ++i)
+    seen.system.outputs[i] = "signal.y" + std::to_string(i);
+  seen.name = name;
+  seen.point = point;
+  return linear_controller(seen);
+}
+
+// States of mechanism and controller and outputs after the time T, from a deviation of the states
+// and with constant disturbances at the inputs.
+Eigen::VectorXd after(const NonlinearLoop& loop, const Eigen::VectorXd& deviation,
+                      const Eigen::VectorXd& disturbance, double T) {
   const Plant& plant = *loop.plant;
   const PlantMechanism& origin = *plant.origin;
   const Mechanism& m = *origin.mechanism;
   const Eigen::Index n = plant.system.order(), half = std::ssize(origin.model.freedoms);
+  const Eigen::Index nk = loop.controller.order(), outputs = plant.system.output_count();
   const bool sampled = loop.controller.is_discrete();
   const State start = displaced(m, origin.at.state, origin.model.freedoms, deviation.head(half),
                                 deviation.segment(half, half));
   SimulationSettings settings = tight(sampled ? 1.5 * T : T, loop);
   settings.output_interval = settings.duration;
   LinearControllerSettings k = with_states(plant.system, loop.controller, origin.at.state);
-  k.initial = deviation.tail(loop.controller.order());
-  settings.actions.components = {linear_controller(k),
-                                 probe(plant.system, origin.at.state, loop.controller.dt)};
+  k.initial = deviation.tail(nk);
+  settings.actions.components = {
+      linear_controller(k), probe(plant.system, origin.at.state, loop.controller.dt),
+      output_probe(plant.system, origin.at.state, "out", loop.controller.dt)};
+  for (int j = 0; j < plant.system.input_count(); ++j)
+    if (disturbance[j] != 0.0)
+      settings.actions.inputs.push_back({freedom_of(plant.system, j), number(disturbance[j])});
   settings.outputs = {"signal.*"};
   MemoryRecorder record;
   simulate(m, start, settings, record);
-  Eigen::VectorXd end(deviation.size());
+  Eigen::VectorXd end(n + nk + outputs);
   const Eigen::Index last = record.rows() - 1;
   for (Eigen::Index i = 0; i < n; ++i)
     end[i] = record.value(last, "signal.probe.s" + std::to_string(i));
-  for (Eigen::Index i = 0; i < loop.controller.order(); ++i)
+  for (Eigen::Index i = 0; i < nk; ++i)
     end[n + i] = record.value(last, "signal.loop.x" + std::to_string(i));
+  for (Eigen::Index i = 0; i < outputs; ++i)
+    end[n + nk + i] = record.value(last, "signal.out.y" + std::to_string(i));
   return end;
 }
 
@@ -116,6 +146,25 @@ double fastest(const StateSpace& plant, const StateSpace& controller) {
   for (const std::complex<double>& p : predicted_poles(plant, controller))
     rate = std::max(rate, std::abs(p));
   return rate;
+}
+
+// Short enough that log() has one answer and fast modes are still there at the end.
+double measuring_time(const NonlinearLoop& loop) {
+  return loop.controller.is_discrete() ? loop.controller.dt
+                                       : 1.0 / fastest(loop.plant->system, loop.controller);
+}
+
+// [Φ; C Φ], column by column.
+Eigen::MatrixXd measured_transition(const NonlinearLoop& loop, double T) {
+  const Eigen::Index n = loop.plant->system.order() + loop.controller.order();
+  const Eigen::VectorXd none = Eigen::VectorXd::Zero(loop.plant->system.input_count());
+  Eigen::MatrixXd phi(n + loop.plant->system.output_count(), n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const Eigen::VectorXd step = loop.deviation * Eigen::VectorXd::Unit(n, i);
+    phi.col(i) =
+        (after(loop, step, none, T) - after(loop, -step, none, T)) / (2.0 * loop.deviation);
+  }
+  return phi;
 }
 
 }  // namespace
@@ -135,22 +184,40 @@ StateSpace closed_by_positive(const StateSpace& plant, const StateSpace& control
 
 Eigen::VectorXcd measured_poles(const NonlinearLoop& loop) {
   require_delay_free(loop.controller);
-  const Eigen::Index n = loop.plant->system.order() + loop.controller.order();
-  // Short enough that log() has one answer and fast modes are still there at the end.
-  const double T = loop.controller.is_discrete()
-                       ? loop.controller.dt
-                       : 1.0 / fastest(loop.plant->system, loop.controller);
-  Eigen::MatrixXd phi(n, n);
-  for (Eigen::Index i = 0; i < n; ++i) {
-    const Eigen::VectorXd step = loop.deviation * Eigen::VectorXd::Unit(n, i);
-    phi.col(i) = (after(loop, step, T) - after(loop, -step, T)) / (2.0 * loop.deviation);
-  }
-  Eigen::VectorXcd values = eigenvalues(phi);
+  const double T = measuring_time(loop);
+  const Eigen::MatrixXd both = measured_transition(loop, T);
+  Eigen::VectorXcd values = eigenvalues(Eigen::MatrixXd(both.topRows(both.cols())));
   for (std::complex<double>& x : values)
     x = std::log(std::abs(x) > 0.0 ? x : std::complex<double>(1e-300)) / T;
   std::sort(values.begin(), values.end(),
             [](const auto& a, const auto& b) { return std::abs(a) < std::abs(b); });
   return values;
+}
+
+StateSpace measured_loop(const NonlinearLoop& loop) {
+  require_delay_free(loop.controller);
+  const StateSpace& plant = loop.plant->system;
+  const double T = measuring_time(loop);
+  const Eigen::MatrixXd both = measured_transition(loop, T);
+  const Eigen::Index n = both.cols(), p = plant.output_count(), m = plant.input_count();
+  const StateSpace sampled = c2d(plant, T);
+  const Eigen::VectorXd rest = Eigen::VectorXd::Zero(n);
+  Eigen::MatrixXd gamma(n + p, m);
+  for (Eigen::Index j = 0; j < m; ++j) {
+    // A disturbance that moves the states about as far as the deviations do.
+    const double moved = sampled.B.col(j).cwiseAbs().maxCoeff();
+    const double size = loop.deviation / std::max(moved, 1e-300);
+    const Eigen::VectorXd step = size * Eigen::VectorXd::Unit(m, j);
+    gamma.col(j) = (after(loop, rest, step, T) - after(loop, rest, -step, T)) / (2.0 * size);
+  }
+  const Eigen::MatrixXd phi = both.topRows(n);
+  const Eigen::MatrixXd c =
+      lapack::solve(Eigen::MatrixXd(phi.transpose()),
+                    Eigen::MatrixXd(both.bottomRows(p).transpose()), "the transition matrix")
+          .transpose();
+  const StateSpace measured =
+      ss(phi, gamma.topRows(n), c, gamma.bottomRows(p) - c * gamma.topRows(n), T);
+  return loop.controller.is_discrete() ? measured : d2c(measured);
 }
 
 double measured_abscissa(const NonlinearLoop& loop) {
@@ -201,16 +268,7 @@ std::vector<ComponentMaker> loop_components(const NonlinearLoop& loop) {
   k.lower = loop.lower;
   k.upper = loop.upper;
   if (k.system.point) k.system.point->y0 = plant.system.point->u0;
-  const Eigen::Index outputs = plant.system.output_count();
-  StateSpace gain = ss(Eigen::MatrixXd::Identity(outputs, outputs));
-  gain.inputs = plant.system.outputs;
-  for (std::size_t i = 0; i < gain.outputs.size(); ++i)
-    gain.outputs[i] = "signal.y" + std::to_string(i);
-  LinearControllerSettings seen;
-  seen.system = gain;
-  seen.name = "seen";
-  seen.point = plant.origin->at.state;
-  return {linear_controller(k), linear_controller(seen)};
+  return {linear_controller(k), output_probe(plant.system, plant.origin->at.state, "seen", 0.0)};
 }
 
 }  // namespace
@@ -265,9 +323,7 @@ ResponseComparison compare_step(const NonlinearLoop& loop, int input, double siz
   settings.integrator.relative_tolerance = 1e-9;
   settings.integrator.absolute_tolerance = 1e-12;
   settings.output_interval = t[1] - t[0];
-  std::string freedom = plant.system.input_name(input);
-  if (freedom.starts_with("effort.")) freedom = freedom.substr(7);
-  settings.actions.inputs.push_back({freedom, number(size)});
+  settings.actions.inputs.push_back({freedom_of(plant.system, input), number(size)});
   settings.actions.components = loop_components(loop);
   settings.outputs = {"signal.*"};
   MemoryRecorder record;

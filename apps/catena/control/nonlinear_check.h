@@ -4,7 +4,9 @@
 //
 // The poles are those of the transition matrix Φ(T) of the simulated loop, found by central
 // differences in every state of mechanism and controller: λ = log(eigenvalue)/T. Nothing of the
-// linear model enters, except the names of the states and the time T.
+// linear model enters, except the names of the states, the time T and the size of the deviations.
+// Γ(T), the states after a constant disturbance, and the outputs at the end of all these runs,
+// C Φ x and (C Γ + D) d, complete a measured linear loop, whose norm is beside the predicted one.
 #pragma once
 
 #include "apps/catena/control/plant.h"
@@ -22,7 +24,10 @@ struct NonlinearLoop {
 
 // By modulus. Continuous poles, also of a sampled controller.
 Eigen::VectorXcd measured_poles(const NonlinearLoop& loop);
-// The largest real part of them.
+// The loop from disturbances at the plant's inputs to its outputs, from runs alone; continuous, or
+// sampled as the controller is.
+StateSpace measured_loop(const NonlinearLoop& loop);
+// The largest real part of the measured poles.
 double measured_abscissa(const NonlinearLoop& loop);
 // The linear loop with u = K y.
 StateSpace closed_by_positive(const StateSpace& plant, const StateSpace& controller);

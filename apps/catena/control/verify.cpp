@@ -13,6 +13,7 @@
 #include "apps/catena/control/nonlinear_check.h"
 #include "catena/base/index.h"
 #include "catena/base/text.h"
+#include "catena/control/norms.h"
 #include "catena/linear/algebra.h"
 #include "catena/linear/analysis.h"
 #include "catena/linear/discretize.h"
@@ -161,6 +162,22 @@ void compare_steps(const NonlinearLoop& loop, const VerifyOptions& options,
   }
 }
 
+// The largest gain from disturbances at the inputs to the outputs.
+void compare_norms(const NonlinearLoop& loop, const StateSpace& plant, double tolerance,
+                   std::vector<Claim>& claims) {
+  const StateSpace g = loop.controller.is_discrete() ? c2d(plant, loop.controller.dt) : plant;
+  const PeakGain predicted = hinfnorm(closed_by_positive(g, loop.controller));
+  const PeakGain measured = hinfnorm(measured_loop(loop));
+  Claim claim{.name = fmt::format("H-infinity norm, inputs to outputs, at {} rad/s",
+                                  short_number(predicted.frequency, 4)),
+              .unit = ""};
+  claim.linear = predicted.value;
+  claim.nonlinear = measured.value;
+  claim.difference = std::abs(measured.value - predicted.value) / predicted.value;
+  claim.passed = claim.difference <= tolerance;
+  claims.push_back(claim);
+}
+
 std::string claims_text(const std::vector<Claim>& claims) {
   Table table(
       {{"claim"}, {"linear", true}, {"nonlinear", true}, {"unit"}, {"difference", true}, {""}});
@@ -259,6 +276,7 @@ void control_verify(const VerifyOptions& options) {
   compare_poles(predicted, measured_poles(loop), options.tolerance, claims);
   const bool stable = predicted.real().maxCoeff() < 0.0;
   if (stable) compare_steps(loop, options, claims);
+  if (stable) compare_norms(loop, plant.system, options.tolerance, claims);
   if (stable && !options.skip_margins)
     compare_margins(loop, plant.system, options.tolerance, claims);
   bool good =
@@ -303,8 +321,8 @@ void control_verify(const VerifyOptions& options) {
 }  // namespace
 
 void add_control_verify(Command& control) {
-  Command command =
-      control.subcommand("verify", "Compare poles, responses and margins with the nonlinear model");
+  Command command = control.subcommand(
+      "verify", "Compare poles, norms, responses and margins with the nonlinear model");
   const auto options = std::make_shared<VerifyOptions>();
   VerifyOptions& o = *options;
   o.common.add(command, false);
@@ -319,7 +337,7 @@ void add_control_verify(Command& control) {
       .placeholder("X")
       .positive()
       .show_default();
-  command.flag("--skip-margins", o.skip_margins, "Only poles and responses");
+  command.flag("--skip-margins", o.skip_margins, "Only poles, norms and responses");
   command.option("--along", o.along, "Also: poles of the loop at the states of this run")
       .placeholder("RUN.h5");
   command

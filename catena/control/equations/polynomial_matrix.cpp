@@ -2,6 +2,7 @@
 #include "catena/control/equations/polynomial_matrix.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <vector>
 
@@ -283,6 +284,63 @@ Bezout bezout(const PolynomialMatrix& N, const PolynomialMatrix& D) {
   b.coprime = b.G == PolynomialMatrix::identity(m);
   b.largest_bits = f.largest_bits;
   return b;
+}
+
+PolynomialMatrix exact_constants(const Eigen::MatrixXd& a) {
+  PolynomialMatrix m(static_cast<int>(a.rows()), static_cast<int>(a.cols()));
+  fmpq_t q;
+  fmpq_init(q);
+  for (int i = 0; i < m.rows(); ++i)
+    for (int j = 0; j < m.cols(); ++j) {
+      if (!std::isfinite(a(i, j)))
+        throw NumericalError("exact constants: entry (" + std::to_string(i + 1) + ", " +
+                             std::to_string(j + 1) + ") is not a finite number");
+      constexpr int kDigits = 53;
+      int exponent = 0;
+      const double mantissa = std::frexp(a(i, j), &exponent);
+      fmpz_set_d(fmpq_numref(q), std::ldexp(mantissa, kDigits));
+      fmpz_one(fmpq_denref(q));
+      exponent -= kDigits;
+      if (exponent >= 0)
+        fmpz_mul_2exp(fmpq_numref(q), fmpq_numref(q), static_cast<ulong>(exponent));
+      else
+        fmpz_mul_2exp(fmpq_denref(q), fmpq_denref(q), static_cast<ulong>(-exponent));
+      fmpq_canonicalise(q);
+      fmpq_poly_set_fmpq(m.entries().at(i, j).get(), q);
+    }
+  fmpq_clear(q);
+  return m;
+}
+
+MatrixFraction coprime_fraction(const PolynomialMatrix& A, const PolynomialMatrix& B,
+                                const PolynomialMatrix& C, const PolynomialMatrix& D) {
+  const int n = A.rows(), m = B.cols(), p = C.rows();
+  if (A.cols() != n || B.rows() != n || C.cols() != n || D.rows() != p || D.cols() != m)
+    throw NumericalError("coprime fraction: the sizes of A, B, C and D do not fit");
+  for (const PolynomialMatrix* constant : {&A, &B, &C, &D})
+    for (int i = 0; i < constant->rows(); ++i)
+      for (int j = 0; j < constant->cols(); ++j)
+        if (constant->degree(i, j) > 0)
+          throw NumericalError("coprime fraction: A, B, C and D must be constant");
+  PolynomialMatrix pencil(n + m, n);  // [s − A, −B]ᵀ
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j)
+      fmpq_poly_neg(pencil.entries().at(j, i).get(), A.entries().at(i, j).get());
+    fmpq_poly_set_coeff_si(pencil.entries().at(i, i).get(), 1, 1);
+    for (int j = 0; j < m; ++j)
+      fmpq_poly_neg(pencil.entries().at(n + j, i).get(), B.entries().at(i, j).get());
+  }
+  const HermiteForm f = hermite_form(pencil);
+  PolynomialMatrix x(n, m), denominator(m, m);
+  for (int k = 0; k < m; ++k) {
+    for (int i = 0; i < n; ++i) x.entries().at(i, k) = f.U.entries().at(n + k, i);
+    for (int i = 0; i < m; ++i) denominator.entries().at(i, k) = f.U.entries().at(n + k, n + i);
+  }
+  const Bezout b = bezout(C * x + D * denominator, denominator);
+  MatrixFraction r{b.N1, b.D1, 0, std::max(f.largest_bits, b.largest_bits)};
+  const HermiteForm triangle = hermite_form(r.D);
+  for (int i = 0; i < m; ++i) r.degree += triangle.H.degree(i, i);
+  return r;
 }
 
 }  // namespace catena

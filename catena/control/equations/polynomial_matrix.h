@@ -69,4 +69,20 @@ struct Bezout {
 };
 Bezout bezout(const PolynomialMatrix& N, const PolynomialMatrix& D);
 
+// The numbers as they are: a double is a fraction with a power of two below.
+PolynomialMatrix exact_constants(const Eigen::MatrixXd& a);
+
+// C (s − A)⁻¹ B + D = N D_r⁻¹ for constant A, B, C, D: N and D_r right coprime, without
+// uncontrollable and unobservable states. (s − A) X = B D_r comes from the rows of U below the
+// Hermite form of [s − A, −B]ᵀ; a common divisor of N = C X + D D_r and D_r is divided out.
+// `degree` is that of det D_r: the number of states of a minimal realization, decided without a
+// tolerance.
+struct MatrixFraction {
+  PolynomialMatrix N, D;
+  int degree = 0;
+  int largest_bits = 0;
+};
+MatrixFraction coprime_fraction(const PolynomialMatrix& A, const PolynomialMatrix& B,
+                                const PolynomialMatrix& C, const PolynomialMatrix& D);
+
 }  // namespace catena

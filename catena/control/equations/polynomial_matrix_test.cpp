@@ -5,6 +5,8 @@
 
 #include "catena/base/error.h"
 #include "catena/control/testing/random_systems.h"
+#include "catena/linear/analysis.h"
+#include "catena/linear/minreal.h"
 
 namespace catena {
 namespace {
@@ -88,6 +90,56 @@ TEST(PolynomialMatrix, CoprimeFraction) {
   EXPECT_LT((full - reduced).norm(), 1e-10 * full.norm());
   PolynomialMatrix zero(2, 2);
   EXPECT_THROW(bezout(zero, zero), NumericalError);
+}
+
+// Exact fractions beside the state-space route: the same transfer matrix, the same order as minreal
+// finds with a tolerance, the same zeros as the QZ algorithm.
+TEST(PolynomialMatrix, FractionOfAStateSpaceSystem) {
+  test::RandomNumbers random(103);
+  const auto integers = [&](int rows, int cols) {
+    Eigen::MatrixXd m(rows, cols);
+    for (Eigen::Index i = 0; i < m.size(); ++i) m(i) = random.integer(-4, 4) / 2.0;
+    return m;
+  };
+  for (int trial = 0; trial < 4; ++trial) {
+    const int n = 4;
+    Eigen::MatrixXd a = Eigen::MatrixXd::Zero(n + 2, n + 2), b(n + 2, 2), c(2, n + 2);
+    a.topLeftCorner(n, n) = integers(n, n);
+    a(n, n) = -1.0;          // not driven, seen
+    a(n + 1, n + 1) = -3.0;  // driven, not seen
+    b << integers(n, 2), Eigen::RowVector2d::Zero(), Eigen::RowVector2d::Ones();
+    c << integers(2, n), Eigen::Vector2d::Ones(), Eigen::Vector2d::Zero();
+    const Eigen::MatrixXd d = integers(2, 2);
+    const StateSpace g = ss(a, b, c, d);
+    const MatrixFraction f = coprime_fraction(exact_constants(a), exact_constants(b),
+                                              exact_constants(c), exact_constants(d));
+    EXPECT_TRUE(bezout(f.N, f.D).coprime);
+    EXPECT_EQ(f.degree, minreal(g).order());
+    for (const std::complex<double>& s : {std::complex<double>(0.3, 1.7), {-2.0, 9.0}}) {
+      Eigen::MatrixXcd pencil = -a.cast<std::complex<double>>();
+      pencil.diagonal().array() += s;
+      const Eigen::MatrixXcd expected =
+          c * lapack::solve(pencil, Eigen::MatrixXcd(b.cast<std::complex<double>>())) + d;
+      const Eigen::MatrixXcd found =
+          f.N.at(s) * lapack::solve(f.D.at(s), Eigen::MatrixXcd(Eigen::MatrixXcd::Identity(2, 2)));
+      EXPECT_LT((found - expected).norm(), 1e-9 * expected.norm());
+    }
+    for (const std::complex<double>& zero : zeros(minreal(g)))
+      EXPECT_LT(lapack::singular_values(f.N.at(zero)).minCoeff(),
+                1e-6 * lapack::singular_values(f.N.at(zero + 1.0)).maxCoeff());
+  }
+  // By hand: 1/(s + 1) with a state −2 that is not seen. 0.1 is not a tenth.
+  const MatrixFraction f = coprime_fraction(
+      exact_constants((Eigen::MatrixXd(2, 2) << -1, 0, 0, -2).finished()),
+      exact_constants((Eigen::MatrixXd(2, 1) << 1, 1).finished()),
+      exact_constants((Eigen::MatrixXd(1, 2) << 1, 0).finished()), PolynomialMatrix(1, 1));
+  EXPECT_EQ(f.degree, 1);
+  const std::complex<double> ratio = f.D.at(5.0)(0, 0) / f.N.at(5.0)(0, 0);
+  EXPECT_DOUBLE_EQ(ratio.real(), 6.0);
+  EXPECT_EQ(exact_constants(Eigen::MatrixXd::Constant(1, 1, 0.1)).get(0, 0),
+            "3602879701896397/36028797018963968");
+  EXPECT_THROW(coprime_fraction(scalar("0 1"), scalar("1"), scalar("1"), scalar("0")),
+               NumericalError);
 }
 
 }  // namespace

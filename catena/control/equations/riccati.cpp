@@ -131,8 +131,8 @@ Eigen::MatrixXd care_gain(const RiccatiProblem& p, const Eigen::MatrixXd& x) {
   return lapack::Lu(p.R).solve(times_tn(p.B, x) + cross(p).transpose());
 }
 
-// Newton steps (A − B K)ᵀ Δ + Δ (A − B K) + residual = 0: one after a Schur form, up to three after
-// doubling, while each gains a digit.
+// Newton steps (A − B K)ᵀ Δ + Δ (A − B K) + residual = 0: up to two after a Schur form (the first
+// makes good for eigenvectors of a poor condition), three after doubling, while each gains a digit.
 void newton_steps(const RiccatiProblem& p, Eigen::MatrixXd& x, int most) {
   double scale = 0.0;
   Eigen::MatrixXd r = care_defect(p, x, scale);
@@ -276,7 +276,7 @@ RiccatiSolution solve_care(const RiccatiProblem& problem, const RiccatiSettings&
         if (settings.newton && p.A.rows() <= kExtendedOrder && p.B.cols() > 0)
           extended_newton(p, s);
         else if (settings.newton)
-          newton_steps(p, s.X, route == RiccatiRoute::doubling ? 3 : 1);
+          newton_steps(p, s.X, route == RiccatiRoute::doubling ? 3 : 2);
         finish_care(p, settings, s);
         return s;
       },

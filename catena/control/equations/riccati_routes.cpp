@@ -15,11 +15,18 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 // rounding.
 constexpr double kAxis = 1e-13;
 
-// X = U21 U11⁻¹ from an orthonormal basis of the stable subspace.
-RawRiccati from_subspace(const Eigen::MatrixXd& u, RawRiccati raw) {
+// From this order of the Hamiltonian matrix on, eigenvectors are tried before the Schur form is
+// reordered, which for large matrices takes longer than all the rest.
+constexpr Eigen::Index kEigenvectorOrder = 128;
+// Reciprocal condition of U11 below which the orthonormal basis is taken instead: the Newton step
+// that follows gains these digits back.
+constexpr double kBasisCondition = 1e-9;
+
+// X = U21 U11⁻¹ from a basis of the stable subspace.
+RawRiccati from_subspace(const Eigen::MatrixXd& u, RawRiccati raw, double least_rcond = kEpsilon) {
   const Eigen::Index n = u.cols();
   const lapack::Lu lu(Eigen::MatrixXd(u.topRows(n).transpose()));
-  if (lu.rcond() < kEpsilon) {
+  if (lu.rcond() < least_rcond) {
     raw.status = RiccatiStatus::no_graph_subspace;
     return raw;
   }
@@ -91,7 +98,8 @@ RawRiccati care_by_schur(const ReducedRiccati& p) {
   dd << d, d.cwiseInverse();
   h = dd.cwiseInverse().asDiagonal() * h * dd.asDiagonal();
 
-  const lapack::Schur schur = lapack::schur(h, [](Complex s) { return s.real() < 0.0; });
+  const auto stable = [](Complex s) { return s.real() < 0.0; };
+  lapack::Schur schur = lapack::schur(h);
   RawRiccati raw;
   raw.axis_distance = std::numeric_limits<double>::infinity();
   const double floor = kEpsilon * h.norm();
@@ -102,11 +110,21 @@ RawRiccati care_by_schur(const ReducedRiccati& p) {
       raw.axis_frequency = std::abs(s.imag());
     }
   }
-  if (schur.selected != n || raw.axis_distance < kAxis) {
+  if ((schur.values.real().array() < 0.0).count() != n || raw.axis_distance < kAxis) {
     raw.status = RiccatiStatus::axis_eigenvalues;
     return raw;
   }
-  raw = from_subspace(schur.U.leftCols(n), raw);
+  RawRiccati found = raw;
+  found.status = RiccatiStatus::no_graph_subspace;
+  if (2 * n >= kEigenvectorOrder)
+    found = from_subspace(lapack::eigenvector_basis(schur, stable), raw, kBasisCondition);
+  if (found.status != RiccatiStatus::solved) {
+    lapack::reorder(schur, stable);
+    found = raw;
+    if (schur.selected != n) found.status = RiccatiStatus::axis_eigenvalues;
+    if (schur.selected == n) found = from_subspace(schur.U.leftCols(n), raw);
+  }
+  raw = found;
   if (raw.status == RiccatiStatus::solved)
     raw.X = r * (d.cwiseInverse().asDiagonal() * raw.X * d.cwiseInverse().asDiagonal());
   return raw;

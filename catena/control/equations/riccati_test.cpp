@@ -63,6 +63,45 @@ TEST(Care, Carex) {
   }
 }
 
+// Large problems take X from eigenvectors where these are well conditioned, else from the reordered
+// Schur form; both against the equation and the doubling route.
+TEST(Care, LargeProblems) {
+  RandomNumbers random(23);
+  const int n = 80, m = 20;
+  MatrixXd modes = MatrixXd::Zero(n, n);
+  for (int k = 0; k < n; k += 2) {
+    const double w = 1.0 + k;
+    modes(k, k + 1) = w, modes(k + 1, k) = -w, modes(k + 1, k + 1) = -0.02 * w;
+  }
+  // Chains of equal poles: no basis of eigenvectors.
+  MatrixXd chains = -MatrixXd::Identity(n, n);
+  for (int k = 0; k + 1 < n; ++k) chains(k, k + 1) = (k + 1) % 8 == 0 ? 0.0 : 1.0;
+  const MatrixXd unstable = random.matrix(n, n);
+  for (const MatrixXd& a : {modes, chains, unstable}) {
+    const MatrixXd b = random.matrix(n, m), c = random.matrix(m, n), q = c.transpose() * c;
+    const RiccatiSolution s = care(a, b, q, MatrixXd::Identity(m, m));
+    const MatrixXd xa = s.X * a, xb = s.X * b;
+    const MatrixXd defect = xa + xa.transpose() - xb * xb.transpose() + q;
+    EXPECT_LT(defect.norm(), 1e-11 * (2.0 * xa.norm() + xb.squaredNorm() + q.norm()));
+    EXPECT_LT(lapack::eigenvalues(MatrixXd(a - b * s.K)).real().maxCoeff(), 0.0);
+    const RiccatiSolution other =
+        care({a, b, q, MatrixXd::Identity(m, m)}, {.route = RiccatiRoute::doubling});
+    expect_near(s.X, other.X, 1e-8);
+  }
+}
+
+TEST(Care, EigenvectorBasisIsInvariant) {
+  RandomNumbers random(24);
+  const MatrixXd a = random.matrix(30, 30);
+  const auto stable = [](std::complex<double> s) { return s.real() < 0.0; };
+  const lapack::Schur schur = lapack::schur(a);
+  const MatrixXd u = lapack::eigenvector_basis(schur, stable);
+  EXPECT_EQ(u.cols(), (schur.values.real().array() < 0.0).count());
+  const MatrixXd inside = lapack::least_squares(u, a * u);
+  EXPECT_LT((a * u - u * inside).norm(), 1e-11 * a.norm());
+  EXPECT_LT(lapack::eigenvalues(inside).real().maxCoeff(), 0.0);
+}
+
 // darex [Benner, Laub & Mehrmann 1995].
 TEST(Dare, Darex) {
   const MatrixXd one = MatrixXd::Identity(1, 1);

@@ -50,6 +50,10 @@ using Select = std::function<bool(std::complex<double>)>;
 Schur schur(const Eigen::MatrixXd& a, const Select& first = {});
 // Brings the accepted eigenvalues of a Schur form to the front (dtrsen).
 void reorder(Schur& schur, const Select& first);
+// A basis of the invariant subspace of the accepted eigenvalues: their eigenvectors, a pair's real
+// and imaginary part as two columns (dtrevc3). A tenth of the time of reorder for a half of the
+// eigenvalues, but as well conditioned as the eigenvectors are.
+Eigen::MatrixXd eigenvector_basis(const Schur& schur, const Select& accepted);
 
 // A = Q S Zᵀ, B = Q T Zᵀ, S upper quasi-triangular, T upper triangular (dgges). The eigenvalues
 // are alpha/beta; beta = 0: infinite.

@@ -69,6 +69,29 @@ void reorder(Schur& schur, const Select& first) {
   assemble(re, im, schur.values);
 }
 
+Eigen::MatrixXd eigenvector_basis(const Schur& schur, const Select& accepted) {
+  const Eigen::Index n = schur.T.rows();
+  if (n == 0) return {};
+  const OneThread one;
+  const Eigen::VectorXd im = schur.values.imag();
+  int count = 0;
+  std::vector<lapack_logical> mark = marks(
+      n, [&](Eigen::Index j) { return accepted(schur.values[j]); }, im, count);
+  if (count == 0) return {n, 0};
+  Eigen::MatrixXd vectors(n, count);
+  const lapack_int order = size(n), columns = size(count), one_row = 1;
+  constexpr lapack_int kBlock = 64;
+  const lapack_int work_size = order * (1 + 2 * kBlock);
+  Eigen::VectorXd work(work_size);
+  double none = 0.0;
+  lapack_int found = 0, info = 0;
+  LAPACK_dtrevc3("R", "S", mark.data(), &order, schur.T.data(), &order, &none, &one_row,
+                 vectors.data(), &order, &columns, &found, work.data(), &work_size, &info);
+  require_success(info, "dtrevc3");
+  for (Eigen::Index j = 0; j < vectors.cols(); ++j) vectors.col(j).normalize();
+  return multiply(schur.U, vectors);
+}
+
 Schur schur(const Eigen::MatrixXd& a, const Select& first) {
   require_square_and_finite(a, "Schur form");
   const Eigen::Index n = a.rows();
