@@ -6,6 +6,7 @@
 
 #include "catena/base/dense.h"
 #include "catena/base/index.h"
+#include "catena/constraints/cone_islands.h"
 #include "catena/dynamics/multipliers/semidefinite.h"
 
 namespace catena {
@@ -29,7 +30,8 @@ constexpr double kMostCompliance = 1e3;
 constexpr int kMostNewtonSteps = 25;
 constexpr int kMostShortenings = 4;
 // Sweeps before the first attempt of Newton's method after the one from the guess; each attempt has
-// twice as many as the one before. From kHalfFrom on they go only half as far: that ends cycles.
+// twice as many as the one before. From kHalfFrom on they go only half as far, which ends cycles,
+// and kConeGood is enough.
 constexpr int kFirstSweeps = 20;
 constexpr int kMostAttempts = 7;
 constexpr int kHalfFrom = 3;
@@ -40,9 +42,15 @@ constexpr double kProximalWeights[] = {1e-2, 1e-4, 1e-6};
 constexpr int kMostProximal = 40;
 // The function of Newton's method weighs motions against impulses by 1/W times one of these: where
 // it cycles with one of them, another may do.
-constexpr double kStiffnesses[] = {1.0, 0.1, 10.0};
+constexpr double kOtherStiffnesses[] = {0.1, 10.0};
 // What Newton's method aims at, as a fraction of the load; kConeSolved is enough.
 constexpr double kAim = 1e-13;
+// What is enough, as a fraction of the load, where kConeSolved is not reached soon: for redundant
+// contacts that are about to slip, whose share of the load hangs on the compliance alone. Of
+// problems of more rows than kFewRows, for which more attempts would take long, less is enough.
+constexpr double kConeGood = 1e-8;
+constexpr double kConeUsable = 1e-7;
+constexpr int kFewRows = 36;
 
 // The blocks that are no equalities, with those eliminated: u = s p + b.
 class ConeSolver {
@@ -62,6 +70,10 @@ class ConeSolver {
     eliminate();
   }
 
+  // What stopping the motion would take; of all islands the same.
+  double stop_load() const { return stop_load_; }
+  void set_stop_load(double load) { stop_load_ = load; }
+
   ConeSolution run(const VectorXd& guess) {
     ConeSolution result;
     const Index m = size();
@@ -69,26 +81,39 @@ class ConeSolver {
     if (guess.size() == problem_.b.size()) start = guess(rows_);
     best_ = VectorXd::Zero(m);
     best_residual_ = std::numeric_limits<double>::infinity();
+    const double usable = m <= kFewRows ? kConeGood : kConeUsable;
     if (m > 0) {
       p_ = start;
       newton(result.steps);
-      if (best_residual_ > kConeSolved) {
-        p_ = start;
-        int sweeps = kFirstSweeps;
-        for (int attempt = 0; attempt < kMostAttempts && best_residual_ > kConeSolved; ++attempt) {
-          sweep(sweeps, attempt < kHalfFrom ? 1.0 : 0.5, result.sweeps);
-          const VectorXd from = p_;
-          for (const double stiffness : kStiffnesses) {
-            newton(result.steps, stiffness);
-            p_ = from;
-            if (best_residual_ <= kConeSolved) break;
-          }
-          sweeps *= 2;
+      for (const double stiffness : kOtherStiffnesses)
+        if (best_residual_ > kConeSolved) {
+          p_ = start;
+          newton(result.steps, stiffness);
         }
-        if (best_residual_ > kConeSolved) raise_friction(result);
-        for (const double weight : kProximalWeights)
-          if (best_residual_ > kConeSolved) approach(weight, result);
+      if (best_residual_ > kConeSolved) p_ = start;
+      int sweeps = kFirstSweeps;
+      for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+        if (best_residual_ <= (attempt < kHalfFrom ? kConeSolved : usable)) break;
+        // Cycles of sweeps and of Newton's method are rarely those of proximal points.
+        if (attempt == kHalfFrom) {
+          const VectorXd from = p_;
+          for (const double weight : kProximalWeights)
+            if (best_residual_ > kConeGood) approach(weight, result);
+          if (best_residual_ <= usable) break;
+          p_ = from;
+        }
+        sweep(sweeps, attempt < kHalfFrom ? 1.0 : 0.5, result.sweeps);
+        const VectorXd from = p_;
+        newton(result.steps);
+        p_ = from;
+        for (const double stiffness : kOtherStiffnesses) {
+          if (best_residual_ <= kConeSolved) break;
+          newton(result.steps, stiffness);
+          p_ = from;
+        }
+        sweeps *= 2;
       }
+      if (best_residual_ > usable) raise_friction(result);
     } else {
       best_residual_ = 0.0;
     }
@@ -107,7 +132,7 @@ class ConeSolver {
     const VectorXd b = b_;
     const VectorXd more = weight * s.diagonal();
     VectorXd p = best_;
-    for (int k = 0; k < kMostProximal && best_residual_ > kConeSolved; ++k) {
+    for (int k = 0; k < kMostProximal && best_residual_ > kConeGood; ++k) {
       const VectorXd best = best_;
       const double residual = best_residual_;
       s_ = s;
@@ -237,62 +262,144 @@ class ConeSolver {
     return true;
   }
 
-  // The laws as a function that is zero where they hold, in units of impulse; its derivative.
-  void evaluate(const VectorXd& u, VectorXd& f, MatrixXd* slope) const {
+  // What the laws ask of a block at p_: its impulse is known, its motion is zero, or it slides.
+  enum class Way : std::uint8_t { known, held, slides };
+  struct Aim {
+    Way way = Way::known;
+    Vector2d along = Vector2d::Zero();  // friction of what slides
+    double part = 0.0;                  // the cone's radius over what sticking would need, below 1
+  };
+
+  // The laws as a function that is zero where they hold, in units of impulse.
+  void evaluate(const VectorXd& u, VectorXd& f, std::vector<Aim>* aims = nullptr) const {
     f.resize(size());
-    if (slope != nullptr) slope->setZero(size(), size());
-    for (const ConeProblem::Block& block : blocks_) {
-      if (block.law == Law::bounded)
-        evaluate_bounded(block, u, f, slope);
-      else
-        evaluate_cone(block, u, f, slope);
+    if (aims != nullptr) aims->resize(blocks_.size());
+    for (std::size_t k = 0; k < blocks_.size(); ++k) {
+      const Aim aim = blocks_[k].law == Law::bounded ? evaluate_bounded(blocks_[k], u, f)
+                                                     : evaluate_cone(blocks_[k], u, f);
+      if (aims != nullptr) (*aims)[k] = aim;
     }
   }
 
-  void evaluate_bounded(const ConeProblem::Block& block, const VectorXd& u, VectorXd& f,
-                        MatrixXd* slope) const {
+  Aim evaluate_bounded(const ConeProblem::Block& block, const VectorXd& u, VectorXd& f) const {
     const Index r = block.row;
     const double wanted = p_[r] - step_[r] * u[r];
-    const double bound = wanted <= block.least ? block.least : block.most;
     if (wanted <= block.least || wanted >= block.most) {
-      f[r] = p_[r] - bound;
-      if (slope != nullptr) (*slope)(r, r) = 1.0;
-    } else {
-      f[r] = step_[r] * u[r];
-      if (slope != nullptr) slope->row(r) = step_[r] * s_.row(r);
+      f[r] = p_[r] - (wanted <= block.least ? block.least : block.most);
+      return {};
     }
+    f[r] = step_[r] * u[r];
+    return {.way = Way::held};
   }
 
-  void evaluate_cone(const ConeProblem::Block& block, const VectorXd& u, VectorXd& f,
-                     MatrixXd* slope) const {
+  Aim evaluate_cone(const ConeProblem::Block& block, const VectorXd& u, VectorXd& f) const {
     const Index r = block.row;
     const double pressed = p_[r] - step_[r] * u[r];
     if (!(pressed > 0.0)) {
       f.segment<3>(r) = p_.segment<3>(r);
-      if (slope != nullptr) slope->block<3, 3>(r, r).setIdentity();
-      return;
+      return {};
     }
     f[r] = step_[r] * u[r];
-    if (slope != nullptr) slope->row(r) = step_[r] * s_.row(r);
     const double st = step_[r + 1];
     const Vector2d tangent = p_.segment<2>(r + 1);
     const Vector2d wanted = tangent - st * u.segment<2>(r + 1);
     const double most = block.friction * pressed, reach = wanted.norm();
     if (reach <= most) {
       f.segment<2>(r + 1) = st * u.segment<2>(r + 1);
-      if (slope != nullptr) slope->middleRows<2>(r + 1) = st * s_.middleRows<2>(r + 1);
-      return;
+      return {.way = Way::held};
     }
     const Vector2d along = wanted / reach;
     f.segment<2>(r + 1) = tangent - most * along;
-    if (slope == nullptr) return;
-    // d(most along) = along μ d(pressed) + (most / reach) (1 − along alongᵀ) d(wanted).
-    const Eigen::Matrix2d across =
-        (most / reach) * (Eigen::Matrix2d::Identity() - along * along.transpose());
-    slope->middleRows<2>(r + 1) =
-        block.friction * step_[r] * along * s_.row(r) + st * across * s_.middleRows<2>(r + 1);
-    slope->block<2, 2>(r + 1, r + 1) += Eigen::Matrix2d::Identity() - across;
-    slope->block<2, 1>(r + 1, r) -= block.friction * along;
+    return {.way = Way::slides, .along = along, .part = most / reach};
+  }
+
+  // Newton's step: f + f' way = 0, f' the derivative of the laws at p_. Solved for the impulses of
+  // what is held, and of what slides for those of its normal and across its slip alone: the impulse
+  // along a slip a is μ times the normal one, all others are known,
+  //
+  //   u_n + S_n way = 0,   way_a = μ way_n + μ u_n/S_nn − f_a,
+  //   (1 − κ) way_c + κ (S_c way)/S_tt = −f_c       across, κ = part
+  VectorXd newton_way(const VectorXd& u, const VectorXd& f, const std::vector<Aim>& aims) const {
+    VectorXd way = VectorXd::Zero(size());
+    std::vector<Unknown> unknowns;
+    bool all_held = problem_.symmetric;
+    for (std::size_t k = 0; k < blocks_.size(); ++k) {
+      const Index r = blocks_[k].row, rows = blocks_[k].law == Law::cone ? 3 : 1;
+      const Aim& aim = aims[k];
+      if (aim.way == Way::known) {
+        way.segment(r, rows) = -f.segment(r, rows);
+      } else if (aim.way == Way::held) {
+        for (Index i = r; i < r + rows; ++i)
+          unknowns.push_back({.row = i, .wanted = -u[i], .scale = step_[i]});
+      } else {
+        const double mu = blocks_[k].friction;
+        const Vector2d a = aim.along, across(-a[1], a[0]), ft = f.segment<2>(r + 1);
+        unknowns.push_back(
+            {.row = r, .wanted = -u[r], .scale = step_[r], .along = r + 1, .at = mu * a});
+        way.segment<2>(r + 1) = (mu * step_[r] * u[r] - a.dot(ft)) * a;
+        if (aim.part > 0.0) {
+          all_held = false;
+          const double scale = aim.part * step_[r + 1];
+          unknowns.push_back({.row = -1,
+                              .wanted = -across.dot(ft) / scale,
+                              .scale = scale,
+                              .own = (1.0 - aim.part) / scale,
+                              .along = r + 1,
+                              .at = across});
+        } else {
+          way.segment<2>(r + 1) -= across.dot(ft) * across;
+        }
+      }
+    }
+    if (unknowns.empty()) return way;
+    const auto count = static_cast<Index>(unknowns.size());
+    const VectorXd from_known = s_ * way;
+    MatrixXd a(count, count);
+    VectorXd right(count), column(size());
+    for (Index j = 0; j < count; ++j) {
+      const Unknown& x = unknowns[index(j)];
+      if (x.row >= 0)
+        column = s_.col(x.row);
+      else
+        column.setZero();
+      if (x.along >= 0) column += x.at[0] * s_.col(x.along) + x.at[1] * s_.col(x.along + 1);
+      for (Index i = 0; i < count; ++i) a(i, j) = unknowns[index(i)].measure(column);
+      a(j, j) += x.own;
+      right[j] = x.wanted - x.measure(from_known);
+    }
+    const VectorXd found = solve_scaled(a, right, unknowns, all_held);
+    for (Index j = 0; j < count; ++j) {
+      const Unknown& x = unknowns[index(j)];
+      if (x.row >= 0) way[x.row] += found[j];
+      if (x.along >= 0) way.segment<2>(x.along) += found[j] * x.at;
+    }
+    return way;
+  }
+
+  // One unknown of Newton's step, and its equation S_row way (or across: of two rows) = wanted.
+  struct Unknown {
+    Index row = -1;  // of what it pushes along; −1: across a slip alone
+    double wanted = 0.0;
+    double scale = 1.0;  // of the equation, to impulses
+    double own = 0.0;    // on the diagonal
+    Index along = -1;    // the first of the two tangents that it pushes along, by `at`
+    Vector2d at = Vector2d::Zero();
+    double measure(const VectorXd& motion) const {
+      return row >= 0 ? motion[row] : at.dot(motion.segment<2>(along));
+    }
+  };
+
+  static VectorXd solve_scaled(MatrixXd& a, VectorXd& right, const std::vector<Unknown>& unknowns,
+                               bool definite) {
+    if (definite) {
+      const Cholesky factor(a);
+      if (factor.succeeded()) return factor.solve(right);
+    }
+    for (Index i = 0; i < a.rows(); ++i) {
+      a.row(i) *= unknowns[index(i)].scale;
+      right[i] *= unknowns[index(i)].scale;
+    }
+    return Lu(a).solve(right);
   }
 
   double load() const {
@@ -306,7 +413,7 @@ class ConeSolver {
     VectorXd f;
     const VectorXd in_use = step_;
     step_ = step;
-    evaluate(u, f, nullptr);
+    evaluate(u, f);
     step_ = in_use;
     const double scale = load();
     const double residual = scale > 0.0 ? f.lpNorm<Eigen::Infinity>() / scale : 0.0;
@@ -328,12 +435,12 @@ class ConeSolver {
   void newton_steps(int& steps, const VectorXd& step) {
     VectorXd u = s_ * p_ + b_;
     VectorXd f;
-    MatrixXd slope;
-    evaluate(u, f, &slope);
+    std::vector<Aim> aims;
+    evaluate(u, f, &aims);
     double residual = judge(u, step);
     for (int k = 0; k < kMostNewtonSteps && residual > kAim; ++k) {
       ++steps;
-      const VectorXd way = -Lu(slope).solve(f);
+      const VectorXd way = newton_way(u, f, aims);
       if (!way.allFinite()) return;
       const VectorXd from = p_;
       const double before = f.squaredNorm();
@@ -342,14 +449,14 @@ class ConeSolver {
         p_ = from + part * way;
         u.noalias() = s_ * p_;
         u += b_;
-        evaluate(u, f, nullptr);
+        evaluate(u, f);
         if (f.squaredNorm() < before || shorter == kMostShortenings) break;
         part *= 0.5;
       }
       const double now = judge(u, step);
       if (!(f.squaredNorm() < before)) return;  // rounding, or a cycle
       residual = now;
-      if (residual > kAim) evaluate(u, f, &slope);
+      if (residual > kAim) evaluate(u, f, &aims);
     }
   }
 
@@ -443,7 +550,7 @@ class ConeSolver {
     result.residual = best_residual_;
     if (size() == 0) return;
     VectorXd f;
-    evaluate(s_ * p_ + b_, f, nullptr);
+    evaluate(s_ * p_ + b_, f);
     double most = -1.0;
     for (std::size_t k = 0; k < blocks_.size(); ++k) {
       const double own =
@@ -468,7 +575,33 @@ class ConeSolver {
 }  // namespace
 
 ConeSolution solve(const ConeProblem& problem, const VectorXd& guess) {
-  return ConeSolver(problem).run(guess);
+  const std::vector<ConeIsland> islands = divide_into_islands(problem);
+  if (islands.empty()) return ConeSolver(problem).run(guess);
+  std::vector<ConeSolver> solvers;
+  solvers.reserve(islands.size());
+  double stop_load = 0.0;
+  for (const ConeIsland& own : islands) {
+    solvers.emplace_back(own.problem);
+    stop_load = std::max(stop_load, solvers.back().stop_load());
+  }
+  ConeSolution result;
+  result.impulse = VectorXd::Zero(problem.b.size());
+  result.motion = problem.b;
+  for (std::size_t k = 0; k < islands.size(); ++k) {
+    const ConeIsland& own = islands[k];
+    solvers[k].set_stop_load(stop_load);
+    VectorXd start;
+    if (guess.size() == problem.b.size()) start = guess(own.rows);
+    const ConeSolution part = solvers[k].run(start);
+    result.impulse(own.rows) = part.impulse;
+    result.motion(own.rows) = part.motion;
+    if (part.residual >= result.residual && part.worst >= 0)
+      result.worst = own.blocks[index(part.worst)];
+    result.residual = std::max(result.residual, part.residual);
+    result.sweeps += part.sweeps;
+    result.steps += part.steps;
+  }
+  return result;
 }
 
 }  // namespace catena

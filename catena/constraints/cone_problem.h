@@ -8,15 +8,16 @@
 //             (a stop: 0 ≤ p; dry friction: |p| ≤ its level times the step)
 //   cone      rows (n, t, t): 0 ≤ u_n ⊥ p_n ≥ 0, |p_t| ≤ μ p_n, p_t = −μ p_n u_t/|u_t| if u_t ≠ 0
 //
-// Equalities are eliminated first, with the rank (SemidefiniteSolver). The rest is solved by
-// Newton's method on the projections onto the cones (Alart and Curnier's function) from the
-// impulses that are given; where that fails, by sweeps of block Gauss-Seidel with an exact
-// solution of every contact, and Newton's method again. The diagonal of what is left is regularized
-// by kRegularized of W's largest for contacts, so that redundant ones share their load as if all
-// had the same small compliance.
+// Islands are solved one by one (cone_islands.h). Equalities are eliminated first, with the rank
+// (SemidefiniteSolver). The rest is solved by Newton's method on the projections onto the cones
+// (Alart and Curnier's function) from the impulses that are given; where that fails, by sweeps of
+// block Gauss-Seidel with an exact solution of every contact, and Newton's method again. The
+// diagonal of what is left is regularized by kRegularized of W's largest for contacts, so that
+// redundant ones share their load as if all had the same small compliance.
 //
 // There is always an answer: the best impulses that were found, with what is left of the laws.
-// O(n³) in the number of rows. References: [Alart & Curnier 1991], [Jourdan, Alart & Jean 1998].
+// O(n³) in the number of rows of an island that stick or slide. References: [Alart & Curnier 1991],
+// [Jourdan, Alart & Jean 1998].
 #pragma once
 
 #include <cstdint>

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "catena/constraints/bounded_problem.h"
+#include "catena/constraints/cone_islands.h"
 
 namespace catena {
 namespace {
@@ -167,6 +168,46 @@ TEST(ConeProblem, AgreesWithPivotsWithoutCones) {
     const double scale = bounded.b.lpNorm<Eigen::Infinity>();
     EXPECT_LT((s.motion - pivots.motion).lpNorm<Eigen::Infinity>(), 1e-6 * scale) << trial;
   }
+}
+
+// Two blocks on a plane whose rows are interleaved are two islands, and each moves as it does
+// alone; an equality between them joins them.
+TEST(ConeProblem, IslandsAreProblemsOfTheirOwn) {
+  ConeProblem problem;
+  problem.blocks = {{.law = Law::cone, .row = 0, .friction = 0.5},
+                    {.law = Law::bounded, .row = 3},
+                    {.law = Law::cone, .row = 4, .friction = 0.2},
+                    {.law = Law::bounded, .row = 7}};
+  const double mass[2] = {2.0, 5.0};
+  problem.w = MatrixXd::Zero(8, 8);
+  for (int k = 0; k < 2; ++k) {
+    problem.w.block<3, 3>(4 * k, 4 * k).setIdentity();
+    problem.w.block<3, 3>(4 * k, 4 * k) /= mass[k];
+    // A wall that stops the first tangent of the other block.
+    const int wall = 4 * (1 - k) + 3;
+    problem.w(wall, wall) = problem.w(4 * k + 1, wall) = problem.w(wall, 4 * k + 1) = 1.0 / mass[k];
+  }
+  problem.b = VectorXd::Zero(8);
+  problem.b << -1.0, -3.0, 0.7, -2.0, -1.5, -2.0, 0.0, -3.0;
+  EXPECT_EQ(divide_into_islands(problem).size(), 2U);
+  const ConeSolution s = solve(problem);
+  EXPECT_LT(s.residual, kConeSolved);
+  EXPECT_LT(violation(problem, s), 1e-8);
+  // The walls stop both; friction takes the tangents across, as far as it goes.
+  EXPECT_NEAR(s.impulse[0], 2.0, 1e-9);
+  EXPECT_NEAR(s.impulse[4], 7.5, 1e-9);
+  EXPECT_NEAR(s.motion[1], 0.0, 1e-9);
+  EXPECT_NEAR(s.motion[5], 0.0, 1e-9);
+  // A row that both blocks obey.
+  problem.blocks.push_back({.law = Law::equal, .row = 8});
+  problem.w.conservativeResizeLike(MatrixXd::Zero(9, 9));
+  problem.w(8, 8) = 1.0 / mass[0] + 1.0 / mass[1];
+  problem.w(2, 8) = problem.w(8, 2) = 1.0 / mass[0];
+  problem.w(6, 8) = problem.w(8, 6) = -1.0 / mass[1];
+  problem.b.conservativeResize(9);
+  problem.b[8] = 0.7;
+  EXPECT_TRUE(divide_into_islands(problem).empty());
+  EXPECT_NEAR(solve(problem).motion[8], 0.0, 1e-9);
 }
 
 // A stop at a freedom that an equality holds, and contradictory equalities: an answer, no NaN.

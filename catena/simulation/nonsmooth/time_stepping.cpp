@@ -18,15 +18,15 @@ namespace {
 // Rounds of the midpoint rule, and the change of velocities (of the largest, at least 1) that ends
 // them: a further round would change less by a factor h times the rates of the forces.
 constexpr int kMostRounds = 10;
-constexpr double kRoundsEnd = 1e-6;
-// An element is stiff if its implicit part changes the velocity of its freedom by more than this
-// part within a step.
-constexpr double kStiff = 0.02;
+constexpr double kRoundsEnd = 1e-7;
 // The energy that the midpoint rule misses is restored as soon as it is at most this part of the
 // kinetic one.
 constexpr double kMostRestored = 1e-2;
-// Of an implicit element (its compliance is finite).
-constexpr double kLeastSlope = 1e-30;
+// A step that misses more than this part of the energy is divided, at most to
+// this part of it: in all 1e-6 of the energy in a second is missed, of which most falls to few
+// steps.
+constexpr double kMostMissed = 2e-8;
+constexpr double kLeastEnergyPart = 1.0 / 16.0;
 // Slip of a contact is creep if its friction is this much within its cone.
 constexpr double kWithinCone = 0.999;
 // One that carries less than this part of the largest impulse does not stick: the laws are solved
@@ -47,6 +47,7 @@ TimeStepping::TimeStepping(Equations& equations, StopsAndFriction& stops,
                                                     mechanism_, actions, equations.forces())),
       constrained_(own_ ? own_.get() : equations.constrained()),
       set_(constrained_->set()),
+      flight_(mechanism_),
       meter_(mechanism_) {
   const std::size_t n = index(mechanism_.freedoms());
   joint_.resize(n);
@@ -107,220 +108,7 @@ void TimeStepping::begin() {
   fresh_ = true;
 }
 
-// ---- What takes part. ----
-
-double TimeStepping::stop_gap(const StopsAndFriction::Stop& stop, int side,
-                              const State& state) const {
-  const double q = state.q[stop.coordinate];
-  return side < 0 ? q - stop.lower : stop.upper - q;
-}
-
-// Once, at the first position: which of the elements that could be stiff are.
-void TimeStepping::choose_stiff() {
-  std::vector<int> candidates;
-  for (int f = 0; f < mechanism_.freedoms(); ++f) {
-    stiff_[index(f)] = 0;
-    const int lock = constrained_->lock_of_freedom(f);
-    if (lock < 0 || equations_.prescribed(f)) continue;
-    if (!(joint_[index(f)].implicit(1.0) + controlled_[index(f)].implicit(1.0) > 0.0)) continue;
-    candidates.push_back(f);
-    set_.activate_row(lock);
-  }
-  if (candidates.empty()) return;
-  const double h = settings_.step;
-  set_.dynamics().form_at(state_, set_.workspace());
-  const Eigen::MatrixXd& w = set_.dynamics().constraints().matrix();
-  for (const int f : candidates) {
-    const int row = set_.first_row(constrained_->lock_of_freedom(f));
-    const double c = joint_[index(f)].implicit(h) + controlled_[index(f)].implicit(h);
-    if (c * w(row, row) > kStiff) stiff_[index(f)] = 1;
-  }
-}
-
-void TimeStepping::find_touching() {
-  set_.look(state_);
-  for (std::size_t k = 0; k < contacts_.size(); ++k) {
-    const double gap = set_.contact_gap(contacts_[k]);
-    const bool pushed = contact_force_[k][0] > 0.0;
-    touches_[k] = gap <= (pushed ? kHovers : kTouches) ? 1 : 0;
-    if (touches_[k] == 0) contact_force_[k].setZero();
-  }
-  for (std::size_t k = 0; k < stops_.stops().size(); ++k) {
-    const StopsAndFriction::Stop& stop = stops_.stops()[k];
-    const double lower = stop_gap(stop, -1, state_), upper = stop_gap(stop, 1, state_);
-    if (stop.outside != 0 && lower >= 0.0 && upper >= 0.0) stops_.came_inside(static_cast<int>(k));
-    const int outside = stops_.stops()[k].outside;
-    stop_lower_[k] = outside >= 0 && lower <= (lower_force_[k] > 0.0 ? kHovers : kTouches) ? 1 : 0;
-    stop_upper_[k] = outside <= 0 && upper <= (upper_force_[k] > 0.0 ? kHovers : kTouches) ? 1 : 0;
-    if (stop_lower_[k] == 0) lower_force_[k] = 0.0;
-    if (stop_upper_[k] == 0) upper_force_[k] = 0.0;
-  }
-}
-
-// Switches the rows of what takes part on.
-void TimeStepping::use_rows() {
-  for (std::size_t k = 0; k < contacts_.size(); ++k) {
-    const ContactMode mode = touches_[k] != 0 ? ContactMode::sticking : ContactMode::apart;
-    if (set_.mode(contacts_[k]) == mode) continue;
-    set_.set_mode(contacts_[k], mode);
-    formed_ = false;
-  }
-  for (int f = 0; f < mechanism_.freedoms(); ++f)
-    row_wanted_[index(f)] = stiff_[index(f)] != 0 || equations_.friction().acts_at(f) ? 1 : 0;
-  for (std::size_t k = 0; k < stops_.stops().size(); ++k)
-    if (stop_lower_[k] != 0 || stop_upper_[k] != 0)
-      row_wanted_[index(stops_.stops()[k].freedom)] = 1;
-  for (int f = 0; f < mechanism_.freedoms(); ++f) {
-    const int lock = constrained_->lock_of_freedom(f);
-    if (lock < 0 || equations_.prescribed(f)) continue;
-    if (set_.active(lock) != (row_wanted_[index(f)] != 0)) formed_ = false;
-    if (row_wanted_[index(f)] != 0)
-      set_.activate_row(lock);
-    else if (set_.active(lock))
-      set_.release(lock);
-  }
-}
-
-void TimeStepping::add_item(Item::Kind kind, int which, int row, int sense,
-                            ConeProblem::Block block) {
-  block.row = static_cast<int>(row_of_.size());
-  items_.push_back({kind, which, row, sense, block.row});
-  problem_.blocks.push_back(block);
-  for (int r = 0; r < (block.law == ConeProblem::Law::cone ? 3 : 1); ++r) {
-    row_of_.push_back(row + r);
-    sense_of_.push_back(sense);
-  }
-}
-
-void TimeStepping::list_equalities() {
-  using Kind = Item::Kind;
-  const TreeConstraints& c = set_.dynamics().constraints();
-  for (int k = 0; k < set_.dynamics().closures(); ++k)
-    for (int r = 0; c.active(k) && r < c.row_count(k); ++r)
-      if (const int row = c.first_row(k) + r; !c.left_out(row))
-        add_item(Kind::equal, -1, row, 1, {});
-  for (int i = 0; i < set_.count(); ++i) {
-    const ConstraintSet::Kind kind = set_.kind(i);
-    if (!set_.active(i) || kind == ConstraintSet::Kind::contact) continue;
-    const bool own = kind == ConstraintSet::Kind::lock &&
-                     constrained_->lock_of_freedom(set_.locked_freedom(i)) == i;
-    if (own && equations_.prescribed(set_.locked_freedom(i)))
-      add_item(Kind::motion, set_.locked_freedom(i), set_.first_row(i), 1, {});
-    else if (!own)
-      for (int r = 0; r < set_.row_count(i); ++r)
-        add_item(Kind::equal, i, set_.first_row(i) + r, 1, {});
-  }
-}
-
-// After the rows have their places. `impact`: dry friction and dampers have no time to act.
-void TimeStepping::list_items(bool impact) {
-  using Kind = Item::Kind;
-  using Law = ConeProblem::Law;
-  items_.clear();
-  problem_.blocks.clear();
-  row_of_.clear();
-  sense_of_.clear();
-  problem_.symmetric = set_.dynamics().constraints().ideal();
-  list_equalities();
-  for (int f = 0; f < mechanism_.freedoms() && !impact; ++f) {
-    if (row_wanted_[index(f)] == 0 || constrained_->lock_of_freedom(f) < 0) continue;
-    const int row = set_.first_row(constrained_->lock_of_freedom(f));
-    if (stiff_[index(f)] != 0) add_item(Kind::stiff, f, row, 1, {});
-    if (equations_.friction().acts_at(f) && !equations_.prescribed(f))
-      add_item(Kind::friction, f, row, 1, {.law = Law::bounded});
-  }
-  for (std::size_t k = 0; k < stops_.stops().size(); ++k) {
-    if (stop_lower_[k] == 0 && stop_upper_[k] == 0) continue;
-    const int row = set_.first_row(constrained_->lock_of_freedom(stops_.stops()[k].freedom));
-    const int which = static_cast<int>(k);
-    if (stop_lower_[k] != 0) add_item(Kind::stop, which, row, 1, {.law = Law::bounded});
-    if (stop_upper_[k] != 0) add_item(Kind::stop, which, row, -1, {.law = Law::bounded});
-  }
-  for (std::size_t k = 0; k < contacts_.size(); ++k)
-    if (touches_[k] != 0)
-      add_item(Kind::contact, static_cast<int>(k), set_.first_row(contacts_[k]), 1,
-               {.law = Law::cone, .friction = set_.contact(contacts_[k]).friction});
-  const auto n = static_cast<Eigen::Index>(row_of_.size());
-  problem_.w.resize(n, n);
-  problem_.b.resize(n);
-  const Eigen::MatrixXd& w = set_.dynamics().constraints().matrix();
-  for (Eigen::Index j = 0; j < n; ++j)
-    for (Eigen::Index i = 0; i < n; ++i)
-      problem_.w(i, j) =
-          sense_of_[index(i)] * sense_of_[index(j)] * w(row_of_[index(i)], row_of_[index(j)]);
-}
-
 // ---- One part of a step. ----
-
-void TimeStepping::assemble(double h, const Eigen::VectorXd& acceleration,
-                            const Eigen::VectorXd& guess) {
-  const Eigen::VectorXd& right = set_.dynamics().right_side();
-  const auto settings = mechanism_.freedom_settings();
-  for (Eigen::Index k = 0; k < problem_.b.size(); ++k)
-    problem_.b[k] = sense_of_[index(k)] * (u0_[row_of_[index(k)]] + h * right[row_of_[index(k)]]);
-  guess_.setZero(problem_.b.size());
-  for (std::size_t k = 0; k < items_.size(); ++k) {
-    const Item& item = items_[k];
-    ConeProblem::Block& block = problem_.blocks[k];
-    switch (item.kind) {
-      case Item::Kind::equal:
-        break;
-      case Item::Kind::motion:
-        problem_.b[item.first] =
-            state_.v[item.which] + h * acceleration[item.which] - target_[item.which];
-        break;
-      case Item::Kind::stiff:
-        block.compliance = 1.0 / std::max(slope_[item.which], kLeastSlope);
-        problem_.b[item.first] =
-            state_.v[item.which] + h * acceleration[item.which] - guess[item.which];
-        break;
-      case Item::Kind::friction: {
-        const Friction& friction = settings[index(item.which)].friction;
-        const double v = state_.v[item.which];
-        const double level =
-            std::abs(v) <= kRests ? breakaway_level(friction) : sliding_level(friction, v);
-        block.least = -h * level;
-        block.most = h * level;
-        guess_[item.first] = h * friction_force_[index(item.which)];
-        break;
-      }
-      case Item::Kind::stop:
-        guess_[item.first] = h * (item.sense > 0 ? lower_force_ : upper_force_)[index(item.which)];
-        break;
-      case Item::Kind::contact:
-        guess_.segment<3>(item.first) = h * contact_force_[index(item.which)];
-        break;
-    }
-  }
-}
-
-void TimeStepping::put_rows() {
-  row_impulse_.setZero(set_.dynamics().constraints().rows());
-  for (Eigen::Index k = 0; k < solution_.impulse.size(); ++k)
-    row_impulse_[row_of_[index(k)]] += sense_of_[index(k)] * solution_.impulse[k];
-}
-
-void TimeStepping::solve_items() {
-  note_cost();
-  solution_ = solve(problem_, guess_);
-  put_rows();
-}
-
-// How the efforts of stiff freedoms change with v₁: as the gains say in the first round, as seen
-// since the last one in the others.
-void TimeStepping::find_slopes(double h, const Eigen::VectorXd& guess) {
-  const bool first = v1_before_.size() == 0;
-  for (int f = 0; f < mechanism_.freedoms(); ++f) {
-    if (stiff_[index(f)] == 0) continue;
-    const double most = controlled_[index(f)].implicit(h);
-    double seen = most;
-    if (const double by = first ? 0.0 : guess[f] - v1_before_[f]; by != 0.0)
-      seen = std::clamp(-h * (found_.effort[f] - effort_before_[f]) / by, 0.0, most);
-    slope_[f] = joint_[index(f)].implicit(h) + seen;
-  }
-  effort_before_ = found_.effort;
-  v1_before_ = guess;
-}
 
 void TimeStepping::move(double h) {
   MultiplierDynamics& dynamics = set_.dynamics();
@@ -330,12 +118,15 @@ void TimeStepping::move(double h) {
   target_.setZero(mechanism_.freedoms());
   for (const AppliedForces::Motion& motion : equations_.forces().motions())
     target_[motion.freedom] = motion.at(t_ + h).velocity;
-  // Extrapolated where nothing happened: then one round is enough as a rule.
-  Eigen::VectorXd v1 = state_.v + h * acceleration_;
+  // Extrapolated where nothing happened: then one round is enough as a rule. The acceleration of a
+  // part that ended with an impact says nothing about the next one.
+  Eigen::VectorXd v1 = state_.v;
   if (smooth_ >= 3)
-    v1 += h * (2.0 * acceleration_ - 3.0 * before_last_ + before_that_);
+    v1 += h * (3.0 * (acceleration_ - before_last_) + before_that_);
   else if (smooth_ >= 2)
-    v1 += h * (acceleration_ - before_last_);
+    v1 += h * (2.0 * acceleration_ - before_last_);
+  else if (smooth_ >= 1)
+    v1 += h * acceleration_;
   middle_.time = t_ + 0.5 * h;
   y_middle_ = y_;
   const double speed = std::max(1.0, v1.lpNorm<Eigen::Infinity>());
@@ -348,8 +139,10 @@ void TimeStepping::move(double h) {
     equations_.act(middle_, y_middle_, found_);
     equations_.step_states(y_, 0.5 * h, found_, y_middle_);
     constrained_->set_targets(middle_.time, middle_.state);
-    const Eigen::VectorXd& free = dynamics.free_motion(
-        middle_.state, found_.applied, set_.workspace(), equations_.forces().external());
+    applied_ = found_.applied;
+    flight_.add_efforts(h, state_.v, v1, applied_);
+    const Eigen::VectorXd& free = dynamics.free_motion(middle_.state, applied_, set_.workspace(),
+                                                       equations_.forces().external());
     end_.v = state_.v + h * free;
     list_items(false);
     if (!items_.empty()) {
@@ -369,7 +162,7 @@ void TimeStepping::move(double h) {
     throw StepCollapse(t_, h, -1,
                        "the step is too long for this motion, which left the finite numbers; a "
                        "shorter one is needed");
-  end_.q = integrate(mechanism_, state_.q, 0.5 * h * (state_.v + v1));
+  end_.q = flight_.position(h, 1.0, state_.q, state_.v, v1);
 }
 
 // The forces of the part of a step that move() has made.
@@ -426,28 +219,34 @@ void TimeStepping::take_forces(double h) {
   }
 }
 
-// Books the part of a step that move() has made.
-void TimeStepping::accept(double h) {
-  const double energy = energy_here();
+// Forces and work of the part of a step that move() has made; by how much its end has more energy
+// than they say.
+void TimeStepping::book(double h) {
   take_forces(h);
-  quality_.residual = std::max(quality_.residual, solution_.residual);
-  if (solution_.residual > kResidualNoted) note_residual("step");
   dy_.setZero(y_.size());
   equations_.integral_rates(found_, dy_);
+  end_energy_ = meter_.measure(end_);
+  missed_ = end_energy_.total() - energy_here() - h * equations_.work().total(dy_);
+}
+
+// The part of a step that is booked.
+void TimeStepping::accept(double h) {
+  quality_.residual = std::max(quality_.residual, solution_.residual);
+  if (solution_.residual > kResidualNoted) note_residual("step");
   y_ += h * dy_;
   before_that_ = before_last_;
   before_last_ = acceleration_;
   acceleration_ = forces_.acceleration;
   smooth_ = h > (1.0 - kSnapToLimit) * settings_.step ? smooth_ + 1 : 0;
   state_ = end_;
+  energy_.reset();
   for (const AppliedForces::Motion& motion : equations_.forces().motions()) {
     const AppliedForces::Motion::Value value = motion.at(t_ + h);
     const int coordinate = mechanism_.coordinate_of_freedom()[index(motion.freedom)];
     if (coordinate >= 0) state_.q[coordinate] = value.position;
     state_.v[motion.freedom] = value.velocity;
   }
-  energy_.reset();
-  restore_energy(energy, h);
+  restore_energy();
 }
 
 double TimeStepping::energy_here() {
@@ -460,17 +259,41 @@ double TimeStepping::energy_here() {
 // energy changes by the work of the elements alone [LaBudde & Greenspan 1976]. What is too much for
 // the kinetic energy of this step, as near a turning point, is left to the next ones. Not with
 // prescribed motions, which give their velocities.
-void TimeStepping::restore_energy(double before, double h) {
-  if (!equations_.forces().motions().empty() || set_.has_servo()) return;
-  const Energy now = meter_.measure(state_);
-  const double missed = now.total() - before - h * equations_.work().total(dy_);
-  energy_ = now.total();
-  owed_ += missed;
-  if (!(now.kinetic > 0.0) || !(std::abs(owed_) <= kMostRestored * now.kinetic)) return;
-  state_.v *= std::sqrt(1.0 - owed_ / now.kinetic);
+void TimeStepping::restore_energy() {
+  if (!restores_energy()) return;
+  energy_ = end_energy_.total();
+  owed_ += missed_;
+  const double kinetic = end_energy_.kinetic;
+  if (!(kinetic > 0.0) || !(std::abs(owed_) <= kMostRestored * kinetic)) return;
+  state_.v *= std::sqrt(1.0 - owed_ / kinetic);
   *energy_ -= owed_;
   quality_.restored += std::abs(owed_);
   owed_ = 0.0;
+}
+
+bool TimeStepping::restores_energy() const {
+  return equations_.forces().motions().empty() && !set_.has_servo();
+}
+
+// Books the part that move() has made. What turns fast while it is pushed misses more energy than a
+// step may: then the part is divided, for half of it misses an eighth.
+void TimeStepping::book_or_shorten(double& part, bool may_shorten) {
+  const Quality quality = quality_;
+  for (;;) {
+    book(part);
+    const double size = end_energy_.kinetic + std::abs(end_energy_.total() - end_energy_.kinetic);
+    if (!may_shorten || !(std::abs(missed_) > kMostMissed * size)) return;
+    if (part <= kLeastEnergyPart * settings_.step) return;
+    quality_ = quality;
+    if (met_before_) {
+      touches_ = met_before_->contacts;
+      stop_lower_ = met_before_->lower;
+      stop_upper_ = met_before_->upper;
+      met_before_.reset();
+    }
+    part *= 0.5;
+    move(part);
+  }
 }
 
 // The work of a servo's row: by its actuator, or ideal.
@@ -564,10 +387,13 @@ void TimeStepping::advance(double limit) {
   }
   if (fresh_) start_from_here();
   divisions_ = 0;
+  double most = settings_.step;  // of a part
   while (next - t_ > kSameInstant * std::max(1.0, std::abs(next))) {
-    double part = next - t_;
+    double part = std::min(next - t_, most);
     if (divisions_ < kMostDivisions) let_go();
     move(part);
+    bool may_shorten = restores_energy();
+    met_before_.reset();
     if (Passage passage = first_passage(part); passage.any) {
       calm_since_ = t_;
       if (divisions_ < kMostDivisions) {
@@ -579,9 +405,11 @@ void TimeStepping::advance(double limit) {
           part = 0.0;
         }
         end_ = part > 0.0 ? end_ : state_;
+        met_before_ = {touches_, stop_lower_, stop_upper_};
         least_gap(end_, true);
       } else {
         // Closed before they are met, so that nothing is passed.
+        may_shorten = false;
         for (std::size_t k = 0; passage.any && k <= contacts_.size() + stops_.stops().size(); ++k) {
           least_gap(end_, true);
           strike();
@@ -591,10 +419,13 @@ void TimeStepping::advance(double limit) {
       }
     }
     const bool renew = shorten_for_shapes(part);
+    const double looked_at = part;
     if (part > 0.0) {
+      book_or_shorten(part, may_shorten);
       accept(part);
       t_ = part == next - t_ ? next : t_ + part;
     }
+    most = part < looked_at ? part : 2.0 * most;
     if (renew) {
       update_shapes();
       find_touching();

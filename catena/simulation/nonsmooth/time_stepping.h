@@ -38,6 +38,7 @@
 #include "catena/constraints/cone_problem.h"
 #include "catena/dynamics/energy.h"
 #include "catena/io/runs/run_file.h"
+#include "catena/simulation/nonsmooth/free_flight.h"
 #include "catena/simulation/nonsmooth/shape_contacts.h"
 #include "catena/simulation/nonsmooth/stops_and_friction.h"
 
@@ -85,7 +86,7 @@ class TimeStepping final : public Integrator {
   void advance(double limit) override;
   void interpolate_inside(double t, Eigen::VectorXd& y) override;
 
-  // ---- What takes part. ----
+  // ---- What takes part, and its problem (time_stepping_rows.cpp). ----
   void start_from_here();
   void choose_stiff();
   void find_touching();
@@ -102,9 +103,12 @@ class TimeStepping final : public Integrator {
   void assemble(double h, const Eigen::VectorXd& acceleration, const Eigen::VectorXd& guess);
   void solve_items();
   void put_rows();
+  void book(double h);
+  void book_or_shorten(double& part, bool may_shorten);
   void accept(double h);
   void take_servo(const Item& item, double h, double u_mean);
-  void restore_energy(double before, double h);
+  bool restores_energy() const;
+  void restore_energy();
   double energy_here();
   // ---- Impacts and positions (time_stepping_impacts.cpp). ----
   struct Passage {
@@ -150,6 +154,10 @@ class TimeStepping final : public Integrator {
   Eigen::VectorXd acceleration_;                       // of the last part of a step
   std::vector<std::uint8_t> touches_;                  // by contact, in the order of contacts_
   std::vector<std::uint8_t> stop_lower_, stop_upper_;  // by stop: touches
+  struct Touching {
+    std::vector<std::uint8_t> contacts, lower, upper;
+  };
+  std::optional<Touching> met_before_;  // what touched before those were met that end a part
   // Forces of the last part, to begin with: by constraint of the set, by freedom, by stop.
   std::vector<Eigen::Vector3d> contact_force_;
   std::vector<double> friction_force_, lower_force_, upper_force_;
@@ -168,9 +176,13 @@ class TimeStepping final : public Integrator {
   Evaluation found_;
   Eigen::VectorXd y_middle_, dy_;
   StepForces forces_;
+  FreeFlight flight_;
+  Eigen::VectorXd applied_;  // with the efforts of flight_
   EnergyMeter meter_;
   std::optional<double> energy_;  // of state_, if it is known
   double owed_ = 0.0;             // energy that is still to be restored
+  Energy end_energy_;             // at the end of the part that is booked
+  double missed_ = 0.0;           // energy that the part has more than its work says
   Quality quality_;
   std::vector<RunEvent> log_;
   double calm_since_ = 0.0;

@@ -68,7 +68,7 @@ void TimeStepping::let_go() {
   }
 }
 
-// On the way of move(): q₀ ⊕ s h (v₀ + s (v₁ − v₀)/2). What has just left may be below its plane by
+// On the way of move() (free_flight.h). What has just left may be below its plane by
 // rounding: it is met where it is deeper.
 TimeStepping::Passage TimeStepping::first_passage(double h) {
   Passage result;
@@ -101,8 +101,7 @@ TimeStepping::Passage TimeStepping::first_passage(double h) {
   for (int k = 0; k < kMostLooks && high - low > kPassageFound && at_high < -0.1 * kTouches; ++k) {
     double s = low + (high - low) * at_low / (at_low - at_high);
     if (k % 3 == 2) s = 0.5 * (low + high);
-    between.q =
-        integrate(mechanism_, state_.q, (s * h) * (state_.v + 0.5 * s * (end_.v - state_.v)));
+    between.q = flight_.position(h, s, state_.q, state_.v, end_.v);
     const double here = least(between);
     (here > 0.0 ? low : high) = s;
     (here > 0.0 ? at_low : at_high) = here;
