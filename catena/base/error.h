@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The errors that the library throws, and the diagnostics of which a ModelError is made.
+// Errors that the library throws, and the diagnostics in a ModelError.
 //
 //   try {
 //     const Mechanism robot = load("robot.urdf");
@@ -7,9 +7,9 @@
 //     for (const Diagnostic& d : e.problems()) ...
 //   }
 //
-// Every message names the thing (body, hinge, quantity) and the number that is wrong. A model is
-// checked whole: all of its problems are reported at once, each with file and line when it was
-// read from a file.
+// Every message names the thing (body, hinge, quantity) and the number that is wrong. A ModelError
+// reports all problems of a model at once, each with file and line if the model was read from a
+// file.
 #pragma once
 
 #include <stdexcept>
@@ -23,7 +23,7 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Where in a file a thing was said; line 0: not from a file.
+// Position in a file; line 0: not from a file.
 struct Source {
   std::string file;
   int line = 0;

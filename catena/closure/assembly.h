@@ -29,12 +29,12 @@ namespace catena {
 
 struct AssemblySettings {
   std::vector<std::uint8_t> fixed{};  // by freedom: 1 keeps it as given; empty: none
-  // Of the hinges: a guess outside them is brought inside first. A position that is given closed,
-  // or a freedom that is fixed, stays where it is.
+  // Keeps the joint limits: a guess outside them is brought inside first. A position that is given
+  // closed, or a freedom that is fixed, stays where it is.
   bool keep_limits = true;
-  // The closed position nearest to the guess, not just one near: the nearest that searches from
-  // several starts lead to, each to where the distance is least on its part of the closure. No
-  // global optimality is guaranteed.
+  // Finds the closed position nearest to the guess, not just one near it: the nearest result of
+  // searches from several starts, each a local minimum of the distance. Global optimality is not
+  // guaranteed.
   bool closest = false;
 };
 
@@ -42,7 +42,7 @@ struct LoopAssembly {
   double given_gap = 0.0;  // radians, or fractions of the loop's size
   double gap = 0.0;        // after assembly
   bool closed = false;
-  std::string remains;  // if not closed: what is open, in words
+  std::string remains;  // if not closed: the open joint, in words
 };
 
 struct Assembly {
@@ -59,8 +59,8 @@ Assembly find_assembly(const Mechanism& mechanism, const Eigen::VectorXd& guess,
 Eigen::VectorXd within_limits(const Mechanism& mechanism, const Eigen::VectorXd& q,
                               const std::vector<int>& freedoms);
 
-// The freedoms that q has outside the limits of their hinges, in words: "'B' at 2.053 (limits -0.2
-// to 0.2)".
+// Describes the freedoms of q outside the limits of their hinges: "'B' at 2.053 (limits -0.2 to
+// 0.2)".
 std::vector<std::string> outside_limits(const Mechanism& mechanism, const Eigen::VectorXd& q);
 
 // As find_assembly(), but a NumericalError with the best residual and the open joint if it cannot
@@ -84,14 +84,14 @@ struct GivenFreedoms {
   std::vector<std::uint8_t> position;
   std::vector<std::uint8_t> velocity;
 };
-// Those of hinges for which the description has an initial position or velocity.
+// The given freedoms of a description: hinges that have an initial position or velocity there.
 GivenFreedoms given_by_description(const Mechanism& mechanism);
 
 // Position and velocity near a guess: keeps what was given if the loops can be closed that way, and
 // otherwise moves everything. A state that is closed to rounding is returned as it is.
 State assemble_near(const Mechanism& mechanism, const State& guess, const GivenFreedoms& given);
 
-// The largest residual of all loops at q, and of Y v at (q, v).
+// Largest residual of all loops at q, and of Y v at (q, v).
 double closure_gap(const Mechanism& mechanism, const Eigen::VectorXd& q);
 double closure_rate(const Mechanism& mechanism, const State& state);
 

@@ -6,13 +6,13 @@
 //   workspace.set_chart(choose_chart(linkage, q));  // otherwise chosen at the first call
 //
 // A loop of n tree freedoms whose closure equations have rank r has n − r independent freedoms; the
-// others follow, v = X v_independent. Independent are those that move most in the velocities that
-// the equations allow (their kernel, with pivots), so that no entry of X is large; the r rows that
-// determine the others are picked by a pivoted QR factorization (constraint embedding:
-// [Jain 2009], section 5.2; the choice of rows is our own: redundant rows are left
-// out, so that the kernels solve no least squares).
+// others follow, v = X v_independent. The independent ones are those that move most in the
+// velocities that the equations allow (kernel with pivots), so that no entry of X is large; the r
+// rows that determine the others are picked by a pivoted QR factorization (constraint embedding:
+// [Jain 2009], section 5.2; the choice of rows is our own: redundant rows are left out, so that the
+// kernels solve no least squares).
 //
-// The rank is the generic one (mobility.h) and stays what it is: in a singular position the rank
+// The rank is the generic one (mobility.h) and does not change: in a singular position the rank
 // drops, but a mechanism does not gain coordinates there, and accelerations computed with the
 // dropped rank are wrong. A position in which a chart cannot be chosen at that rank is singular.
 //
@@ -66,9 +66,8 @@ struct ChartSettings {
 Chart choose_chart(const Mechanism& mechanism, const Eigen::VectorXd& q,
                    const ChartSettings& settings = {});
 
-// How well each loop's independent freedoms determine the velocities that its rows allow at q (the
-// least pivot), over the best that a fresh choice would do there; the least of all loops. Choose
-// again when it falls below kPoorChart.
+// Quality of a chart at q: its least pivot over the least pivot of the best chart there; the
+// smallest ratio of all loops. Choose another chart when it falls below kPoorChart.
 double chart_quality(const Mechanism& mechanism, const Chart& chart, const Eigen::VectorXd& q);
 inline constexpr double kPoorChart = 0.3;
 

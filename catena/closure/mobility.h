@@ -41,11 +41,11 @@ struct LoopMobility {
   // instantaneously, not finitely, and its mobility is zero.
   bool shaky = false;
   // Rows that count, but would be redundant if what should be parallel or equal were off by less
-  // (pivots below kNearlyRedundant of the largest), and by how much they are off.
+  // (pivots below kNearlyRedundant of the largest), and their largest deviation.
   int nearly_redundant = 0;
   double off = 0.0;
-  // Why the loop moves less than its author probably expects (shaky or nearly redundant), with its
-  // name; usually empty.
+  // Explains why the loop moves less than its author probably expects (shaky or nearly redundant),
+  // with its name; usually empty.
   std::string trouble;
 };
 
@@ -56,8 +56,8 @@ struct MobilityReport {
   std::vector<std::string> warnings;
 };
 
-// Rows that are redundant but for the rounding of a file may open by this (radians, or fractions of
-// the loop's length) before a motion ends.
+// Allowed gap of rows that are redundant up to the rounding of a file (radians, or fractions of the
+// loop's length); a larger one ends a motion.
 inline constexpr double kMostOpen = 1e-3;
 
 // Pivots from kRankThreshold (position_solver.h) to here are more likely the four digits of a file
@@ -67,8 +67,7 @@ inline constexpr double kNearlyRedundant = 5e-4;
 // two.
 inline constexpr double kNearlyRedundantIfRigid = 1e-2;
 
-// The rank that the loop's closure equations have near the closed position q, singular positions
-// aside.
+// Generic rank of the loop's closure equations near the closed position q.
 int generic_rank(const Mechanism& mechanism, const LoopClosure& loop, const Eigen::VectorXd& q);
 // Whether no row of the loop depends on others at q, which needs no search around it.
 bool all_rows_count(const LoopClosure& loop, const Eigen::VectorXd& q);

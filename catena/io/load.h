@@ -6,9 +6,9 @@
 //   Description model = read_description("robot.sdf").description;  // to change it
 //
 // The format is recognized by the file's ending (.urdf, .sdf, .world, .yaml, .yml), and by its root
-// element for .xml. A file is read whole: every problem is reported, with file and line. Loops of
-// SDF files are closed by the file's joints; URDF closes them by joints with a common child. Cost:
-// O(length of the file); depth and size are bounded, so that no file exhausts the memory.
+// element for .xml. Every problem of a file is reported, with file and line. Loops of SDF files are
+// closed by the file's joints; URDF closes them by joints with a common child. Cost: O(length of
+// the file); depth and size are bounded, so that no file exhausts the memory.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@
 
 namespace catena {
 
-// What a root without a hinge to the world does.
+// Base of a root body that has no hinge to the world.
 enum class Base {
   as_written,  // URDF: fixed unless its root is named "world"; SDF: free; YAML: as `base:` says
   fixed,
@@ -33,12 +33,12 @@ struct LoadSettings {
   bool strict = false;
 };
 
-// What a file says, and what is wrong with it. With errors among the diagnostics the description
-// is incomplete and must not be used.
+// Content of a file and its problems. With errors among the diagnostics the description is
+// incomplete and must not be used.
 struct Reading {
   Description description;
   std::vector<Diagnostic> diagnostics;
-  bool strict = false;  // how to finish it
+  bool strict = false;  // for MechanismBuilder::finish()
 };
 
 Reading read_description(const std::string& path, const LoadSettings& settings = {});

@@ -18,7 +18,7 @@
 // The Joseph form keeps P symmetric and positive where the short one loses both. O(stages · size³).
 //
 //   const LqSolution best = solve_lq(problem);
-//   const Eigen::VectorXd u = best.policy.feedforward[k] - best.policy.gain[k] * x;  // of any x
+//   const Eigen::VectorXd u = best.policy.feedforward[k] - best.policy.gain[k] * x;  // for any x
 //
 // Reference: [Anderson & Moore 1990].
 #pragma once
@@ -45,8 +45,8 @@ struct LqProblem {
   Eigen::VectorXd start;  // x_0
 };
 
-// What the inward sweep leaves: the optimal input of any state, u_k = feedforward − gain x_k, and
-// the optimal cost from x_k on, ½ xᵀ P x + pᵀ x + constant.
+// Result of the inward sweep: the optimal input at any state, u_k = feedforward − gain x_k, and the
+// optimal cost from x_k on, ½ xᵀ P x + pᵀ x + constant.
 struct LqPolicy {
   std::vector<Eigen::MatrixXd> gain;           // K
   std::vector<Eigen::VectorXd> feedforward;    // D⁻¹ ε

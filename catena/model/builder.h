@@ -11,8 +11,8 @@
 // (HingeSettings::frame_on_parent, frame_on_child: X_body_frame); its axes are in that frame. The
 // inertia of a body is about its centre of mass, in the axes of the body. "world" is the ground.
 //
-// Bodies may be added in any order, and joints may close loops: which of them are cut is decided by
-// finish(). Nothing is checked before, and finish() reports every mistake at once as a ModelError
+// Bodies may be added in any order, and joints may close loops: finish() decides which of them are
+// cut. finish() also checks everything and reports every mistake at once as a ModelError
 // (base/error.h). All names are unique within their kind.
 #pragma once
 

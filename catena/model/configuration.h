@@ -2,7 +2,8 @@
 // The configuration manifold: q ⊕ δ and q₂ ⊖ q₁. Positions are points of a manifold, not vectors,
 // as soon as a rotation is a quaternion: integrate() and difference() are the only ways to add and
 // subtract them. Both work on the Lie group of each hinge (SO(3) for a ball, SE(3) for a free
-// body), where δ, one number a degree of freedom, is a displacement in the frame of the child:
+// body), where δ, one number for each degree of freedom, is a displacement in the frame of the
+// child:
 //
 //   const Eigen::VectorXd next = integrate(robot, q, h * v);      // exact for constant v
 //   const Eigen::VectorXd v = difference(robot, q, next) / h;     // and back

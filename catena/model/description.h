@@ -69,12 +69,13 @@ struct BodySettings {
   std::shared_ptr<const FlexibleBody> flexible{};
   Source source{};
 
-  // About the origin and in the axes of the body frame.
+  // Inertia about the origin and in the axes of the body frame.
   SpatialInertiad spatial_inertia() const;
 };
 
-// What belongs to one freedom of a hinge. Stiffness, rest and position limits refer to the
-// coordinate of the freedom; those of the rotations of spherical and free hinges have none.
+// Settings of one freedom (degree of freedom) of a hinge: joint limits, damping, friction, spring.
+// Stiffness, rest and position limits refer to the coordinate of the freedom; those of the
+// rotations of spherical and free hinges have none.
 struct FreedomSettings {
   double lower = -kInfinity;
   double upper = kInfinity;
@@ -116,11 +117,11 @@ struct HingeSettings {
       freedoms{};  // may be shorter than the freedoms: the rest have defaults
   std::optional<DriveSettings> drive{};
   std::shared_ptr<const CustomHinge> custom{};
-  // Of modes and attachments: the flexible body, and which attachment.
+  // Hinges of modes and attachments: the flexible body and the index of the attachment.
   std::shared_ptr<const FlexibleBody> flexible{};
   int attachment = -1;
   Cut cut = Cut::automatic;
-  // Coordinates of its own even if it is cut and nothing acts at it (with_coordinates.h).
+  // Keeps its coordinates even if it is cut and nothing acts at it (with_coordinates.h).
   bool keeps_coordinates = false;
   std::vector<double> locked_at{};         // if given: a weld at these coordinates
   std::vector<double> initial_position{};  // q of the default state; empty: zero

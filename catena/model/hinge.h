@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Joint types (a hinge is a joint), the sizes and names of their coordinates; joints of the user.
+// Joint types (a hinge is a joint), the sizes and names of their coordinates; joints defined by the
+// user.
 //
 // A hinge lets a child move relative to a parent: X_parentside_childside = J(q), and the twist of
 // the child relative to the parent, in the child-side frame, is H(q) v.
@@ -48,7 +49,7 @@ enum class HingeType {
   translation,
   free,
   custom,
-  // Internal, between the bodies of which a flexible body is made (builder.h: add_flexible_body).
+  // Internal: between the bodies that make up a flexible body (builder.h: add_flexible_body).
   modes,
   attachment
 };
@@ -61,7 +62,7 @@ std::vector<std::string> hinge_type_names();
 int freedoms_of(HingeType type);
 int coordinates_of(HingeType type);
 
-// What follows the hinge's name in the name of a coordinate: {""} for one freedom,
+// Suffixes that follow the hinge's name in the names of coordinates: {""} for one freedom,
 // {".angle", ".x", ".y"} for planar, and so on.
 std::vector<std::string> position_suffixes(HingeType type, int coordinates);
 std::vector<std::string> velocity_suffixes(HingeType type, int freedoms);

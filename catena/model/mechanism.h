@@ -10,7 +10,7 @@
 // Words. A *hinge* is a joint; a *freedom* is a degree of freedom, one entry of v; a *node* is a
 // rigid group of bodies (bodies joined by welds are one) and the hinge that moves it. Nodes form a
 // spanning tree, stored parent first. A hinge that would close a loop is cut, and its closure is an
-// equation (closure/, constraints/); everything that hangs together by closures is one LoopPlace.
+// equation (closure/, constraints/); bodies connected by closures form one LoopPlace.
 //
 // State. q has the coordinates and v the velocities of all hinges of the spanning tree, also for
 // closed mechanisms, in the order of the nodes: parent first and, where that leaves a choice, in
@@ -138,10 +138,10 @@ class Mechanism {
   const Description& description() const { return description_; }
   const std::vector<Diagnostic>& warnings() const { return warnings_; }
 
-  // Length of q and of v (the freedoms of the spanning tree).
+  // Length of q and of v (the degrees of freedom of the spanning tree).
   int coordinates() const { return coordinates_; }
   int freedoms() const { return freedoms_; }
-  // Without those that cut hinges keep (HingePlace::node).
+  // Freedoms without those that cut hinges keep (HingePlace::node).
   int tree_freedoms() const;
 
   std::span<const Node> nodes() const { return nodes_; }
@@ -181,10 +181,10 @@ class Mechanism {
 
   double total_mass() const;
 
-  // The initial state of the description: zero (identity quaternions) unless it says otherwise.
+  // Initial state in the description; zero (identity quaternions) by default.
   const State& default_state() const { return default_state_; }
 
-  // For aggregate_tables() of closure: what it derives from the loops, kept as long as this.
+  // Cache of aggregate_tables() of closure: its tables, kept as long as the mechanism.
   const MadeOnce& loop_tables() const { return loop_tables_; }
 
   // A builder that starts from this mechanism.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks a description before a mechanism is made of it: names, numbers, axes, limits, inertias
+// Checks a description before a mechanism is made from it: names, numbers, axes, limits, inertias
 // (physically possible: positive, triangle inequality).
 //
 //   const std::vector<Diagnostic> found = validate(description, {.strict = false});

@@ -3,10 +3,10 @@
 //
 // A loop is cut at one hinge, and that hinge normally loses its coordinates: they follow from the
 // others. Then no effort can act there, and its angle is not in q. A hinge keeps them when
-// something acts at it (topology.h), or its settings say so, as those of the hinges named here: as
-// a node without bodies that is welded to its child. Tree, cuts and the order of all other
-// coordinates stay as they are; the new ones come last. The motion is the same, at the cost of one
-// more freedom and one more row for each freedom of the hinge.
+// something acts at it (topology.h), when its settings say so, or when it is named here. It is then
+// a node without bodies, welded to its child. Tree, cuts and the order of all other coordinates
+// stay as they are; the new ones come last. The motion is the same, at the cost of one more freedom
+// and one more row for each freedom of the hinge.
 #pragma once
 
 #include <span>

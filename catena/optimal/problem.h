@@ -103,7 +103,7 @@ struct CustomCost {
   std::function<double(const CostPoint&, CostGradient*)> residual;
 };
 
-// At all times.
+// A bound at all times.
 struct PathBound {
   std::string freedom;
   MotionQuantity quantity = MotionQuantity::position;
@@ -129,7 +129,7 @@ struct MotionProblem {
   bool model_limits = true;  // limits of position, velocity and effort of the model are bounds too
   MotionGrid grid;
 
-  // In short.
+  // Short forms.
   void final_position(const std::string& freedom, double value);
   void final_velocity(const std::string& freedom, double value);
   void final_cost(const std::string& freedom, MotionQuantity quantity, double target,
@@ -137,9 +137,9 @@ struct MotionProblem {
   void effort_cost(const std::string& freedom, double weight = 1.0);
 };
 
-// Everything that is wrong with a problem before any motion is computed, each in a sentence: names
-// that do not exist (with the nearest), bounds that exclude each other or the start, a guess
-// outside them, conditions that contradict each other, nothing to minimize. Empty: it can be tried.
+// Mistakes of a problem that are found without computing a motion, one sentence each: names that do
+// not exist (with the nearest), bounds that exclude each other or the start, a guess outside them,
+// conditions that contradict each other, nothing to minimize.
 std::vector<std::string> mistakes(const MotionProblem& problem);
 
 }  // namespace catena

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A motion under disturbances, with its regulator or without: the law
+// Simulates a motion under disturbances, with its regulator or without. The law
 //
 //   effort = clip(u*(t) − K(t) (x − x*(t)))
 //
-// as inputs of an ordinary simulation, so that runs, audit and reports are as always. Beside the
+// is an input of an ordinary simulation; run, audit and report are the usual ones. Beside the
 // columns of the simulation the run has nominal.q.*, nominal.v.* (the motion that is followed),
 // nominal.effort.NAME and actuator.NAME (of each actuator: as in the motion, and as it is), and
 // deviation.q.NAME, deviation.v.NAME (x of the regulator).
@@ -40,7 +40,7 @@ struct RegulatedSettings {
   Disturbance disturbance{};
   // Of actuators, by freedom name; what is not named has none.
   std::map<std::string, double> effort_limits{};
-  // Everything else. The duration is that of the motion; inputs are added.
+  // Settings of the simulation. The duration is that of the motion; inputs are added.
   SimulationSettings simulation{};
 };
 
@@ -52,7 +52,7 @@ struct RegulatedResult {
   double first_distance = 0.0, final_distance = 0.0, largest_distance = 0.0;  // regulator.h
   Eigen::VectorXd largest_effort, rms_effort;
   Eigen::VectorXd rms_feedback;  // of what was added to the motion's efforts
-  Eigen::VectorXd saturated;     // part of the rows with the effort at its limit
+  Eigen::VectorXd saturated;     // fraction of the rows with the effort at its limit
 };
 
 // The mechanism with the masses of the disturbance. NameError for an unknown body.

@@ -30,7 +30,7 @@ enum class Solver { automatic, levenberg_marquardt, ipopt };
 enum class HessianModel { automatic, gauss_newton, limited_memory };
 
 struct SolverProgress {
-  int start = 0;  // of several, from 0
+  int start = 0;  // number of the start, from 0
   int iteration = 0;
   double cost = 0.0;
   double violation = 0.0;     // of bounds and conditions
@@ -92,7 +92,7 @@ struct OptimalMotion {
   State final_state;
 };
 
-// What is wrong with settings, each in a sentence.
+// Mistakes of the settings, one sentence each.
 std::vector<std::string> mistakes(const SolverSettings& settings);
 
 // Throws Error with all mistakes of the problem and of the settings.

@@ -47,10 +47,10 @@ class Transcription {
   std::string constraint_name(int i, double duration) const;
   const std::vector<std::string>& cost_names() const { return cost_names_; }
   double duration(const Eigen::VectorXd& x) const;
-  // How far c and x leave their bounds, the most of all.
+  // Largest violation of the bounds of c and x.
   double violation(const Eigen::VectorXd& x, const Eigen::VectorXd& c, int* worst = nullptr) const;
 
-  // How far a point of the motion leaves the bounds on the path.
+  // Violation of the bounds on the path at a point of the motion.
   double overshoot(const MotionPoint& point) const;
 
   enum class Want { values, derivatives };
@@ -115,7 +115,7 @@ class Transcription {
   std::vector<Term> terms_;
   std::vector<Final> finals_;
   std::vector<Path> paths_;
-  std::vector<int> path_points_;  // indices of the points at which bounds are looked at
+  std::vector<int> path_points_;  // indices of the points at which bounds are checked
   std::vector<int> path_rows_;    // point by point, bound by bound; −1: none there
   std::vector<Row> rows_;
   Eigen::VectorXd row_lower_, row_upper_;

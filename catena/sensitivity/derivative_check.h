@@ -15,7 +15,7 @@ namespace catena {
 struct DerivativeCheck {
   std::string quantity;  // "∂effort/∂q", ...
   double error = 0.0;    // difference against the largest entry, where it is worst
-  double allowed = 0.0;  // how much of that the differences themselves may be wrong by
+  double allowed = 0.0;  // uncertainty of the differences
   double entry = 0.0;    // that largest entry
   std::string where;     // the row and column of the worst entry
   bool passes() const { return error <= allowed; }

@@ -4,9 +4,9 @@
 //   const Equilibrium rest = find_equilibrium(robot, {robot.default_state(), effort});
 //   if (rest.found) std::cout << to_string(rest.modes.stability) << "\n";
 //
-// Unknown are the positions of the independent freedoms that are not held. Given are the velocities
-// (zero: a static equilibrium; a spin about an axis: a steady motion) and the efforts. The efforts
-// that inverse dynamics requires at v̇ = 0 must be the given ones; at held freedoms
+// The unknowns are the positions of the independent freedoms that are not held. The velocities
+// (zero: a static equilibrium; a spin about an axis: a steady motion) and the efforts are given.
+// The efforts that inverse dynamics requires at v̇ = 0 must equal the given ones; at held freedoms
 // the effort that is needed is found and reported. Levenberg-Marquardt with the analytic Jacobian
 // of inverse dynamics; positions stay within the limits of the hinges by shortening the step.
 #pragma once
@@ -28,10 +28,10 @@ struct Equilibrium {
   Eigen::VectorXd effort;      // at all freedoms: the given ones, and those of held freedoms
   Eigen::VectorXd unbalanced;  // efforts that are missing, by freedom; zero when found
   double residual = 0.0;       // the largest of these
-  double acceleration = 0.0;   // the largest there is, with these efforts
+  double acceleration = 0.0;   // the largest, with these efforts
   int iterations = 0;
   ModalAnalysis modes;  // of the linear model there
-  // What cannot be balanced, in words, if not found.
+  // If not found: what cannot be balanced, in words.
   std::string reason;
 };
 

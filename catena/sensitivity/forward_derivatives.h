@@ -42,8 +42,8 @@ HybridDerivatives hybrid_dynamics_derivatives(const Mechanism& mechanism, const 
                                               const HybridInput& input,
                                               std::span<const ExternalWrench> external = {});
 
-// Derivatives by an external wrench on a body: columns are its moment and force, six, as `where`
-// says (its own numbers do not matter).
+// Derivatives by an external wrench: the six columns are its moment and force. `where` gives the
+// body, point and axes; its values are not read.
 struct WrenchDerivatives {
   Eigen::MatrixXd effort;        // of inverse dynamics
   Eigen::MatrixXd acceleration;  // of forward dynamics

@@ -6,8 +6,7 @@
 //   const Eigen::MatrixXd& stiffness = d.dq;  // of gravity and springs, at rest
 //
 // Analytic, by one outward and one inward sweep (kernels/columns.h) and a dot product for each
-// entry that is not zero: O(N · depth) for a tree. Nothing is differenced and no step size is
-// chosen.
+// entry that is not zero: O(N · depth) for a tree. There is no step size.
 //
 // Directions of q are tangent directions, as many as freedoms: column k is the derivative along
 // integrate(q, ε e_k). For hinges whose coordinates are not a quaternion that is the derivative by
@@ -55,7 +54,7 @@ void compute_tree_matrices(const State& state, std::span<const ExternalWrench> e
                            SensitivityWorkspace& workspace);
 // The efforts of the spanning tree that go with the columns, actuators' as in inverse_dynamics().
 void tree_effort(const SweepInput& in, SensitivityWorkspace& workspace, Eigen::VectorXd& effort);
-// Out of the padding.
+// Copies a matrix out of its padding.
 void copy_matrix(const SensitivityWorkspace& workspace, const double* padded, Eigen::MatrixXd& to);
 
 }  // namespace catena

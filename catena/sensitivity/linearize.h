@@ -45,7 +45,7 @@ struct LinearizeSettings {
   std::vector<std::uint8_t> independent{};
 };
 
-// The state and inputs that a linear model is about.
+// Operating point of a linear model: state and inputs.
 struct OperatingPoint {
   State state;
   Eigen::VectorXd effort = {};        // of force-driven freedoms

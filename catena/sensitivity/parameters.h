@@ -89,25 +89,26 @@ class ParameterSet {
   Eigen::MatrixXd acceleration_derivatives(const State& state, const Eigen::VectorXd& effort,
                                            SensitivityWorkspace& workspace,
                                            std::span<const ExternalWrench> external = {}) const;
-  // Of what hybrid dynamics finds.
+  // Derivatives of the results of hybrid dynamics.
   HybridParameterDerivatives hybrid_derivatives(
       const State& state, const HybridInput& input, SensitivityWorkspace& workspace,
       std::span<const ExternalWrench> external = {}) const;
 
   // Σ_i multiplier_i ∂τ_i/∂p of the spanning tree, at the state whose columns the workspace holds:
   // with the multiplier of an adjoint product (products.h) the gradient by the parameters. Along a
-  // motion sums are added up (they have adjoint_size() numbers, zero at first) and made a gradient
-  // of at the end, so that it matters little how many parameters there are (parameter_adjoint.h).
-  // Only welds with springs or rotors beyond them need probes, and what is differenced costs
+  // motion only sums are added (adjoint_size() numbers, zero at first). The gradient follows from
+  // them at the end, so that the number of parameters matters little (parameter_adjoint.h). Only
+  // welds with springs or rotors beyond them need probes. Parameters that are differenced cost
   // rebuilt mechanisms.
   Eigen::Index adjoint_size() const;
   void add_adjoint(const State& state, const Eigen::VectorXd& multiplier,
                    const SensitivityWorkspace& workspace, Eigen::VectorXd& sums) const;
   Eigen::VectorXd gradient_of(const Eigen::VectorXd& sums) const;
-  // What changes how loops close is not in there: each such parameter has a probe of its own, about
-  // the cost of an adjoint product. Besides multiplierᵀ (efforts of the spanning tree less the
-  // given ones) the gradient `by` of anything else is carried to them: positions, velocities and
-  // accelerations of dependent freedoms follow from a parameter too, the independent ones held.
+  // Parameters that change how loops close are not included: each such parameter has a probe of its
+  // own, about the cost of an adjoint product. Besides multiplierᵀ (efforts of the spanning tree
+  // less the given ones) the gradient `by` of anything else is carried to them: positions,
+  // velocities and accelerations of dependent freedoms follow from a parameter too, the independent
+  // ones held.
   struct LoopScratch {
     std::unique_ptr<DynamicsProducts> own;  // of rods' lengths
     std::vector<std::unique_ptr<DynamicsProducts>> probes;
@@ -196,7 +197,8 @@ class ParameterSet {
   SpatialInertiad inertial_change(const Parameter& p) const;  // of its body
   void tree_column(const Parameter& p, const State& state, const SensitivityWorkspace& w,
                    Eigen::Ref<Eigen::VectorXd> column) const;
-  // Of something that a mechanism with the parameter changed has, its loops closed again.
+  // Differences of a value of mechanisms that have the parameter changed and their loops closed
+  // again.
   using Value = std::function<Eigen::VectorXd(const Mechanism&, const State&, Workspace&)>;
   Eigen::VectorXd differences(const Parameter& p, const State& state, const SensitivityWorkspace& w,
                               const Value& value, double part = 1.0) const;

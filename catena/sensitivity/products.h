@@ -46,9 +46,9 @@ class DynamicsProducts {
   // Forward dynamics at this point; returns the accelerations of all freedoms.
   const Eigen::VectorXd& evaluate(const State& state, const Eigen::VectorXd& effort,
                                   std::span<const ExternalWrench> external = {});
-  // The point is that of given accelerations of all freedoms (of a closed mechanism: the
-  // independent ones are read); the products below then belong to inverse dynamics.
-  // `applied` (null: none): efforts at all freedoms of a closed mechanism that need not be found.
+  // Sets the point by given accelerations of all freedoms (of a closed mechanism: the independent
+  // ones are read); the products below then belong to inverse dynamics. `applied` (null: none):
+  // efforts at all freedoms of a closed mechanism that need not be found.
   void evaluate_inverse(const State& state, const Eigen::VectorXd& acceleration,
                         std::span<const ExternalWrench> external = {},
                         const Eigen::VectorXd* applied = nullptr);
@@ -69,8 +69,8 @@ class DynamicsProducts {
   // M⁻¹ of the adjoints' argument: minus the gradient by efforts that the dynamics needs, all
   // freedoms.
   const Eigen::VectorXd& multiplier() const { return multiplier_; }
-  // The gradient by independent positions, velocities and accelerations of something whose gradient
-  // by those of all freedoms is given, at the point; nothing changes in a tree.
+  // Carries a gradient by positions, velocities and accelerations of all freedoms over to the
+  // independent ones, at the point. In a tree they are the same.
   void pull_back(Eigen::VectorXd& q, Eigen::VectorXd& v, Eigen::VectorXd& a);
 
   // δv̇ of the independent freedoms (of all of a tree).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The matrices that derivatives of the dynamics come in.
+// Results of the derivatives of the dynamics.
 #pragma once
 
 #include <Eigen/Core>

@@ -3,7 +3,7 @@
 //
 // Dual numbers over the analytic first derivatives: the sweeps of the columns (columns.h) run once
 // for every four directions, and the dot products carry the derivatives along. O(N · depth) for
-// each direction, O(N² · depth) in all. Where something on the mechanism serves plain numbers only
+// each direction, O(N² · depth) in all. If an element of the mechanism takes plain numbers only
 // (springs, friction, a user's hinge, loads along ground axes, closed loops), the first derivatives
 // are differenced instead, to order eight with steps of 3e-3: right to about eleven digits.
 //
@@ -43,7 +43,7 @@ ForwardSecondDerivatives forward_second_derivatives(const Mechanism& mechanism, 
                                                     SensitivityWorkspace& workspace,
                                                     std::span<const ExternalWrench> external = {});
 
-// True if dual numbers serve everything on this mechanism.
+// True if all elements of this mechanism take dual numbers.
 bool serves_dual_numbers(const Mechanism& mechanism, std::span<const ExternalWrench> external = {});
 
 }  // namespace catena

@@ -75,7 +75,7 @@ class SensitivityWorkspace {
     std::vector<int> first_segment, inboard, first_inboard, group_rows, first_group_row;
     MatrixPattern pattern(int size, int stride) const;
   };
-  // Lines of the cache start where rows do: no group of rows is in two of them.
+  // Rows start at cache lines, so that no group of rows lies in two of them.
   template <class T>
   struct LineAllocator {
     using value_type = T;

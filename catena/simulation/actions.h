@@ -8,7 +8,8 @@
 //       .controllers = {{.freedom = "shoulder", .kp = 200, .kd = 20, .target = "step(t - 1)"}}};
 //
 // A freedom is named by its joint, or "joint.x" of joints with several (Mechanism::velocity_names).
-// What has states of its own is a Component (component.h). The same in YAML: docs/simulation.md.
+// An element with states of its own is a Component (component.h). The same in YAML:
+// docs/simulation.md.
 #pragma once
 
 #include <functional>
@@ -106,9 +107,9 @@ enum class LoopRoute {
 // Makes a component for a mechanism, once in every simulation (component.h).
 using ComponentMaker = std::function<std::unique_ptr<Component>(const Mechanism& mechanism)>;
 
-// A controller designed elsewhere: a linear system in a file. What is set here is used instead of
-// what the file says. connect_controllers() (catena/components/controller_file.h) reads the file
-// and fills in `make`; simulate() throws an Error without it.
+// A controller designed elsewhere: a linear system in a file. Values that are set here override
+// those of the file. connect_controllers() (catena/components/controller_file.h) reads the file and
+// fills in `make`; simulate() throws an Error without it.
 struct ControllerFile {
   std::string name = "controller";
   std::string file = {};                      // system file (YAML or HDF5), or

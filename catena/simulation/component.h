@@ -12,7 +12,7 @@
 // Each function gets one Context and keeps nothing between calls, so steps can be repeated and runs
 // resumed to the same bits. The work of its efforts is booked under its name in the audit
 // (`work.NAME`); x is error-controlled; x and m are kept in checkpoints. ARCHITECTURE.md
-// ("Controlled systems") tells when what is called.
+// ("Controlled systems") lists the order of the calls.
 //
 //   struct Lag final : Component {                              // a motor that follows with a lag
 //     Lag() : Component("motor", {{"wanted", "sin(t)"}}, {{"torque", "effort.elbow"}}) {}
@@ -68,7 +68,7 @@ struct Sampling {
   int order = 0;
 };
 
-// What a component may look at.
+// What the functions of a component get.
 struct Context {
   const Instant& at;  // time and state of the mechanism
   std::span<const double> u, x, m;
@@ -87,8 +87,7 @@ class Component {
   const std::vector<InputPort>& inputs() const { return inputs_; }
   const std::vector<OutputPort>& outputs() const { return outputs_; }
 
-  // Continuous states and memory: how many, what the states are called, and what both are at the
-  // start.
+  // Number and names of continuous states, number of memory entries, initial values of both.
   virtual int states() const { return 0; }
   virtual int memory() const { return 0; }
   virtual std::string state_name(int i) const { return name_ + "." + std::to_string(i); }

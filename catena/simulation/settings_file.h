@@ -17,8 +17,8 @@
 
 namespace catena {
 
-// What is not said stays as it is. Efforts and wrenches of the state act all the time.
-// Throws ModelError with every mistake, each with its line.
+// Settings that the file does not have keep their values. Efforts and wrenches of the state act all
+// the time. Throws ModelError with every mistake, each with its line.
 void read_settings_file(const std::string& path, const Mechanism& mechanism, StateInput& input,
                         SimulationSettings& settings);
 void read_settings_text(const std::string& text, const std::string& file_name,

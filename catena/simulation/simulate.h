@@ -13,8 +13,8 @@
 // formula of order 8 with error control (integrators/integrator.h).
 //
 // Rows are written at multiples of the output interval and at the end; the first row is the initial
-// state. At planned checkpoints the integrator forgets its past, so that a run resumed there has
-// the same bits as one that was never interrupted. docs/simulation.md is the guide.
+// state. At planned checkpoints the integrator restarts without history, so that a run resumed
+// there has the same bits as one that was never interrupted. docs/simulation.md is the guide.
 #pragma once
 
 #include <functional>

@@ -9,8 +9,8 @@
 //   external:
 //     - {body: hand, force: [0, 0, -10], moment: [0, 0, 0], point: [0.1, 0, 0], axes: ground}
 //
-// What is not said is as in the mechanism's default state (q, v) or zero. docs/command-line.md is
-// the reference.
+// Missing entries are those of the mechanism's default state (q, v) or zero. docs/command-line.md
+// is the reference.
 #pragma once
 
 #include <cstdint>
@@ -24,16 +24,16 @@ namespace catena {
 
 struct StateInput {
   State state;
-  GivenFreedoms given;  // what the file or the model said of it
+  GivenFreedoms given;  // freedoms given by the file or the model
   Eigen::VectorXd effort;
   Eigen::VectorXd acceleration;
-  bool acceleration_given = false;               // said in the file, not only zero by default
+  bool acceleration_given = false;               // given in the file, not zero by default
   std::vector<std::uint8_t> given_acceleration;  // by freedom
   std::vector<std::uint8_t> motion_driven;       // by freedom
   std::vector<ExternalWrench> external;
 };
 
-// The state brought to a position and velocity that close the loops; nothing happens in a tree.
+// Moves the state to a position and velocity that close the loops. The state of a tree stays.
 void close_loops(const Mechanism& mechanism, StateInput& input);
 
 StateInput default_input(const Mechanism& mechanism);

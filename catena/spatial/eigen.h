@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Between our small value types and Eigen, which is used at the interface and for dense algebra.
+// Conversions between the small value types and Eigen, which serves the interface and dense
+// algebra.
 #pragma once
 
 #include <Eigen/Core>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SpatialInertia (a rigid body: 10 numbers) and ArticulatedInertia (a rigid body with a
-// mechanism hanging on it: 21 numbers).
+// SpatialInertia (of a rigid body: 10 numbers) and ArticulatedInertia (of a rigid body with the
+// mechanism outboard of it free to move, the matrix of the ABA: 21 numbers).
 //
 // Both map a twist to a wrench in one frame, about its origin:
 //

@@ -5,9 +5,9 @@
 // frame: x_parent = R_parent_child * x_child. Its columns are the child's axes as seen by the
 // parent. A Quaternion is (w, x, y, z), w the scalar part.
 //
-// The functions of the angle that exp and log need (sin φ/φ and its kin) are evaluated as
-// functions of φ², by their series below φ = 1, so that they and their derivatives (dual
-// numbers) are exact through φ = 0.
+// The functions of the angle that exp and log need (sin φ/φ and similar ones) are evaluated as
+// functions of φ², by their series below φ = 1, so that they and their derivatives (dual numbers)
+// are exact through φ = 0.
 #pragma once
 
 #include "catena/spatial/vec3.h"

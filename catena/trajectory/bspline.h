@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The functions of a clamped uniform B-spline on [0, 1]: knots 0 and 1 repeated, the others evenly
-// between them ([de Boor 1978]; as in [Sohl & Bobrow 2001], section 5).
+// Basis functions of a clamped uniform B-spline on [0, 1]: knots 0 and 1 repeated, the others
+// evenly between them ([de Boor 1978]; as in [Sohl & Bobrow 2001], section 5).
 //
 // `coefficients` functions of a degree have coefficients − degree spans. Within a span degree + 1
 // of them are not zero. A spline of degree 0 or 1 jumps or kinks at its knots; there the caller
@@ -15,7 +15,7 @@ namespace catena {
 inline constexpr int kMaxSplineDegree = 7;
 
 struct SplineBasis {
-  int first = 0;  // the function that is not zero and has the least index; degree + 1 follow
+  int first = 0;  // index of the first nonzero function of degree + 1
   // [order][k]: derivatives of order 0 to 3 by the variable.
   double values[4][kMaxSplineDegree + 1] = {};
 };

@@ -18,7 +18,7 @@ namespace catena {
 struct LyapunovSettings {
   double duration = 100.0;
   double step = 1e-3;
-  double settle = 0.0;     // time that passes before anything is counted
+  double settle = 0.0;     // time before the averages begin
   int orthogonalize = 10;  // steps between factorizations
   int exponents = 0;       // how many; 0: all. More than there are states: NumericalError
   // Called after each step with the time; false: stop, with a NumericalError.
@@ -26,7 +26,7 @@ struct LyapunovSettings {
 };
 struct LyapunovExponents {
   Eigen::VectorXd exponents;  // 1/s, largest first
-  // Half the difference between those of the two halves of the motion: how far they have settled.
+  // Half the difference between those of the two halves of the motion: a measure of convergence.
   Eigen::VectorXd spread;
   State final_state;
 };

@@ -14,7 +14,7 @@
 
 namespace catena {
 
-// At one time. Also used for gradients by the same numbers.
+// Inputs at one time. Gradients by them have the same form.
 struct InputValues {
   Eigen::VectorXd effort;  // of all freedoms
   // Of all freedoms; entries of motion-driven ones are read.
@@ -28,7 +28,7 @@ class TrajectoryInput {
   virtual int parameters() const = 0;
   // By freedom: 1 if its motion is prescribed. Empty: none.
   virtual const std::vector<std::uint8_t>& motion_driven() const = 0;
-  // `values` comes in as zero.
+  // `values` is zero on entry.
   virtual void evaluate(double t, const Eigen::VectorXd& parameters, InputValues& values) const = 0;
   // gradient += (∂values/∂parameters)ᵀ bar.
   virtual void adjoint(double t, const Eigen::VectorXd& parameters, const InputValues& bar,
@@ -102,7 +102,7 @@ struct CostGradient {
 class TrajectoryCost {
  public:
   virtual ~TrajectoryCost() = default;
-  // `gradient` (null: not wanted) comes in as zero.
+  // `gradient` (null: not wanted) is zero on entry.
   virtual double running(const CostPoint&, CostGradient*) const { return 0.0; }
   virtual double terminal(const CostPoint&, CostGradient*) const { return 0.0; }
 };

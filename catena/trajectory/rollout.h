@@ -4,9 +4,9 @@
 //
 // Motion-driven freedoms follow their splines; the others are integrated (hybrid dynamics, Runge-
 // Kutta 4, the same even number of steps between any two knots). Integrals over the motion are
-// taken with Simpson's rule on the steps' ends. A motion without anything to integrate, all
-// independent freedoms being driven, is looked at in Gauss-Legendre points instead. With
-// fewer than 16 points in a span an optimizer exploits the errors of the quadrature.
+// taken with Simpson's rule on the steps' ends. If all independent freedoms are driven, nothing is
+// integrated and the motion is evaluated at Gauss-Legendre points. With fewer than 16 points in a
+// span an optimizer exploits the errors of the quadrature.
 //
 // Derivatives are those of the computed numbers: the steps themselves are differentiated. (Hinges
 // whose coordinates are quaternions: right to the order of the method.) Closed mechanisms keep the
@@ -56,9 +56,9 @@ class Rollout {
 
   // The parameters of the controls and the duration.
   int columns() const;
-  // True: nothing has to be integrated.
+  // True: all independent freedoms are driven; nothing is integrated.
   bool driven() const;
-  // Points that visit() will see, and where they lie in the motion, 0 to 1.
+  // Points of visit() and their places in the motion, 0 to 1.
   int points() const;
   std::vector<double> places() const;
 

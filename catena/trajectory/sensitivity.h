@@ -18,8 +18,8 @@
 // state itself with it. Right to the tolerances.
 //
 // y is what the simulator integrates (simulation/coordinates/coordinates.h): q and v of a tree,
-// quaternions as they are and brought back to length one; the independent coordinates of a closed
-// mechanism (local_coordinates.h), which may be others from step to step.
+// quaternions (renormalized after each step); the independent coordinates of a closed mechanism
+// (local_coordinates.h), which may be others from step to step.
 //
 // Derivatives by parameters of the mechanism hold the initial positions and velocities: of a closed
 // mechanism those of the freedoms that are independent at the start. The others follow from closing
@@ -55,7 +55,7 @@ struct TrajectoryGradient {
   Eigen::VectorXd input;                 // by the parameters of the input
   Eigen::VectorXd mechanism;             // by those of the mechanism
   Eigen::VectorXd initial_q, initial_v;  // by independent tangent directions and velocities
-  std::vector<int> independent;          // freedoms at the start that these are of
+  std::vector<int> independent;          // freedoms of these, at the start
   State final_state;
   std::int64_t steps = 0;
 };
@@ -79,7 +79,7 @@ class TrajectorySensitivity {
                         const ParameterSet* parameters = nullptr);
   ~TrajectorySensitivity();
 
-  // The cost alone, and where the motion ends.
+  // The cost and the final state, without derivatives.
   double simulate(const State& initial, const Eigen::VectorXd& parameters, State* end = nullptr);
   TrajectoryGradient gradient(const State& initial, const Eigen::VectorXd& parameters);
   // Runge-Kutta 4 on the variational equations along the same stages: the exact derivative of the

@@ -4,8 +4,9 @@
 // Conventions: the frame of a joint is its <origin> on the parent and the frame of the child link;
 // a root link named `world` is the ground, any other root is fixed to it unless settings.base is
 // Base::free. Several joints to one child link close a loop. <mimic> becomes an exact coupling,
-// <dynamics> damping and friction. What belongs to others (gazebo, transmission, ros2_control,
-// collision shapes, ...) is left alone.
+// <dynamics> damping and friction. <collision> shapes are read, with the friction <mu1> of
+// <gazebo>. Other tags for simulators and controllers (the rest of gazebo, transmission,
+// ros2_control, ...) are ignored.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Catena's own format: YAML, versioned (`catena: 1`), able to say all that a Description can,
-// except what is code (custom hinges, couplings by a function). docs/model-format.md is its
-// reference, docs/model.schema.json its schema.
+// Catena's own format: YAML, versioned (`catena: 1`), able to express every Description, except
+// what is code (custom hinges, couplings by a function). docs/model-format.md is its reference,
+// docs/model.schema.json its schema.
 //
 // A file may start from another (`from: robot.urdf`) and attach, remove, change and add things.
 // Reading costs O(length of the text). Depth, aliases and size are bounded, so that no file can

@@ -27,7 +27,7 @@ class CsvWriter {
  public:
   CsvWriter(const std::string& path, std::span<const std::string> names);
   void append(std::span<const double> row);
-  // Must be called at the end: a full disk may show only here.
+  // Must be called at the end: the error of a full disk may appear only here.
   void close();
 
  private:

@@ -9,13 +9,13 @@
 // Layout: attributes format, kind, version, model_path; datasets model (native YAML), settings and
 // audit (JSON), columns (names, "time" first), units, rows (row by column, chunked along rows),
 // events (one JSON object per line: time, kind, name, detail), checkpoints, their states and
-// checksums, and progress: how much
-// of the others is valid. All datasets exist before the first row, and the file is written in
-// HDF5's single-writer-multiple-reader mode: it can be read while the run goes on, and after the
-// writer was killed (the reader clears the flag that a killed writer leaves, for other programs).
+// checksums, and progress: how much of the others is valid. All datasets exist before the first
+// row, and the file is written in HDF5's single-writer-multiple-reader mode: it can be read while
+// the run goes on, and after the writer was killed (the reader clears the flag that a killed writer
+// leaves, for other programs).
 //
 // A RunWriter or RunFile, and all of them together, may be used by one thread at a time: HDF5 is
-// not made for threads.
+// not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ struct RunEvent {
   std::string detail{};  // in words
 };
 
-// Where a run can be taken up again, to the same bits.
+// A point from which a run resumes to the same bits.
 struct RunCheckpoint {
   double time = 0.0;
   std::int64_t rows = 0;  // written up to here; the writer fills in both
@@ -104,15 +104,16 @@ class RunFile {
   std::string audit_json() const;  // empty while the run goes on
   std::int64_t rows() const;
   std::vector<RunEvent> events() const;
-  // The checkpoints whose checksum is right, up to the first that is not; `damage` then says what
-  // is wrong. Throws an Error if there are checkpoints and none is good.
+  // Checkpoints up to the first one with a wrong checksum, which `damage` describes. Throws an
+  // Error if there are checkpoints and none is good.
   std::vector<RunCheckpoint> checkpoints(std::string* damage = nullptr) const;
 
   int column_index(std::string_view name) const;  // NameError with the nearest name
   Eigen::VectorXd column(std::string_view name) const;
   RunRows read(std::int64_t first, std::int64_t count) const;
 
-  // Looks for what a running simulation has added since, also in a new file of the same name.
+  // Reads what a running simulation has added since the last call, also from a new file of the same
+  // name.
   void refresh();
 
  private:

@@ -31,10 +31,9 @@ struct Instant {
   bool is_interpolated() const { return !sides.empty(); }
 };
 
-// A step that an integrator has made, from the anchor of the coordinates on. Inside it the motion
-// is known from both ends: the cubic with their positions and velocities is where loops are closed
-// from. That is near enough also in a long step, where the tangent at its start leads to another
-// branch.
+// A step of an integrator, from the anchor of the coordinates on. Inside it loops are closed
+// starting from the cubic that has the positions and velocities of both ends. That cubic is near
+// enough also in a long step, where the tangent at the start leads to another branch.
 struct StepSpan {
   // A closed position of a loop, at the part s of the step.
   struct Waypoint {

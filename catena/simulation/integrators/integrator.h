@@ -44,14 +44,13 @@ class Ode {
   virtual void measure(const Eigen::VectorXd& y, Eigen::VectorXd& size) const {
     size = y.head(controlled()).cwiseAbs();
   }
-  // Error amplification, at least 1: the norm of an error of y in what y stands for over that in y,
-  // both measured in these tolerances.
+  // Error amplification, at least 1: error norm in (q, v) over that in y, both in these tolerances.
   virtual double spread(const Eigen::VectorXd& /*y*/, const Eigen::VectorXd& /*error*/,
                         double /*relative*/, double /*absolute*/) {
     return 1.0;
   }
-  // rate(); returns how far rounding may have moved an entry of it where that is more than usual:
-  // error control must not ask for better.
+  // rate(), which also returns a bound on the rounding error of an entry where it is larger than
+  // usual: error control must not require more.
   virtual double rate_with_noise(double t, const Eigen::VectorXd& y, Eigen::VectorXd& dy) {
     rate(t, y, dy);
     return 0.0;
@@ -83,7 +82,7 @@ bool has_fixed_step(Method method);
 
 struct IntegratorSettings {
   Method method = Method::dop853;
-  // The method above is wanted as it is. Otherwise dop853 gives way to bdf in a mechanism whose
+  // True: the method above is used as it is. False: bdf replaces dop853 in a mechanism whose
   // flexible bodies have modes far too fast for its steps.
   bool keep_method = false;
   double relative_tolerance = 1e-8;
@@ -99,8 +98,8 @@ struct StepStatistics {
   std::int64_t restarts = 0;
   double smallest_step = std::numeric_limits<double>::infinity();
   double largest_step = 0.0;
-  // When an explicit method first found that stability, not accuracy, keeps its steps short: an
-  // implicit one (bdf) may be much faster.
+  // Time at which an explicit method first found that stability, not accuracy, keeps its steps
+  // short: an implicit one (bdf) may be much faster.
   double stiff_since = std::numeric_limits<double>::infinity();
 };
 
@@ -119,15 +118,15 @@ class Integrator {
  public:
   virtual ~Integrator() = default;
 
-  // Forgets the past and starts here.
+  // Restarts here, without history.
   void restart(double t, const Eigen::VectorXd& y);
-  // Where it is, y in other coordinates that differ little: a method that remembers nothing but the
-  // length of its steps keeps it, all others start again.
+  // The same time with y in slightly different coordinates: one-step methods keep their step
+  // length, all others restart.
   void go_on(const Eigen::VectorXd& y);
   // One accepted step that does not go beyond `limit` and, if that is near, ends exactly there.
   void step(double limit);
 
-  // Length of the next step, if error control finds it right; infinity if that is not known.
+  // Length that error control suggests for the next step; infinity if unknown.
   virtual double proposed_step() const { return std::numeric_limits<double>::infinity(); }
 
   double time() const { return t_; }

@@ -13,8 +13,8 @@
 //   force.HINGE.x moment.HINGE.x ...            parent on child at the child's hinge point, ground
 //                               axes; less what redundant constraints leave undetermined
 //
-// "time" is always the first column, and q.* is always there: pictures need it. Columns of others
-// come last: what a motion is compared with, for example (nominal.q.elbow).
+// "time" is always the first column, and q.* is always there: the report needs it. Columns of the
+// caller come last, for example a motion to compare with (nominal.q.elbow).
 #pragma once
 
 #include <functional>
@@ -25,8 +25,8 @@
 
 namespace catena {
 
-// A column that is not of the simulation itself: its name, unit, and value at the time and state of
-// a row. Always written, whatever the patterns.
+// A column of the caller: its name, unit, and value at the time and state of a row. Always written,
+// whatever the patterns.
 struct ExtraOutput {
   RunColumn column;
   std::function<double(double t, const State& state)> value;

@@ -34,7 +34,7 @@ class RecordedMotion {
   const State& state(std::size_t row) const { return states_[row]; }
   const Eigen::VectorXd& effort(std::size_t row) const { return efforts_[row]; }
 
-  // Before the first row and behind the last: what they are.
+  // Before the first row and after the last: the values of that row.
   State state_at(double t) const;
   Eigen::VectorXd effort_at(double t) const;
 
@@ -47,7 +47,7 @@ class RecordedMotion {
   std::vector<Eigen::VectorXd> efforts_;
 };
 
-// Whether the rows must say which efforts acted; if not, those that are missing are zero.
+// Whether columns of efforts are required; optional ones that are missing are zero.
 enum class Efforts { required, optional };
 
 // From the columns time, q.*, v.* and effort.* of a run or of any table with these names. Throws

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Signal: a function of time and state (signal_settings.h), ready to be evaluated in a simulation,
-// with its jumps under control: between two calls of start() it is smooth (up to kinks of abs, min,
-// max), whatever it does beyond. For components (component.h) that have inputs of their own.
+// with its jumps located: between two calls of start() it is smooth (up to kinks of abs, min, max).
+// For components (component.h) that have inputs of their own.
 //
 //   Signal wanted("0.5*step(t - 1)", robot, "target of the motor", true);
 //   wanted.start(0.0, state);
@@ -24,11 +24,13 @@ class Signal {
          bool time_only);
 
   double value(double t, const State& state) const;
-  // Of a function that is watched for its sign: expressions with every jump where it is now.
+  // Value of a function whose sign is watched (zero crossings): jumps of an expression are at their
+  // present place.
   double guard(double t, const State& state) const;
-  // With its rates, from these rates of the coordinates; NaN if nothing is known of them.
+  // The same with its time derivatives, from these rates of the coordinates; NaN if they are
+  // unknown.
   Jet guard_jet(double t, const State& state, std::span<const double> rates) const;
-  // Of signals of time alone.
+  // Value and derivatives of a signal of time alone.
   Jet jet(double t) const;
 
   // Takes the side of every jump that holds at t and just after it.
@@ -48,7 +50,7 @@ class Signal {
  private:
   double inside(double t) const;
 
-  std::optional<double> constant_;  // what the expression always is
+  std::optional<double> constant_;  // value of a constant expression
   std::optional<Expression> expression_;
   std::optional<Table> table_;
   StateFunction function_;

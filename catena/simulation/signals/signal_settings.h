@@ -38,8 +38,8 @@ using StateFunction = std::function<double(double t, const State& state)>;
 // A function of time alone, with its first two derivatives.
 struct TimeFunction {
   std::function<Jet(double t)> jet;
-  // Ascending: where it or a derivative jumps. Up to a corner it is asked for times before it
-  // alone.
+  // Times at which it or a derivative jumps, ascending. Up to a corner it is evaluated at earlier
+  // times only.
   std::vector<double> corners = {};
   bool jumps = false;  // at corners the value itself
 };
