@@ -35,7 +35,7 @@ void assemble_command(const AssembleOptions& options) {
   settings.keep_limits = !options.ignore_limits;
   if (!options.fix.empty()) settings.fixed = mask_of(m, options.fix);
   Assembly found = find_assembly(m, in.state.q, settings);
-  if (!found.closed) assemble(m, in.state.q, settings);  // says what is open
+  if (!found.closed) assemble(m, in.state.q, settings);  // throws: names the open joint
   State state{found.q, consistent_velocity(m, found.q, in.state.v, settings.fixed)};
   if (settings.keep_limits)
     for (const std::string& hinge : outside_limits(m, state.q))

@@ -27,8 +27,8 @@ struct BatchOptions {
   std::string out;
 };
 
-// Columns q.NAME, v.NAME, effort.NAME and acceleration.NAME, as a simulation's table has them; what
-// is not there is that of the model's initial state, or zero.
+// Columns q.NAME, v.NAME, effort.NAME and acceleration.NAME, as in a simulation's table; missing
+// values are those of the model's initial state, or zero.
 struct Input {
   RowMatrix q, v, effort, acceleration;
   std::vector<std::string> ignored;

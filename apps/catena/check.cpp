@@ -20,7 +20,7 @@ void check(const ModelOptions& options) {
     try {
       const Mechanism m = MechanismBuilder(reading.description).finish({.strict = reading.strict});
       found.insert(found.end(), m.warnings().begin(), m.warnings().end());
-      // What no command could start from.
+      // Problems that every command would report.
       if (!m.loops().empty() && !has_error(found))
         assemble_near(m, m.default_state(), given_by_description(m));
     } catch (const ModelError& e) {

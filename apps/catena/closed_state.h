@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the commands about closed mechanisms share: freedoms by name, and states as YAML.
+// Common to the commands about closed mechanisms: freedoms by name, and states as YAML.
 #pragma once
 
 #include <cstdint>

@@ -99,7 +99,7 @@ class CommandLine {
   Command subcommand(const std::string& name, const std::string& description);
 
   // Parses the arguments and runs the action of the subcommand, whose exceptions pass. Prints help,
-  // version and what is wrong with the usage, and returns 0, or `wrong_usage`.
+  // version and mistakes of the usage, and returns 0, or `wrong_usage`.
   int run(int argc, char** argv, int wrong_usage);
 
  private:

@@ -80,7 +80,7 @@ Route route_from(const std::string& name) {
 // Redundant rows that are off by more than this (1/s²) are so by the digits of the file.
 constexpr double kRoundedRows = 1e-9;
 
-// With the constraint forces, their redundancy and what it leaves open.
+// With the constraint forces, their redundancy and their undetermined components.
 Result by_multipliers(const Mechanism& m, const StateInput& in) {
   const MultiplierReport r = multiplier_dynamics(m, in.state, in.effort, in.external);
   Result result = motion(m, r.acceleration, in.effort);
@@ -165,8 +165,8 @@ Result matrix(const Mechanism& m, const StateInput& in,
 }
 
 // "(1, 2, ?)": components that redundant constraints leave undetermined are not shown. Where these
-// are directions across the axes, "(1, 2, 0.5) + ? (0, 0.6, 0.8)": what is known, and along which
-// directions the rest is not.
+// are directions across the axes, "(1, 2, 0.5) + ? (0, 0.6, 0.8)": the known part, and the
+// directions along which the rest is unknown.
 std::string pretty_or_open(const Vec3d& known, const bool* open,
                            const std::vector<Vec3d>& directions) {
   const auto listed_vector = [](const auto& word_of) {
@@ -193,8 +193,8 @@ Json list_of(const HingeVector& values) {
   return list;
 }
 
-// A hinge's force and moment in three sets of axes, its effort and its constraint forces; with
-// what redundant constraints leave undetermined if there are loops.
+// A hinge's force and moment in three sets of axes, its effort and its constraint forces; with the
+// undetermined components if there are loops.
 Json force_json(const Mechanism& m, const InterbodyForces& all, int h, const std::string& child) {
   const HingeForce own = all.at(h, ForceAxes::hinge);
   Json one;
@@ -302,7 +302,7 @@ Result energies(const Mechanism& m, const StateInput& in) {
   return result;
 }
 
-// Several chains that hold one body: what each exerts on it, and the inertia that it shows.
+// Several chains that hold one body: the wrench of each on it, and its effective inertia.
 Result chains(const Mechanism& m, const StateInput& in, const std::string& body) {
   if (body.empty())
     throw UsageError("catena dynamics: error: --what chains needs --body, the body they hold");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// catena events: what happened in a run, line by line.
+// catena events: the events of a run, line by line.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -23,7 +23,7 @@ struct EventsOptions {
 std::vector<RunEvent> chosen(const RunFile& run, const EventsOptions& options) {
   std::vector<RunEvent> events = run.events();
   if (options.kinds.empty()) return events;
-  // Those that simulations write (docs/simulation.md), and what else is in this run.
+  // The kinds that simulations write (docs/simulation.md), and others in this run.
   std::vector<std::string> known{"limit",  "release", "zeno",     "stick",     "slip", "turn",
                                  "chart",  "loop",    "friction", "touch",     "lift", "jam",
                                  "motion", "user",    "switch",   "constraint"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// catena info: what a model file describes; and what this processor can do.
+// catena info: the contents of a model file; the instruction sets of this processor.
 #include <cstdio>
 #include <memory>
 

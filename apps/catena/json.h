@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A JSON value: what the subcommands write for machines. Keys keep the order in which they came.
+// A JSON value, the output of subcommands for machines. Keys keep their order of insertion.
 //
 //   Json json;
 //   json["closed"] = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the commands about linear models share: matrices and modes as text and JSON.
+// Common to the commands about linear models: matrices and modes as text and JSON.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace catena::app {
 
-// Accelerations and speeds below this count as none: what Newton's method leaves.
+// Accelerations and speeds below this count as zero: residuals of Newton's method.
 inline constexpr double kRest = 1e-9;
 
 // A list of rows, also for a matrix of one row or column.

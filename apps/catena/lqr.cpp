@@ -33,7 +33,7 @@ struct LqrOptions {
   bool json = false;
 };
 
-// What is regulated, and in which world.
+// The motion to regulate, and the conditions of the simulation.
 struct Task {
   std::unique_ptr<Mechanism> mechanism;
   std::optional<RecordedMotion> motion;

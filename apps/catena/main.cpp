@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // catena: the command line. Exit codes: 0 done, 1 failed, 2 wrong usage. Errors go to stderr, one
-// line each; what was asked for goes to stdout.
+// line each; results go to stdout.
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -15,7 +15,7 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
 
-// What the arguments name is read; a file that is also written would be lost.
+// Files in the arguments are read; one that is also written would be lost.
 void refuse_to_overwrite(int argc, char** argv) {
   namespace fs = std::filesystem;
   const std::vector<std::string> words(argv + 1, argv + argc);

@@ -10,8 +10,8 @@
 
 namespace catena::app {
 
-// What a command names of the mechanism. A hinge at which a loop is cut gets coordinates if it is
-// among them (simulation/used_hinges.h).
+// Names in a command's options. A hinge at which a loop is cut gets coordinates if it is among them
+// (simulation/used_hinges.h).
 struct NamedHinges {
   std::vector<std::string> freedoms = {};  // or hinges
   std::vector<std::string> signals = {};   // q.NAME, effort.NAME, ...
@@ -24,7 +24,7 @@ class ModelOptions {
   Option add(Command& command, bool required = true);
 
   const std::string& file() const { return file_; }
-  // Of what was parsed. Throws UsageError when there is no such file.
+  // The parsed file. Throws UsageError if it does not exist.
   LoadSettings settings() const;
 
   // Throws ModelError; warnings are part of the mechanism.
@@ -41,7 +41,7 @@ class ModelOptions {
 
 // Warnings of a mechanism on stderr.
 void print_warnings(const Mechanism& mechanism);
-// What is likely wrong with loops that cannot move, or move less than is meant, near a closed q.
+// Warnings about loops that cannot move, or move less than probably intended, near a closed q.
 void print_loop_warnings(const Mechanism& mechanism, const Eigen::VectorXd& q);
 
 }  // namespace catena::app

@@ -72,7 +72,7 @@ std::string run_name(const OptimizeOptions& o) {
   return !o.out.empty() ? o.out : std::filesystem::path(o.problem).stem().string() + ".run.h5";
 }
 
-// Told before a long search, not after it.
+// Checked before a long search, not after it.
 void check_folder(const std::string& file) {
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   if (!folder.empty() && !std::filesystem::is_directory(folder))
@@ -81,7 +81,7 @@ void check_folder(const std::string& file) {
     throw Error(file + ": cannot be written: no permission to write into its folder");
 }
 
-// The motion as a run; what there is to say of it.
+// The motion as a run, and remarks on it.
 std::string record(const OptimizeOptions& o, const ProblemFile& file, const OptimalMotion& motion,
                    const std::string& result) {
   const std::string out = run_name(o);

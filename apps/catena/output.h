@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the subcommands print: tables for people, JSON for machines.
+// Output of the subcommands: tables for people, JSON for machines.
 #pragma once
 
 #include <span>
@@ -47,9 +47,10 @@ double without_noise(double value, double scale);
 
 // Writes to a file (whole or not at all), or to stdout if the name is empty or "-". Throws Error.
 void write_text(const std::string& text, const std::string& file);
-// Says where a result went, unless it went to stdout.
+// Prints the name of the result's file, unless it is stdout.
 void say_written(const std::string& from, const std::string& file);
-// Throws a UsageError unless the name of the file says what is in it: ".svg", "an SVG picture".
+// Throws a UsageError unless the file's name has the ending of its contents: ".svg", "an SVG
+// picture".
 void check_ending(const std::string& file, std::string_view ending, std::string_view what);
 
 }  // namespace catena::app

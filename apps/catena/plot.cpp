@@ -33,7 +33,7 @@ class Columns {
       add_deflections(*model.mechanism);
   }
 
-  // Those that a name or a pattern such as q.* means.
+  // The columns that match a name or a pattern such as q.*.
   std::vector<RunColumn> matching(const std::string& wanted) const {
     std::vector<RunColumn> found;
     for (const RunColumn& column : all_)

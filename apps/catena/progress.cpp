@@ -57,7 +57,7 @@ bool Progress::interrupted() const { return stop_wanted != 0; }
 void Progress::update(double t) {
   if (first_ < 0.0) first_ = t;
   if (!visible_) return;
-  // The clock is not asked at every step.
+  // The clock is not read at every step.
   constexpr int kSteps = 16;
   if (++since_drawn_ < kSteps) return;
   since_drawn_ = 0;

@@ -26,7 +26,7 @@
 namespace catena::app {
 namespace {
 
-// Shapes that overlap by more (m) at the start are told.
+// Shapes that overlap by more (m) at the start are reported.
 constexpr double kOverlapTold = 1e-6;
 
 struct SimulateOptions {
@@ -87,7 +87,7 @@ ControllerSettings controller(const std::string& text) {
   return result;
 }
 
-// What the command line says, over what a settings file says.
+// Options of the command line, which override the settings file.
 void apply(const SimulateOptions& options, SimulationSettings& settings) {
   const auto set = [](const std::optional<double>& from, auto& to) {
     if (from) to = *from;
@@ -97,7 +97,7 @@ void apply(const SimulateOptions& options, SimulationSettings& settings) {
   set(options.checkpoint, settings.checkpoint_interval);
   set(options.rtol, settings.integrator.relative_tolerance);
   set(options.atol, settings.integrator.absolute_tolerance);
-  // A tighter relative tolerance alone brings the absolute one with it.
+  // A tighter relative tolerance alone also tightens the absolute one.
   if (options.rtol && !options.atol)
     settings.integrator.absolute_tolerance =
         std::min(settings.integrator.absolute_tolerance, 0.01 * *options.rtol);
@@ -154,7 +154,7 @@ void apply(const SimulateOptions& options, SimulationSettings& settings) {
   if (options.limit_efforts) actions.limit_efforts = true;
 }
 
-// `exact`: steps end on the closures, so that only what the file says can keep loops open.
+// `exact`: steps end on the closures, so that loops stay open only by the digits of the file.
 std::string human(const SimulationResult& r, const std::string& out, bool exact) {
   constexpr double kOpen = 1e-9;
   const auto drift = [](const std::optional<double>& x) {
@@ -474,7 +474,7 @@ void add_run_options(Command& command, SimulateOptions& o) {
       .separated_by(',');
 }
 
-// What acts on the mechanism, and how it is treated.
+// Inputs, controllers, events, contact and the form of the equations.
 void add_action_options(Command& command, SimulateOptions& o) {
   const auto texts = [&](const char* name, std::vector<std::string>& to, const char* what) {
     command.option(name, to, what).placeholder("NAME=...").repeatable();

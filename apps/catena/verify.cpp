@@ -76,7 +76,7 @@ void print_table(const VerificationReport& report) {
                {"error", true},
                {"tolerance", true},
                {"pass"}});
-  const VerificationResult* before = nullptr;  // what repeats is said once
+  const VerificationResult* before = nullptr;  // repeated names are printed once
   for (const VerificationResult& r : report.results) {
     // Of a vector or matrix the entry with the largest error.
     std::string quantity = r.quantity;

@@ -20,7 +20,7 @@
 #include "apps/catena/report/report_data.h"
 #include "catena/base/error.h"
 
-// Last: it brings in the macro _res of <resolv.h>, which Eigen trips over.
+// Last: it defines the macro _res of <resolv.h>, which breaks Eigen.
 #include <httplib.h>
 
 namespace catena::app {
@@ -28,7 +28,7 @@ namespace {
 
 constexpr const char* kLoopback = "127.0.0.1";
 
-// What is shown. HDF5 and the workspaces serve one thread: a request holds the lock.
+// The document shown. HDF5 and the workspaces serve one thread: a request holds the lock.
 class Shown {
  public:
   virtual ~Shown() = default;
@@ -123,7 +123,7 @@ bool is_run(const std::string& path) {
          ending != ".world" && ending != ".xml";
 }
 
-// Refuses what does not come from this machine's own pages.
+// Refuses requests that do not come from this machine's own pages.
 bool is_ours(const httplib::Request& request, int port) {
   if (request.get_header_value("Sec-Fetch-Site") == "cross-site") return false;
   for (const char* name : {"127.0.0.1", "localhost"}) {

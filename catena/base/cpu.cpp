@@ -40,7 +40,7 @@ std::string processor_name() {
 }
 #endif
 
-// Carried by the build, but not yet run on a processor that has it.
+// In the build, but not yet tested on a processor that has it.
 constexpr const char* kOnlyOnRequest = "avx512";
 
 std::string instruction_set(const CpuReport& report) {

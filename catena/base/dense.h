@@ -59,13 +59,13 @@ class Lu : public SolvesAnyExpression<Lu> {
 double determinant(const Eigen::MatrixXd& a);
 Eigen::MatrixXd inverse(const Eigen::MatrixXd& a);
 
-// P A Q = L U with the largest pivot left each time, for any matrix: slower than Lu, but tells the
-// rank. Pivots below `threshold` times the largest count as zero (left out: n times the rounding).
+// P A Q = L U with full pivoting, for any matrix: slower than Lu, but finds the rank. Pivots below
+// `threshold` times the largest count as zero (left out: n times the rounding).
 class FullLu : public SolvesAnyExpression<FullLu> {
  public:
   explicit FullLu(const Eigen::MatrixXd& a, std::optional<double> threshold = {});
 
-  // One solution, if there is any.
+  // One of the solutions, if any exists.
   Eigen::VectorXd solve_vector(const Eigen::VectorXd& b) const;
   Eigen::MatrixXd solve_matrix(const Eigen::MatrixXd& b) const;
   int rank() const;
@@ -95,7 +95,7 @@ class Cholesky : public SolvesAnyExpression<Cholesky> {
   void solve_in_place(Eigen::VectorXd& x) const;
   void solve_in_place(Eigen::MatrixXd& x) const;
 
-  // L(i, i): its square is what the rows before leave of A(i, i).
+  // L(i, i): its square is the part of A(i, i) that the earlier rows leave.
   double pivot_root(Eigen::Index i) const { return llt_.matrixLLT()(i, i); }
 
  private:
@@ -108,7 +108,7 @@ bool cholesky_in_place(Eigen::MatrixXd& a);
 // x := (L Lᵀ)⁻¹ x.
 void solve_by_cholesky(const Eigen::MatrixXd& l, Eigen::VectorXd& x);
 
-// Cholesky's factor of the at most 6×6 matrices of hinges and bodies, which takes no memory.
+// Cholesky's factor of the at most 6×6 matrices of hinges and bodies; allocates nothing.
 using SmallSquare = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, 6, 6>;
 using SmallVector = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, 6, 1>;
 class SmallCholesky {
@@ -153,8 +153,9 @@ class Qr : public SolvesAnyExpression<Qr> {
   Eigen::HouseholderQR<Eigen::MatrixXd> qr_;
 };
 
-// A P = Q R, the longest column left next each time: pivots |R(i, i)| fall, and those that vanish
-// beside the largest tell the rank. Less reliable than singular values, at a tenth of the cost.
+// A P = Q R with column pivoting: the pivots |R(i, i)| decrease, and the number of those that are
+// not negligible beside the largest is the rank. Less reliable than singular values, at a tenth of
+// the cost.
 class PivotedQr : public SolvesAnyExpression<PivotedQr> {
  public:
   explicit PivotedQr(const Eigen::MatrixXd& a);
@@ -193,7 +194,7 @@ class CompleteOrthogonal : public SolvesAnyExpression<CompleteOrthogonal> {
   Eigen::VectorXd solve_vector(const Eigen::VectorXd& b) const;
   Eigen::MatrixXd solve_matrix(const Eigen::MatrixXd& b) const;
   int rank() const;
-  // |T(i, i)|; beyond the rank what was left there, in no order.
+  // |T(i, i)|; beyond the rank the neglected pivots, in no order.
   double pivot(Eigen::Index i) const { return std::abs(cod_.matrixQTZ()(i, i)); }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Subscripts. Our indices are int or Eigen::Index, with −1 for "none"; those of the standard
-// containers are std::size_t. The conversion between the two has its one home here.
+// Subscripts. Indices of the library are int or Eigen::Index, with −1 for "none"; those of the
+// standard containers are std::size_t. All conversions between the two are here.
 #pragma once
 
 #include <cstddef>

@@ -10,7 +10,7 @@
 namespace catena {
 namespace {
 
-// Longer words are not compared: they are pasted, not typed.
+// Longer words are not compared: they are hardly typing errors.
 constexpr std::size_t kLongestWord = 96;
 
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
@@ -49,7 +49,7 @@ std::string nearest_name(std::string_view word, std::span<const std::string> can
                                                            : word.size() - candidate.size();
     if (gap >= best || candidate.size() > kLongestWord) continue;
     const std::size_t distance = edit_distance(word, candidate);
-    // With every letter wrong it is another word ("A" is not "B").
+    // A word with every letter wrong is another word ("A" is not "B").
     if (distance < best && distance < std::max(word.size(), candidate.size())) {
       best = distance;
       nearest = candidate;

@@ -9,17 +9,17 @@
 
 namespace catena {
 
-// The candidate nearest to the word (edit distance, letter case ignored), or "" when none is
-// near enough to be what was meant.
+// The candidate nearest to the word (edit distance, letter case ignored), or "" when none is near
+// enough.
 std::string nearest_name(std::string_view word, std::span<const std::string> candidates);
 
-// "; did you mean 'elbow'?", or "" when there is nothing near.
+// "; did you mean 'elbow'?", or "" if no candidate is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 
 // The shortest decimal that reads back as the same double.
 std::string number(double value);
 
-// With so many significant digits, as %g writes it.
+// The number with so many significant digits, in the format %g.
 std::string short_number(double value, int digits = 3);
 
 // "a, b and c".

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 void write_file(const std::string& path, std::string_view text) {
   std::error_code code;
-  const fs::file_status old = fs::status(path, code);  // of what a link points to
+  const fs::file_status old = fs::status(path, code);  // of the target of a link
   const bool direct = fs::exists(old) && !fs::is_regular_file(old);
   const fs::path target = fs::exists(old) ? fs::canonical(path, code) : fs::path(path);
   const std::string written = direct ? path : target.string() + ".new" + std::to_string(::getpid());

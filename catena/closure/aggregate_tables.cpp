@@ -202,7 +202,7 @@ class TableMaker {
     return s;
   }
 
-  // The columns between the base and either side; what both share cancels.
+  // The columns between the base and either side; common ones cancel.
   void add_paths(Closure& c) {
     c.first_path = static_cast<int>(t_.paths.size());
     std::vector<std::pair<int, double>> steps;  // member, sign

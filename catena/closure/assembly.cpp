@@ -16,9 +16,9 @@
 namespace catena {
 namespace {
 
-// A residual that is nothing but rounding.
+// A residual of rounding alone.
 constexpr double kExact = 1e-14;
-// What hinges alone must reach, if modes of flexible bodies are to be left alone.
+// Residual that hinges alone must reach if the modes of flexible bodies are to keep their values.
 constexpr double kExactlyClosed = 1e-13;
 
 // A loop's equations as functions of some of its columns.
@@ -55,8 +55,8 @@ std::vector<int> free_columns(const LoopClosure& loop, const std::vector<std::ui
   return free;
 }
 
-// Without the modes of flexible bodies: hinges close a loop first, so that nothing is deflected
-// which need not be.
+// Without the modes of flexible bodies: hinges alone are tried first, so that no body is deflected
+// without need.
 std::vector<int> hinge_columns(const LoopClosure& loop, const std::vector<int>& columns) {
   std::vector<int> hinges;
   std::copy_if(columns.begin(), columns.end(), std::back_inserter(hinges),
@@ -112,7 +112,7 @@ void settle(const Mechanism& mechanism, const LoopClosure& loop, int number,
   closing.gap = loop.residual(closing.q).norm();
 }
 
-// Goes along the closure to the position nearest to the guess: each step minimizes the distance
+// Moves along the closure to the position nearest to the guess: each step minimizes the distance
 // subject to the linearized equations.
 Closing approach(const LoopClosure& loop, const Mechanism& mechanism, const Eigen::VectorXd& guess,
                  const Closing& from, const std::vector<int>& free, bool keep_limits) {
@@ -446,7 +446,7 @@ State assemble_near(const Mechanism& mechanism, const State& guess, const GivenF
   normalize_quaternions(mechanism, state.q);
   if (closure_gap(mechanism, state.q) > kExact) {
     read_cut_hinges(mechanism, given, state.q);
-    // Fixing what was given is worth a try only where it leaves the loops closed.
+    // Fixing the given freedoms is tried only if the loops stay closed.
     Assembly kept = find_assembly(mechanism, state.q, {.fixed = given.position});
     if (!kept.closed) kept.q = assemble(mechanism, state.q);
     state.q = std::move(kept.q);

@@ -87,8 +87,8 @@ struct GivenFreedoms {
 // The given freedoms of a description: hinges that have an initial position or velocity there.
 GivenFreedoms given_by_description(const Mechanism& mechanism);
 
-// Position and velocity near a guess: keeps what was given if the loops can be closed that way, and
-// otherwise moves everything. A state that is closed to rounding is returned as it is.
+// Position and velocity near a guess: keeps the given values if the loops can be closed that way,
+// and otherwise moves everything. A state that is closed to rounding is returned as it is.
 State assemble_near(const Mechanism& mechanism, const State& guess, const GivenFreedoms& given);
 
 // Largest residual of all loops at q, and of Y v at (q, v).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; mobility.h needs it.
 //
-// How far a loop is from being closed, and how that changes when its members move.
+// The residual of a loop's closure equations, and its Jacobian.
 //
 // The residual has the rows of the closure equations (rows.h): for a cut hinge the part of its
 // displacement that the hinge does not allow (rotation vector, then distance), for a rod half the
@@ -46,8 +46,9 @@ class LoopClosure {
   ClosureEquations equations(const Eigen::VectorXd& q) const;
   // The rows as the kernels see them: Y of Y v = 0.
   Eigen::MatrixXd velocity_rows(const Eigen::VectorXd& q) const;
-  // What each closure exerts on its child's side with the multipliers of velocity_rows(), in the
-  // frame on that side; zero for couplings. Closures in the order of the aggregate's.
+  // Wrench of each closure on its child's side for given multipliers of velocity_rows() (Lagrange
+  // multipliers), in the frame on that side; zero for couplings. Closures in the order of the
+  // aggregate's.
   std::vector<Wrenchd> wrenches_on_child(const Eigen::VectorXd& q,
                                          const Eigen::VectorXd& multipliers) const;
   // The multiplier of a coupling's row times this is that of the coupling as the user wrote it.

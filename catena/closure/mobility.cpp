@@ -39,8 +39,8 @@ int rank_at(const LoopClosure& loop, const Eigen::VectorXd& q, double threshold)
 
 struct Ranks {
   int rank = 0;
-  int sharp = 0;     // counting what is independent only within the rounding of the file's numbers
-  int coarse = 0;    // not counting what is nearly redundant
+  int sharp = 0;     // with rows that are independent only within rounding
+  int coarse = 0;    // without nearly redundant rows
   int rough = 0;     // or would be, if the loop should move
   int here = 0;      // at the position itself
   double off = 0.0;  // the largest pivot that is nearly redundant

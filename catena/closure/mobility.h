@@ -40,8 +40,8 @@ struct LoopMobility {
   // Singular, and no other closed position was found near it (infinitesimally mobile): it moves
   // instantaneously, not finitely, and its mobility is zero.
   bool shaky = false;
-  // Rows that count, but would be redundant if what should be parallel or equal were off by less
-  // (pivots below kNearlyRedundant of the largest), and their largest deviation.
+  // Rows that count, but would be redundant if nearly parallel axes and nearly equal lengths were
+  // off by less (pivots below kNearlyRedundant of the largest), and their largest deviation.
   int nearly_redundant = 0;
   double off = 0.0;
   // Explains why the loop moves less than its author probably expects (shaky or nearly redundant),

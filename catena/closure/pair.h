@@ -16,8 +16,8 @@ Closure pair_closure(const Hinge& hinge, HingeType type);
 // A row that measures a length; the others measure angles or coordinates. Of any closure.
 bool measures_length(const Closure& closure, int row);
 
-// How far the pair is open: the residual of its rows (angles in radians, lengths in metres) at the
-// displacement of the child's side against the parent's. Not for rods and couplings.
+// Residual of the pair's rows (angles in radians, lengths in metres) at the displacement of the
+// child's side against the parent's. Not for rods and couplings.
 void pair_residual(const Closure& closure, const Transformd& displacement, double* residual);
 
 }  // namespace catena

@@ -19,8 +19,8 @@
 namespace catena {
 
 // Pivots below this fraction of the largest are dependent rows. It stands above the errors of files
-// with six digits (parallel axes typed as 1.5708), and below what a loop 0.02 rad away from a
-// singular position has.
+// with six digits (parallel axes typed as 1.5708), and below the pivots of a loop 0.02 rad away
+// from a singular position.
 inline constexpr double kRankThreshold = 1e-5;
 
 // The solution of a x = right of least norm, in the sense of least squares; pivots below the
@@ -44,10 +44,10 @@ class PositionSolver {
   int size() const { return static_cast<int>(problem_.freedoms.size()); }
   // Jacobian columns in unit steps.
   ClosureEquations equations(const Eigen::VectorXd& q) const;
-  // q moved by s (in unit steps), kept within the limits; what the limits cut off is taken from s.
+  // q moved by s (in unit steps), kept within the limits; the part cut off is subtracted from s.
   Eigen::VectorXd moved(const Eigen::VectorXd& q, Eigen::VectorXd& s) const;
-  // The step that a linear solver proposes, found again without the freedoms that it would push
-  // through their limits.
+  // The step of a linear solver, computed again without the freedoms that it would push through
+  // their limits.
   Eigen::VectorXd step_within(
       const Eigen::VectorXd& q, Eigen::MatrixXd jacobian,
       const std::function<Eigen::VectorXd(const Eigen::MatrixXd&)>& solve) const;

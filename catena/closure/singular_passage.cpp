@@ -17,8 +17,8 @@ constexpr double kClosureRounding = 1e-15;
 constexpr std::array<double, 6> kPlaces = {-3.0, -2.0, -1.0, 1.0, 2.0, 3.0};
 constexpr std::array<double, 6> kWeights = {0.05, -0.3, 0.75, 0.75, -0.3, 0.05};
 
-// How far aside the first neighbours are at most, in radians or metres: further away the quintic
-// (error 1e-6 of the sixth derivative) is no better than rounding.
+// Largest distance of the first neighbours, in radians or metres: further away the quintic (error
+// 1e-6 of the sixth derivative) is no better than rounding.
 constexpr double kMostAside = 0.1;
 // If something moves faster than the speed that was given by more than this factor, the distance
 // refers to that.
@@ -73,11 +73,11 @@ Way step_aside(PassageNeighbours& neighbours, const State& state, double enough,
     if (aside > kMostAside) return Way::along;
     passage.clearance = look(neighbours, state, aside, speed, passage.sides);
     best = std::max(best, passage.clearance);
-    // What moves most need not be among the entries whose speed was given.
+    // The fastest entry need not be among those whose speed was given.
     const double moved =
         0.5 * (passage.sides[3].state.q - passage.sides[2].state.q).lpNorm<Eigen::Infinity>() /
         aside;
-    // Where a shorter time leads no nearer, what is before and behind does not belong together.
+    // If a shorter time leads no nearer, the states before and behind are on different branches.
     if (moved > 0.5 * faster && moved > kFaster) return Way::none;
     faster = moved > kFaster ? moved : kInfinity;
     if (moved > kFaster)

@@ -9,14 +9,14 @@
 // motion that passes through it. Close by, rounding ε of the equations moves positions by ε/σ,
 // velocities v by v ε/σ² and accelerations a by a ε/σ² + v² ε/σ³, where σ is the clearance: the
 // distance from the singular position, as a ratio of pivots. So six states are closed beside the
-// instant, at times −3, −2, −1, 1, 2, 3 times τ along its velocities, and what is wanted is the
-// value at 0 of the quintic through them:
+// instant, at times −3, −2, −1, 1, 2, 3 times τ along its velocities, and the result is the value
+// at 0 of the quintic through them:
 //
 //   f(0) ≈ Σ w_i f(τ_i),   w = (1, −6, 15, 15, −6, 1) / 20,   error: τ⁶ f⁽⁶⁾ / 20 (at most)
 //
 // Both treatments of closed loops pass that way: independent coordinates (embedded loops,
 // simulation/coordinates/closed_coordinates.h) and multipliers (constraints/constraint_set.h). They
-// differ in how a neighbouring state is closed and in what measures the clearance.
+// differ in the way a neighbouring state is closed and in the measure of the clearance.
 #pragma once
 
 #include <array>
@@ -37,18 +37,19 @@ inline constexpr double kBranchesMeet = 1e-9;
 struct PassageLimits {
   double near;         // below this clearance a position is passed by interpolation
   double enough;       // the clearance that the neighbours must have
-  double first_aside;  // how far the first neighbours are at first, in radians or metres
+  double first_aside;  // first distance of the neighbours, in radians or metres
   double folded;       // singular values below this part of the largest vanish where branches meet
 };
 
 // Embedded loops: the clearance is the smallest pivot of the dependent block over the largest (of
-// large loops: over what long chains have). Every state is closed to rounding, so that what is
-// found in place is good down to ε/σ³ ≈ 3e-7, and the neighbours need no more than that.
+// large loops: over the usual one of long chains). Every state is closed to rounding, so that
+// values computed in place are accurate to ε/σ³ ≈ 3e-7, and the neighbours need no larger
+// clearance.
 inline constexpr PassageLimits kEmbeddedPassage{
     .near = 1.5e-3, .enough = 1.5e-3, .first_aside = 5e-3, .folded = 5e-3};
 
 // Multipliers: the clearance is the smallest sine between a row and the others in the metric of
-// M⁻¹. The stages of a step are not closed, and what they are open by is divided by σ², so that
+// M⁻¹. The stages of a step are not closed, and their residual is divided by σ², so that
 // interpolation is better from further away; the neighbours are closed and may be nearer, where
 // ε/σ³ is 1e-8.
 inline constexpr PassageLimits kMultiplierPassage{
@@ -92,8 +93,8 @@ PassageSearch find_passage(PassageNeighbours& neighbours, const State& state, do
 // Positions and velocities between the sides.
 State interpolated_state(const Mechanism& mechanism, std::span<const PassageSide> sides);
 
-// How far rounding at this clearance, and the error of an interpolation, may have moved an entry of
-// the accelerations: error control must not require more.
+// Bound on the error of an acceleration by rounding at this clearance and by interpolation: error
+// control must not require more.
 double acceleration_noise(const State& state, const Eigen::VectorXd& acceleration, double clearance,
                           double interpolation_error);
 

@@ -2,7 +2,7 @@
 // Internal: not part of the public interface; dynamics/forces.h needs it.
 //
 // The closed loops of a mechanism in plain numbers, for the kernels (and for the code around them):
-// which nodes form one aggregate, what closes it, and which of its freedoms are independent.
+// the nodes of each aggregate, its closures, and its independent freedoms.
 //
 // An aggregate is a set of nodes that move together (Mechanism::loops()), folded into one node of
 // the tree: constraint embedding [Jain 2009]. Everything about it is measured in one
@@ -33,7 +33,7 @@ enum class ClosureKind : std::uint8_t {
   coupling    // between coordinates
 };
 
-// How the turn between the two sides of a pair is held.
+// How a pair constrains the rotation between its two sides.
 enum class HeldTurn : std::uint8_t { none, axis, all };
 
 inline constexpr int kMostRows = 6;
@@ -119,7 +119,7 @@ struct Aggregate {
 // the calling kernels.
 void evaluate_coupling(const Coupling& coupling, int terms, const double* q, double& value,
                        double* gradient, double* hessian);
-// How its second derivatives change along dq: extrapolated central differences, right to about ten
+// Change of its second derivatives along dq: extrapolated central differences, right to about ten
 // digits (the function gives no third derivatives). `change` is row by row like `hessian`.
 void differentiate_coupling(const Coupling& coupling, int terms, const double* q, const double* dq,
                             double* change);

@@ -24,12 +24,12 @@
 
 namespace catena {
 
-// Throws ModelError with file and line for everything that is wrong.
+// Throws ModelError with file and line of every mistake.
 LinearControllerSettings load_controller(const std::string& path);
 LinearControllerSettings controller_from_yaml(const std::string& text,
                                               const std::string& file_name);
-// Numbers read back as the same doubles. HDF5 throws an Error if there is more to keep than the
-// system.
+// Numbers read back as the same doubles. For HDF5, throws an Error if there is more to write than
+// the system.
 std::string controller_to_yaml(const LinearControllerSettings& controller);
 void save_controller(const LinearControllerSettings& controller, const std::string& path);
 

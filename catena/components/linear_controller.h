@@ -5,10 +5,10 @@
 //   continuous   ẋ = A x + B δy,             u = u0 + sat(C x + D δy)
 //   sampled      x[k+1] = A x[k] + B δy[k],  u[k] = u0 + sat(C x[k] + D δy[k]), held; `delay` later
 //
-// Its inputs are named after what it measures (plant_signal.h), its outputs after the freedoms at
-// which it acts ("elbow" or "effort.elbow"), or "signal.NAME" for what is only recorded. δy are
-// deviations from the operating point of the system (SystemPoint: q and v of the mechanism; y0 is
-// the effort u0 that holds it there).
+// Its inputs are named after the measured signals (plant_signal.h), its outputs after the freedoms
+// at which it acts ("elbow" or "effort.elbow"), or "signal.NAME" for signals that are only
+// recorded. δy are deviations from the operating point of the system (SystemPoint: q and v of the
+// mechanism; y0 is the effort u0 that holds it there).
 //
 //   settings.actions.components.push_back(
 //       linear_controller({.system = K, .lower = -limits, .upper = limits}));

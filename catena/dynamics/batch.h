@@ -10,13 +10,12 @@
 // At the interface every state is one row of a row-major matrix (an Eigen matrix or a map of the
 // caller's memory; nothing is copied). Inside, one state is one lane of a SIMD pack, the sweeps are
 // those of one state (kernels/sweeps.h), and packs are spread over threads: O(B · N);
-// docs/batches.md has measured rates. A result depends on its own row
-// alone: not on the number of threads, not on B, not on what the neighbours hold, to the bit. With
-// the call for one state it agrees to rounding (1e-12).
+// docs/batches.md has measured rates. A result depends on its own row alone: not on the number of
+// threads, B or the other rows, to the bit. With the call for one state it agrees to rounding
+// (1e-12).
 //
-// A state that cannot be evaluated does not throw: its status says why, its row of the result is
-// NaN, and all others are computed. What is wrong with the call itself (sizes, unknown bodies)
-// throws.
+// A state that cannot be evaluated does not throw: its status has the reason, its row of the result
+// is NaN, and all others are computed. Mistakes of the call itself (sizes, unknown bodies) throw.
 //
 // Closed loops: all states share one chart (workspace.chart()), chosen at the first state that is
 // closed if none is set; a state where it is singular gets that status.
@@ -68,8 +67,8 @@ struct BatchWrenches {
   BatchIn components;  // one row per state: moment and force (6 numbers) for each place
 };
 
-// Numbers of many states as the kernels leave them: pack after pack, in a pack number after number,
-// of a number all lanes. Unused lanes of the last pack repeat its last state.
+// Numbers of many states in the order of the kernels: pack after pack, in a pack number after
+// number, of a number all lanes. Unused lanes of the last pack repeat its last state.
 class LaneArray {
  public:
   Eigen::Index states() const { return states_; }
@@ -136,7 +135,7 @@ class BatchWorkspace {
   // Of the last call.
   std::span<const StateReport> reports() const;
   Eigen::Index failures() const;
-  // What is wrong with a state, in a sentence; empty if nothing is.
+  // The mistake of a state in one sentence; empty if there is none.
   std::string message(Eigen::Index state) const;
 
   // ---- For the functions below. ----

@@ -24,11 +24,11 @@ inline constexpr double kClosureTolerance = 1e-6;
 void ensure_chart(const Mechanism& mechanism, const Eigen::VectorXd& q,
                   std::span<const std::uint8_t> driven, Workspace& workspace);
 
-// After a sweep that found the chart of a loop singular: a fresh one at q, or a NumericalError.
+// After a sweep with a singular chart: chooses another one at q, or throws a NumericalError.
 void choose_chart_again(const Mechanism& mechanism, const Eigen::VectorXd& q,
                         std::span<const std::uint8_t> driven, int loop, Workspace& workspace);
 
-// After a sweep: throws NumericalError, naming the loop and what is open, if positions or
+// After a sweep: throws NumericalError, naming the loop and the open joint, if positions or
 // velocities do not satisfy the closures.
 void check_closed(const Mechanism& mechanism, const Eigen::VectorXd& q, const Eigen::VectorXd& v,
                   const Workspace& workspace);
@@ -56,8 +56,8 @@ struct LoopMaps {
 // `driven` as for ensure_chart(). Allocates only if `maps` has never been used.
 void find_loop_maps(const Mechanism& mechanism, const Eigen::VectorXd& q, Workspace& workspace,
                     LoopMaps& maps, std::span<const std::uint8_t> driven = {});
-// The same in two steps: with the chart that the workspace has, which stays (false: it is singular
-// at q), and a copy of what that left.
+// The same in two steps: with the chart of the workspace, which stays (false: it is singular at q),
+// and a copy of the results.
 bool embed_in_chart(const Mechanism& mechanism, const Eigen::VectorXd& q, Workspace& workspace);
 void copy_loop_maps(Workspace& workspace, LoopMaps& maps);
 

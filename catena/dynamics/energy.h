@@ -37,7 +37,7 @@ struct Energy {
   double total() const { return kinetic + potential(); }
 };
 
-// How a frame stands and moves in another, all in the axes of that other one.
+// Pose and motion of a frame in another, in the axes of that other one.
 struct FrameMotion {
   Rotationd rotation;
   Vec3d position;

@@ -12,11 +12,11 @@
 //
 //   f = H f_c + Q f_□     H: the free directions, Q: orthonormal basis of the constrained ones
 //
-// with the constraint force f_□ = Qᵀ f, the effort τ = Hᵀ f that the hinge transmits, and
-// f_c = (HᵀH)⁻¹ τ, the components along the columns of H (f_c = τ if the columns are
-// orthonormal; [D'Eleuterio & Damaren 1991]). τ is the drive's effort with damping, friction and
-// stiffness of the hinge; a rotor keeps what it needs for itself. The split of a screw or custom
-// hinge that mixes turning and shifting depends on the unit of length; the wrench and τ do not.
+// with the constraint force f_□ = Qᵀ f, the effort τ = Hᵀ f that the hinge transmits, and f_c =
+// (HᵀH)⁻¹ τ, the components along the columns of H (f_c = τ if the columns are orthonormal;
+// [D'Eleuterio & Damaren 1991]). τ is the drive's effort with damping, friction and stiffness of
+// the hinge; the effort that accelerates a rotor is not in it. The split of a screw or custom hinge
+// that mixes turning and shifting depends on the unit of length; the wrench and τ do not.
 //
 // Bodies joined by welds are one node in the sweeps. Here they are taken apart again: one inward
 // sweep over the bodies, with the acceleration that dynamics left at each node, gives the wrench
@@ -95,7 +95,7 @@ class InterbodyForces {
     std::vector<Vec3d> moment, force;
   };
   OpenDirections open_directions(int hinge, ForceAxes axes = ForceAxes::hinge) const;
-  // at(hinge, axes).wrench less its parts along the open directions: what is known of it.
+  // at(hinge, axes).wrench without its parts along the open directions: the determined part.
   Wrenchd determined(int hinge, ForceAxes axes = ForceAxes::hinge) const;
   // Tension is positive.
   double rod_tension(int rod) const { return rod_tension_[static_cast<std::size_t>(rod)]; }
@@ -103,7 +103,7 @@ class InterbodyForces {
   double coupling_multiplier(int coupling) const {
     return coupling_multiplier_[static_cast<std::size_t>(coupling)];
   }
-  // Whether redundant constraints leave these undetermined.
+  // True where redundant constraints leave these undetermined.
   bool undetermined_rod(int rod) const { return rod_open_[static_cast<std::size_t>(rod)] != 0; }
   bool undetermined_coupling(int coupling) const {
     return coupling_open_[static_cast<std::size_t>(coupling)] != 0;

@@ -13,8 +13,9 @@
 //   const Eigen::VectorXd& a = forward_dynamics(robot, state, effort, workspace);
 //   const Eigen::VectorXd b = forward_dynamics(robot, state, effort, {}, Route::dense);  // O(N³)
 //
-// `effort` is what actuators apply, in the order of v. Gravity, damping, friction and springs of
-// the model act by themselves; wrenches from outside are arguments (loads.h).
+// `effort` is the part of the actuators, in the order of v. Gravity, Coriolis and centrifugal
+// terms, damping, friction and springs of the model are included; external wrenches are arguments
+// (loads.h).
 //
 // Closed loops are folded into the tree as aggregate nodes (constraint embedding [Jain 2009];
 // kernels/aggregate.h) or closed by Lagrange multipliers (Route). Either way the state is that of
@@ -41,8 +42,8 @@ enum class Route {
   multipliers  // closed loops by their multipliers (multiplier_dynamics.h); trees as recursive
 };
 
-// Whether the closed loops of a mechanism are better left to multipliers: some loop has at least
-// this many freedoms in its spanning tree, and twice as many freedoms as rows of closure equations.
+// Whether multipliers are faster for the closed loops of a mechanism: some loop has at least this
+// many freedoms in its spanning tree, and twice as many freedoms as rows of closure equations.
 // Embedding costs the cube of a loop's freedoms, multipliers that of its rows: measured
 // (benchmarks/loop_routes_bench.cpp), a ring of 20 links is 2.7 times faster by multipliers and one
 // of 80 links 38 times; forty four-bars side by side (81 freedoms, 120 rows) are about even.

@@ -7,8 +7,8 @@
 
 namespace catena {
 
-// H of the node's hinge at its present position, 6 × freedoms, node axes. Between the parts of a
-// flexible body nothing moves that a rigid body could: no columns.
+// H of the node's hinge at its present position, 6 × freedoms, node axes. Parts of a flexible body
+// have no columns: they have no rigid relative motion.
 HingeMatrix hinge_map(const Workspace& workspace, int node);
 
 }  // namespace catena

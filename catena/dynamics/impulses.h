@@ -29,7 +29,7 @@ struct ImpulseInput {
 struct ImpulseResult {
   Eigen::VectorXd velocity;    // after
   Eigen::VectorXd jump;        // after − before
-  Eigen::VectorXd impulse;     // at every freedom: as given, or what locking it takes
+  Eigen::VectorXd impulse;     // at every freedom: as given, or the one that locks it
   double energy_change = 0.0;  // kinetic, after − before; negative: lost
 };
 

@@ -17,14 +17,14 @@
 
 namespace catena {
 
-// The actuators' effort at every freedom for acceleration v̇ in this state; what damping, friction,
-// springs and external wrenches contribute is taken off. The result lives in the workspace until
+// The actuators' effort at every freedom for acceleration v̇ in this state; the part of damping,
+// friction, springs and external wrenches is subtracted. The result lives in the workspace until
 // the next call. Afterwards workspace.node(n).force is the wrench that the parent exerts on node n
 // through the hinge (drive included), in the node's frame.
 //
 // With closed loops the accelerations of the independent freedoms are read (workspace.chart()) and
 // the others follow; the efforts found act at the independent freedoms, and are zero elsewhere. The
-// wrenches are then those of the spanning tree, without what the closures carry (forces.h).
+// wrenches are then those of the spanning tree, without the forces of the closures (forces.h).
 const Eigen::VectorXd& inverse_dynamics(const Mechanism& mechanism, const State& state,
                                         const Eigen::VectorXd& acceleration, Workspace& workspace,
                                         std::span<const ExternalWrench> external = {});

@@ -34,7 +34,7 @@
 
 namespace catena {
 
-// Whose axes the components of a result are along.
+// Axes of the components of a result.
 using Axes = ExternalWrench::Axes;
 
 void update_kinematics(const Mechanism& mechanism, const Eigen::VectorXd& q, Workspace& workspace);
@@ -59,7 +59,7 @@ Vec3d point_velocity(const Mechanism& mechanism, const Workspace& workspace, int
 
 // Angular acceleration of the body and the acceleration of the origin of its frame, or of a point:
 // the second derivative of its position in the ground frame, not the rate of the components of a
-// twist, and the true one, gravity not taken off.
+// twist, gravity included.
 //
 // The sweeps leave A, the rate of the components of the node's twist (ω, v) less gravity, so that
 // a body at rest has A = (0, −Rᵀ g). The rate itself is A + (0, Rᵀ g), and with ẋ = R v

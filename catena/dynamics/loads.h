@@ -6,8 +6,9 @@
 //                             .axes = ExternalWrench::Axes::ground};
 //   forward_dynamics(robot, state, effort, workspace, {&push, 1});
 //
-// Everywhere in this room `effort` is what the actuators apply; the passive elements come on top
-// by themselves:  M v̇ + C = effort + passive + external.
+// In this room `effort` is the part of the actuators; the model adds the passive elements:
+//
+//   M v̇ + C = effort + passive + external
 #pragma once
 
 #include <span>

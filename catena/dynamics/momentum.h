@@ -9,7 +9,7 @@
 // All bodies count, those fixed to the ground too (as in Mechanism::total_mass). A drive's rotor is
 // part of its carrier's mass; its spin relative to the carrier adds ratio · rotor_inertia · v along
 // its axis to the angular momentum, unless the drive is armature_only (which is an approximation
-// without such a term) or the rotor sits on the ground (which keeps the momentum for itself).
+// without such a term) or the rotor sits on the ground (then the ground takes the momentum).
 //
 // Read after update_kinematics (kinematics.h): q suffices for mass centre, inertia and the
 // matrices, momenta and velocity need q and v. Each call costs O(N); the matrices use the

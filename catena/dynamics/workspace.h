@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Workspace: the scratch memory of one evaluation, sized once for a mechanism (Pinocchio's `Data`).
-// Dynamics calls that are given one allocate nothing, but for what their comments say.
+// Dynamics calls with a workspace allocate nothing, except where their comments say so.
 //
 //   Workspace workspace(robot);
 //   for (const State& state : states)
 //     use(forward_dynamics(robot, state, effort, workspace));     // result in workspace
 //
 // One workspace serves one thread, and the mechanism must outlive it. References that a call
-// returns are valid until the next call with the same workspace. After a sweep node(n) has what it
-// left at a node: pose, twist, acceleration, articulated-body inertia, force (frames:
+// returns are valid until the next call with the same workspace. After a sweep node(n) has its
+// results at a node: pose, twist, acceleration, articulated-body inertia, force (frames:
 // kernels/scratch.h).
 //
 // Of a closed mechanism the workspace also keeps the chart: which degrees of freedom of each loop
@@ -45,7 +45,7 @@ class Workspace {
 
   const Mechanism& mechanism() const { return *mechanism_; }
 
-  // What the last sweep left at a node; see scratch.h for frames.
+  // Results of the last sweep at a node; see scratch.h for frames.
   const NodeScratch<double>& node(int n) const { return nodes_[static_cast<std::size_t>(n)]; }
   const GeneralScratch<double>& general(int n) const {
     return general_[static_cast<std::size_t>(general_index_[static_cast<std::size_t>(n)])];

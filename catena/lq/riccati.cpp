@@ -14,7 +14,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// A pivot of D below this fraction of its diagonal element is rounding.
+// A pivot of D below this fraction of its diagonal element counts as zero.
 constexpr double kLostPivot = 1e-14;
 
 std::string size_text(Index rows, Index columns) {

@@ -35,9 +35,9 @@ inline SymMat3<Scalar> matrix_of_mode(const Scalar* z, int n, int k) {
   return {z[k], z[n + k], z[2 * n + k], z[3 * n + k], z[4 * n + k], z[5 * n + k]};
 }
 
-// What the sweeps need of exp(θ~): R = 1 + a θ~ + b θ~², and the tangent T = 1 − b θ~ + c θ~² with
-// ω = T θ̇ in the turned axes. Power series in θ·θ, right to rounding for angles up to π: elastic
-// rotations are small, and no branch is needed for angles near zero.
+// The parts of exp(θ~) that the sweeps need: R = 1 + a θ~ + b θ~², and the tangent T = 1 − b θ~ + c
+// θ~² with ω = T θ̇ in the turned axes. Power series in θ·θ, right to rounding for angles up to π:
+// elastic rotations are small, and no branch is needed for angles near zero.
 template <class Scalar>
 struct ExponentialSeries {
   Scalar a, b, c;         // sin t/t, (1 − cos t)/t², (t − sin t)/t³

@@ -24,7 +24,7 @@ namespace catena {
 //   ruthless      inertia and couplings of the undeformed body; stiffness and damping kept
 enum class FlexibleModel { consistent, inconsistent, ruthless };
 
-// How the shapes are found.
+// Choice of the shapes.
 //   craig_bampton   six static shapes of every attachment and modes with all attachments fixed,
 //                   then orthogonalized [Craig & Bampton 1968]
 //   clamped_free    normal modes clamped at the frame, attachments free
@@ -60,12 +60,12 @@ struct BeamMaterial {
   double density = 0.0;         // kg/m³
 };
 
-// Where other things sit on the beam. The attachment's axes are those of the beam, turned with the
-// section.
+// Places for hinges, frames and forces on the beam. The attachment's axes are those of the beam,
+// turned with the section.
 struct BeamAttachment {
   std::string name{};
   double station = 0.0;  // distance from the start of the beam
-  // For the mode set clamped_loaded: what hangs there. No part of the body itself.
+  // For the mode set clamped_loaded: the load there. It is no part of the body itself.
   double load_mass = 0.0;
   Vec3d load_inertia{};  // about beam axes
 };

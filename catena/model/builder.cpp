@@ -63,7 +63,7 @@ MechanismBuilder& MechanismBuilder::make_flexible(const std::string& name,
   BodySettings& frame = this->body(name);
   const Source source = frame.source;
   frame.flexible = body;
-  BodySettings own{.source = source};  // what deforms, as a rigid body at rest
+  BodySettings own{.source = source};  // the deformable part, as a rigid body at rest
   if (body && body->mass > 0.0) {
     const auto& j = body->inertia;
     const SpatialInertiad rest{body->mass, body->mass_moment, {j[0], j[1], j[2], j[3], j[4], j[5]}};
@@ -163,7 +163,7 @@ MechanismBuilder& MechanismBuilder::unlock(std::string_view hinge_name) {
 
 MechanismBuilder& MechanismBuilder::remove_body(std::string_view body_name) {
   body(body_name);                    // throws if there is none
-  const std::string name(body_name);  // the view may be into what is removed
+  const std::string name(body_name);  // the view may be into a removed body
   Description& d = description_;
   std::unordered_set<std::string> hinges;
   std::vector<std::string> parts;  // of a flexible body go with it

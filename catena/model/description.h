@@ -98,7 +98,7 @@ struct DriveSettings {
   bool armature_only = false;  // keep only the reflected inertia ratio² · rotor_inertia
 };
 
-// What to do with a hinge when it is part of a closed loop.
+// Whether a hinge of a closed loop may be cut.
 enum class Cut { automatic, always, never };
 
 struct HingeSettings {

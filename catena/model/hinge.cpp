@@ -32,7 +32,7 @@ constexpr std::array<Row, 14> kTypes{{{HingeType::weld, "weld", 0, 0},
                                       {HingeType::custom, "custom", 0, 0},
                                       {HingeType::modes, "modes", 0, 0},
                                       {HingeType::attachment, "attachment", 0, 0}}};
-// Those after are not for users to name.
+// The types after it are internal.
 constexpr std::size_t kUserTypes = 12;
 
 const Row& row_of(HingeType type) { return kTypes[index(type)]; }

@@ -3,9 +3,9 @@
 // whose inertia vanishes there has none anywhere.
 //
 // Whether a computed hinge inertia is zero or rounding is decided relative to the numbers it was
-// made of. A hinge has inertia if the bodies of its own node give it some, or if these and all
-// that hangs on them do; looking at the own bodies first keeps a long chain (whose articulated
-// inertia spans many orders of magnitude) from being suspected.
+// made of. A hinge has inertia if the bodies of its own node give it some, or if these together
+// with all outboard bodies do. The own bodies are checked first, so that a long chain (whose
+// articulated inertia spans many orders of magnitude) is not rejected.
 #include "catena/model/inertia_check.h"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ int idle_freedom(const Measured& body, const MotionMap& h, const Column& rotor) 
   return worst;
 }
 
-// Takes the freedoms that move inertia out of it.
+// Removes the freedoms that move inertia.
 void remove_hinge_freedom(Matrix6d& inertia, const MotionMap& h, const Column& rotor) {
   const MotionMap u = inertia * h;
   const Square d = h.transpose() * u + Square(rotor.asDiagonal());

@@ -91,7 +91,7 @@ class Finisher {
     m_.description_ = description;
   }
 
-  // After a mistake it goes on with a repaired copy, to find the others too.
+  // After a mistake a repaired copy is used, to find the other mistakes too.
   Mechanism run() {
     std::vector<Diagnostic> found = settings_.notes;
     for (Diagnostic& problem : validate(d_, {.strict = settings_.strict}))
@@ -178,7 +178,7 @@ class Finisher {
                            "make the other end an attachment"});
     }
     if (!has_error(found)) return;
-    // The search for other mistakes goes on with rigid bodies.
+    // The search for other mistakes continues with rigid bodies.
     bool changed = false;
     for (Hinge& hinge : m_.description_.hinges)
       if (is_internal(hinge.type)) {
@@ -289,7 +289,7 @@ class Finisher {
     return align * motion.displacement * align.inverse();
   }
 
-  // Fills in what the node needs to know of its hinge's type, and appends its screws.
+  // Fills in the node's data of its hinge's type, and appends its screws.
   static void describe_hinge(const Hinge& hinge, bool reversed, Node& node,
                              std::vector<NodeScrew>& screws) {
     node.hinge = node_hinge_of(hinge.type);

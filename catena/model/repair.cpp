@@ -71,7 +71,7 @@ void repair_hinge(Hinge& hinge) {
   if (freedoms != 1) hinge.drive.reset();
 }
 
-// A drive that nothing can be said against, so that its hinge does not seem to lack inertia.
+// A valid drive, so that its hinge is not reported for lack of inertia.
 void repair_drive(DriveSettings& drive, const auto& known) {
   const bool sound = usable(drive.rotor_inertia) && drive.rotor_inertia >= 0.0 &&
                      usable(drive.gear_ratio) && drive.gear_ratio != 0.0 &&
@@ -94,7 +94,7 @@ Description repaired(Description d) {
   std::erase_if(d.hinges, [&](const Hinge& hinge) {
     return !known(hinge.child) || hinge.parent == hinge.child;
   });
-  std::unordered_map<std::string, int> freedoms_of_hinge;  // that a coupling can name
+  std::unordered_map<std::string, int> freedoms_of_hinge;  // available to couplings
   int number = 0;
   for (Hinge& hinge : d.hinges) {
     ++number;

@@ -6,9 +6,9 @@
 
 namespace catena {
 
-// A copy in which every name exists once and every number can be used: what validate() calls an
-// error is replaced by something that causes no error of its own. An unknown parent becomes the
-// ground, an impossible body a unit ball; what cannot be repaired is left out.
+// A copy in which every name exists once and every number can be used: values that validate()
+// rejects are replaced by valid ones. An unknown parent becomes the ground, an impossible body a
+// unit ball; parts that cannot be repaired are left out.
 Description repaired(Description description);
 
 }  // namespace catena

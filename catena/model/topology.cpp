@@ -131,7 +131,7 @@ class Analysis {
     t_.parent_group.assign(to_size(t_.group_count), -1);
   }
 
-  // Prim's algorithm from the ground. The key of an edge says how unwelcome it is in the tree.
+  // Prim's algorithm from the ground. The key of an edge is its cost in the tree.
   void grow_tree() {
     using Key = std::tuple<int, int, bool, int, int>;  // cut wish, freedoms, reversed, depth, hinge
     struct Candidate {
@@ -167,7 +167,7 @@ class Analysis {
         const bool reversed = group_of(hinge.parent) != group;
         const int other = group_of(reversed ? hinge.parent : hinge.child);
         if (at(depth, other) >= 0) continue;
-        // A driven, sprung or rubbing hinge is better kept than cut.
+        // Hinges with a drive, spring or friction are preferably not cut.
         const int wish = hinge.cut == Cut::never || at(coupled, h) ? 0
                          : is_loaded(hinge)                        ? 1
                          : keeps_coordinates_when_cut(hinge)       ? 2
@@ -319,7 +319,7 @@ class Analysis {
     return at(graph.depth, a) >= at(graph.depth, b) ? a : b;
   }
 
-  // Groups that were joined become the loops, each with what closes it.
+  // Groups that were joined become the loops, each with its closures.
   void store_loops(LoopGraph& graph, const std::vector<int>& coupling_member) {
     std::unordered_map<int, int> loop_of_root;
     for (const int g : t_.order) {

@@ -57,8 +57,8 @@ bool is_internal(HingeType type);
 bool is_rigid(const Hinge& hinge);
 // A drive, a spring, damping or friction acts at it.
 bool is_loaded(const Hinge& hinge);
-// Whether a cut hinge keeps its coordinates: the author asked for it, something acts at it, it has
-// limits, or it is a custom hinge.
+// Whether a cut hinge keeps its coordinates: by its settings, or because something acts at it, it
+// has limits, or it is a custom hinge.
 bool keeps_coordinates_when_cut(const Hinge& hinge);
 int freedoms_of(const Hinge& hinge);
 int coordinates_of(const Hinge& hinge);

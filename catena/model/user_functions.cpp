@@ -157,7 +157,7 @@ class CustomHingeCheck {
 struct Jet {
   double value = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> gradient, hessian;
-  std::string failure;  // what it threw
+  std::string failure;  // message of its exception
 
   Jet(const Coupling::Function& function, const std::vector<double>& q)
       : gradient(q.size()), hessian(q.size() * q.size()) {
@@ -174,7 +174,7 @@ struct Jet {
 // Differences of one number along one coordinate with a step and with half of it.
 class Differences {
  public:
-  // `at(x)` is the number at that multiple of the step; `size` that of what it is made of.
+  // `at(x)` is the number at that multiple of the step; `size` that of its terms.
   Differences(auto at, double size) {
     const double here = at(0.0), ahead = at(1.0), behind = at(-1.0);
     central_ = (ahead - behind) / (2.0 * kStep);
@@ -186,8 +186,8 @@ class Differences {
     const double rounding = 16.0 * std::numeric_limits<double>::epsilon() * size / kStep;
     slack_ = kTolerance * (1.0 + std::abs(central_)) + truncation + rounding;
   }
-  // How far a derivative is outside: 0 between the two one-sided differences, so that a kink may
-  // have any slope between those of its sides.
+  // Distance of a derivative from the interval of the two one-sided differences (0 inside), so that
+  // a kink may have any slope between those of its sides.
   double outside(double derivative) const {
     if (derivative >= least_ - slack_ && derivative <= most_ + slack_) return 0.0;
     return std::abs(derivative - central_);
@@ -211,7 +211,7 @@ std::vector<std::string> wrong_in_coupling_function(const Coupling& coupling,
   if (!here.defined()) return {};
   std::vector<std::string> found;
   const std::size_t n = q.size();
-  double size = std::abs(here.value), slopes = 1.0;  // of what value and gradient are made of
+  double size = std::abs(here.value), slopes = 1.0;  // sizes of the terms of value and gradient
   for (std::size_t i = 0; i < n; ++i) {
     size += std::abs(here.gradient[i] * q[i]);
     slopes += std::abs(here.gradient[i]);

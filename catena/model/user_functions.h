@@ -10,14 +10,14 @@
 
 namespace catena {
 
-// What is wrong, each a clause to follow the name ("column 2 of its motion map is ..."); empty:
-// nothing. Compared at the initial position, or (none given) at one without symmetry. A function
-// that throws is reported too. The hinge has functions of 1 to 6 freedoms.
+// Mistakes, each a clause that follows the name ("column 2 of its motion map is ..."); empty if
+// there are none. Compared at the initial position, or (none given) at one without symmetry. A
+// function that throws is reported too. The hinge has functions of 1 to 6 freedoms.
 std::vector<std::string> wrong_in_custom_hinge(const Hinge& hinge);
 
-// The same of a coupling by a function, at these coordinates of its terms. Nothing is said where
-// the function is not defined (NaN), nor where it throws unless this position was given by the
-// user. Steep functions and kinks are no mistakes.
+// The same of a coupling by a function, at these coordinates of its terms. Positions where the
+// function is not defined (NaN) are skipped, and those where it throws unless the user gave this
+// position. Steep functions and kinks are no mistakes.
 std::vector<std::string> wrong_in_coupling_function(const Coupling& coupling,
                                                     const std::vector<double>& q, bool given);
 

@@ -17,7 +17,7 @@
 namespace catena {
 namespace {
 
-// Nearest names are looked for in so many messages at most: each search looks at every name.
+// Largest number of messages with a nearest name: each search compares every name.
 constexpr int kMostSuggestions = 20;
 
 // After a number, or after the name of several.
@@ -50,7 +50,7 @@ class Validator {
   std::vector<Diagnostic> run() {
     if (!usable(d_.gravity)) error({}, "gravity" + unusable());
     check_names();
-    std::unordered_set<std::string> deforming;  // check_flexible() looks at their inertia
+    std::unordered_set<std::string> deforming;  // check_flexible() checks their inertia
     for (const Hinge& hinge : d_.hinges)
       if (hinge.type == HingeType::modes) deforming.insert(hinge.child);
     for (const Body& body : d_.bodies)
@@ -93,7 +93,7 @@ class Validator {
   void warning(const Source& source, std::string message) {
     found_.push_back({Severity::warning, source, without_control_characters(std::move(message))});
   }
-  // Wrong, but many public robot files have it.
+  // An error that many public robot files have.
   void doubtful(const Source& source, std::string message) {
     settings_.strict ? error(source, std::move(message)) : warning(source, std::move(message));
   }

@@ -21,7 +21,7 @@ Mechanism with_coordinates(const Mechanism& mechanism, std::span<const std::stri
     hinge.cut = Cut::always;  // where it is cut already: the tree stays as it is
     hinge.keeps_coordinates = true;
   }
-  // What a reader said about the file is not found again.
+  // The reader's warnings about the file are kept: nothing finds them again.
   FinishSettings settings{.strict = false};
   settings.idle_hinges = std::any_of(
       mechanism.warnings().begin(), mechanism.warnings().end(),

@@ -34,8 +34,8 @@ struct Attempt {
   bool late() const { return std::chrono::steady_clock::now() >= deadline; }
 };
 
-// Bounds and conditions as costs: weight · d², d being how far a value plus its shift lies outside
-// its bounds (augmented Lagrangian; the shifts are the multipliers over twice the weight).
+// Bounds and conditions as costs: weight · d², d the distance of a value plus its shift from its
+// bounds (augmented Lagrangian; the shifts are the multipliers over twice the weight).
 struct Penalty {
   double weight = 0.0;
   Eigen::VectorXd variables, constraints;  // shifts

@@ -118,7 +118,7 @@ class Program final : public Ipopt::TNLP {
                          const Ipopt::IpoptData*, Ipopt::IpoptCalculatedQuantities*) override {
     if (values(n, x)) last_ = value_at_;
   }
-  // The point of IPOPT's choice takes the place of the cheapest that was feasible.
+  // The final point of IPOPT replaces the cheapest feasible one.
   void keep_last() {
     if (last_.size() == 0 || !values(static_cast<Ipopt::Index>(last_.size()), last_.data())) return;
     const double violation = p_.violation(last_, value_.constraints);
@@ -179,7 +179,7 @@ void ipopt(Attempt& a, const VectorXd& from) {
   options->SetStringValue("mu_strategy", "adaptive");
   options->SetStringValue("hessian_approximation", gauss_newton ? "exact" : "limited-memory");
   options->SetStringValue("nlp_scaling_method", "gradient-based");
-  // What a cost or hinge of the user throws goes its way.
+  // Exceptions of a user's cost or hinge are rethrown.
   application->RethrowNonIpoptException(true);
   if (application->Initialize() != Ipopt::Solve_Succeeded)
     throw Error("IPOPT could not be started");

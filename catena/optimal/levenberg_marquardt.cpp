@@ -15,7 +15,7 @@ using Eigen::VectorXd;
 
 namespace {
 
-// How far x, shifted, leaves its bounds.
+// Violation of the bounds of x, shifted.
 double off(double x, double shift, double lower, double upper) {
   return x + shift - std::clamp(x + shift, lower, upper);
 }
@@ -112,7 +112,7 @@ class LevenbergMarquardt {
            end(SolverEnd::time, "the time limit was reached before the cost had settled");
   }
 
-  // Steps with more and more damping until the cost falls; false: that was the end.
+  // Steps with increasing damping until the cost decreases; false: the search has ended.
   bool go_downhill() {
     for (;;) {
       MatrixXd system = here_.hessian;
@@ -122,9 +122,9 @@ class LevenbergMarquardt {
       const double promised = -step.dot(here_.gradient) - 0.5 * step.dot(here_.hessian * step);
       const bool tiny =
           !(promised > 1e-3 * tolerance_ * here_.cost) && promised > -1e-10 * here_.cost;
-      // With little damping the promise is what is left to gain.
+      // With little damping the predicted decrease is the remaining gain.
       if (factor.succeeded() && tiny && damping_ < 1.0)
-        return !end(SolverEnd::converged, "converged: no direction promises a lower cost");
+        return !end(SolverEnd::converged, "converged: no direction predicts a lower cost");
       const VectorXd next = x_ + step;
       if (factor.succeeded() && next.allFinite() && evaluate(next, Want::values, there_) &&
           there_.cost < here_.cost)
@@ -132,7 +132,7 @@ class LevenbergMarquardt {
       damping_ *= growth_;
       growth_ *= 2.0;
       if (!(step.norm() > 1e-14 * (x_.norm() + 1e-14)) || !std::isfinite(damping_)) {
-        // Rounding hides what is left.
+        // Rounding hides the remaining gain.
         if (a_.stationarity <= 1e-6 * (1.0 + here_.cost))
           return !end(SolverEnd::converged, "converged: rounding hides any further gain");
         return !end(SolverEnd::stuck,
@@ -143,7 +143,7 @@ class LevenbergMarquardt {
     }
   }
 
-  // A step that lowers the cost; less damping if it keeps what it promised (Nielsen).
+  // A step that lowers the cost; less damping if the decrease is as predicted (Nielsen).
   bool take(const VectorXd& next, const VectorXd& step, double promised) {
     const double ratio = (here_.cost - there_.cost) / promised;
     x_ = next;

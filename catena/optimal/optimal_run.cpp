@@ -68,7 +68,7 @@ SimulationSettings replay_settings(const MotionProblem& p, const VectorXd& varia
   s.checkpoint_interval = duration;
   s.integrator.relative_tolerance = 1e-10;
   s.integrator.absolute_tolerance = 1e-12;
-  s.actions.stops = false;  // bounds of the problem, not walls
+  s.actions.stops = false;  // they are bounds of the problem, not stops
   s.actions.friction = FrictionLaw::smooth;
   const VectorXd parameters = variables.head(controls->parameters());
   for (int c = 0; c < controls->size(); ++c) {
@@ -99,7 +99,7 @@ Replay record_motion(const MotionProblem& p, const OptimalMotion& motion, Record
     simulate(*p.mechanism, p.start, replay_settings(p, motion.guess), guess);
     out.with_guess = true;
   } catch (const NumericalError&) {
-    // It may be anything; the optimum is recorded alone.
+    // The error may have any cause; the optimum is recorded alone.
   }
   SimulationSettings settings = replay_settings(p, motion.variables);
   if (out.with_guess) add_columns(*p.mechanism, guess, "guess.", settings);

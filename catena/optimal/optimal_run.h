@@ -10,7 +10,7 @@
 
 namespace catena {
 
-// What drives the mechanism: the motions and inputs of these variables.
+// The motions and inputs of these variables.
 SimulationSettings replay_settings(const MotionProblem& problem, const Eigen::VectorXd& variables);
 
 struct Replay {

@@ -79,7 +79,7 @@ class Inspector {
   std::vector<std::string> run() {
     duration();
     controls();
-    if (!found_.empty()) return found_;  // the rest rests on the names of the controls
+    if (!found_.empty()) return found_;  // the other checks need the names of the controls
     finals();
     costs();
     bounds();
@@ -267,7 +267,7 @@ class Inspector {
         if (s.freedom != i ||
             b.quantity != (s.motion ? MotionQuantity::position : MotionQuantity::effort))
           continue;
-        // The curve counts: coefficients may lie beyond it.
+        // The curve is checked: coefficients may lie beyond it.
         if (p_.controls[index(c)].guess.warm) continue;
         Eigen::VectorXd all = Eigen::VectorXd::Zero(splines.parameters());
         all.segment(splines.first_parameter(c), splines.free_coefficients(c)) =

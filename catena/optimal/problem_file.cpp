@@ -137,7 +137,8 @@ class ProblemReader {
       if (values_.numbers(*e.value, both)) d = {0.5 * (both[0] + both[1]), both[0], both[1]};
     });
     if (node.find("between") == nullptr)
-      values_.error(node.line, "needs `between: [least, greatest]`, or one number that it is");
+      values_.error(node.line,
+                    "needs `between: [least, greatest]`, or a number instead of the map");
     number(node, "guess", d.guess);
   }
 
@@ -324,7 +325,7 @@ int line_of(const yaml::Node& root, const std::string& mistake) {
 Mechanism with_used_coordinates(const Mechanism& mechanism, const yaml::Node& root,
                                 const std::string& file_name) {
   UsedHinges used(mechanism);
-  std::vector<Diagnostic> ignored;  // the second reading tells them
+  std::vector<Diagnostic> ignored;  // the second reading reports them
   Values values(file_name, ignored);
   MotionProblem problem(used.complete());
   SolverSettings solver;

@@ -78,7 +78,7 @@ class Law {
   Eigen::MatrixXd gain_;
 };
 
-// Passes everything on and measures the rows.
+// Forwards everything and measures the rows.
 class Measuring final : public Recorder {
  public:
   Measuring(Recorder& to, const Regulator& regulator, const Law& law, RegulatedResult& result)
@@ -91,7 +91,7 @@ class Measuring final : public Recorder {
       x->setZero(actuators);
   }
   void begin(std::span<const RunColumn> columns) override { to_.begin(columns); }
-  // The law was asked for the columns of this row.
+  // The law has been evaluated for the columns of this row.
   void append(std::span<const double> row) override {
     to_.append(row);
     const VectorXd& x = law_.deviation();

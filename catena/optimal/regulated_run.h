@@ -38,7 +38,7 @@ struct Disturbance {
 struct RegulatedSettings {
   bool feedback = true;
   Disturbance disturbance{};
-  // Of actuators, by freedom name; what is not named has none.
+  // Of actuators, by freedom name; others have none.
   std::map<std::string, double> effort_limits{};
   // Settings of the simulation. The duration is that of the motion; inputs are added.
   SimulationSettings simulation{};
@@ -47,11 +47,11 @@ struct RegulatedSettings {
 // By state of the regulator and by actuator, over the rows of the run.
 struct RegulatedResult {
   SimulationResult run;
-  bool departed = false;  // the run was ended: a deviation was 10,000 times what is allowed
+  bool departed = false;  // the run was ended: a deviation was 10,000 times the allowed one
   Eigen::VectorXd first_deviation, final_deviation, largest_deviation;
   double first_distance = 0.0, final_distance = 0.0, largest_distance = 0.0;  // regulator.h
   Eigen::VectorXd largest_effort, rms_effort;
-  Eigen::VectorXd rms_feedback;  // of what was added to the motion's efforts
+  Eigen::VectorXd rms_feedback;  // of the efforts added to those of the motion
   Eigen::VectorXd saturated;     // fraction of the rows with the effort at its limit
 };
 

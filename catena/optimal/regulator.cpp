@@ -25,7 +25,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Of a motion whose user did not say the interval.
+// Of a motion, by default.
 constexpr double kStages = 400.0;
 // Of an equilibrium: a part of 1 / |fastest eigenvalue|, and at most this long.
 constexpr double kPartOfMode = 0.02;
@@ -152,7 +152,7 @@ class ModelAlongMotion {
   std::vector<int> freedoms_;
 };
 
-// How fast deviations change: √(stiffness) and damping of the linear model, 1/s.
+// Rate of change of deviations: √(stiffness) and damping of the linear model, 1/s.
 double rate_of(const MatrixXd& a) {
   const Index n = a.rows() / 2;
   return std::sqrt(a.bottomLeftCorner(n, n).norm()) + a.bottomRightCorner(n, n).norm() +
@@ -236,7 +236,7 @@ void apply_weights(const std::map<std::string, double>& given, const std::string
   }
 }
 
-// Bryson's rule, and what the user says.
+// Bryson's rule, overridden by the user's weights.
 void choose_weights(const Mechanism& m, const RecordedMotion& motion, const LinearModel& first,
                     const RegulatorSettings& settings, Regulator& r) {
   const auto n = static_cast<Index>(r.freedoms.size());

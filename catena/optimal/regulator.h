@@ -6,10 +6,10 @@
 //   minimize  ½ ∫ (xᵀ Q x + wᵀ R w) dt + ½ x(T)ᵀ Q_T x(T),    ẋ = A(t) x + B(t) w
 //
 // x is the deviation from the motion: tangent directions and velocities of the independent freedoms
-// (quaternions by their difference); w what the actuators do beyond the motion's own efforts. A(t)
-// and B(t) are the exact linear model along the recorded motion (sensitivity/linearize.h). Time is
-// cut into sampling intervals over which w is held; transition matrices and the cost of an interval
-// follow together by Runge-Kutta 4 of
+// (quaternions by their difference); w the efforts of the actuators beyond those of the motion.
+// A(t) and B(t) are the exact linear model along the recorded motion (sensitivity/linearize.h).
+// Time is cut into sampling intervals over which w is held; transition matrices and the cost of an
+// interval follow together by Runge-Kutta 4 of
 //
 //   Ż = [A B; 0 0] Z,  Z(0) = 1;     Ẇ = Zᵀ diag(Q, R) Z,  W(0) = 0
 //
@@ -40,8 +40,9 @@ struct RegulatorSettings {
   //
   // Default (Bryson's rule): 1 / (allowed deviation)². Allowed: for positions and velocities a
   // tenth of their range in the motion, at least 0.05 rad or m and 0.5 rad/s or m/s; for an
-  // actuator its largest effort in the motion or what changes the velocities by what is allowed in
-  // 0.1 s, whichever is more, but at most its limit. At the end: Q times the duration.
+  // actuator its largest effort in the motion or the effort that changes velocities by the allowed
+  // deviation in 0.1 s, whichever is larger, but at most its limit. At the end: Q times the
+  // duration.
   std::map<std::string, double> state_weights{};
   std::map<std::string, double> final_weights{};
   std::map<std::string, double> input_weights{};

@@ -13,7 +13,7 @@ namespace catena {
 const char* word(MotionQuantity quantity);
 // −1: there is no such freedom.
 int freedom_or(const Mechanism& mechanism, const std::string& name);
-// The bounds of the problem and those that the model's limits are.
+// The bounds of the problem and those by the model's limits.
 std::vector<PathBound> all_bounds(const MotionProblem& problem);
 // The spline of a control, its ends held as start and final conditions say.
 SplineControl control_of(const MotionProblem& problem, const ControlSettings& control, int freedom);

@@ -86,7 +86,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// IPOPT, and where it does not come to an end augmented Lagrangians from the best that it saw.
+// IPOPT; if it does not converge, augmented Lagrangians from its best point.
 void by_ipopt(Attempt& a, const VectorXd& start) {
   // Bounds on the variables alone, usually of the duration: Gauss-Newton steps converge faster.
   if (a.problem.constraints() == 0 && a.settings.solver != Solver::ipopt) {
@@ -236,7 +236,7 @@ OptimalMotion solve(const MotionProblem& problem, const SolverSettings& settings
   ++out.evaluations;
 
   std::mt19937_64 random(settings.seed);
-  // The same numbers on every machine, which std::uniform_real_distribution does not promise.
+  // The same numbers on every machine, which std::uniform_real_distribution does not guarantee.
   const auto uniform = [&] {
     return 2.0 * std::ldexp(static_cast<double>(random() >> 11), -53) - 1.0;
   };
@@ -257,7 +257,8 @@ OptimalMotion solve(const MotionProblem& problem, const SolverSettings& settings
   std::sort(out.minima.begin(), out.minima.end(),
             [](const Minimum& a, const Minimum& b) { return a.cost < b.cost; });
 
-  // An optimizer exploits a coarse grid; what a finer one sees differently is computed again there.
+  // An optimizer exploits a coarse grid; if a finer grid gives other results, the problem is solved
+  // again there.
   constexpr int kFinest = 4;
   for (int round = 0; measure(*t, out) > settings.accuracy && settings.accuracy > 0.0 &&
                       out.converged && round < kFinest;

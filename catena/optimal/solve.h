@@ -82,7 +82,7 @@ struct OptimalMotion {
   std::vector<std::string> part_names;
   double violation = 0.0;
   double overshoot = 0.0;  // of bounds on the path, between the points at which they are kept
-  std::string worst;       // what is violated most
+  std::string worst;       // the largest violation, in words
   double stationarity = 0.0;
   int iterations = 0;
   std::int64_t evaluations = 0;  // of the motion, with derivatives and without

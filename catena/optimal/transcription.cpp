@@ -19,7 +19,7 @@ using Eigen::VectorXd;
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-// Bounds are looked at in about so many points between two knots.
+// Number of points between two knots at which bounds are checked, about.
 constexpr int kBoundPoints = 8;
 
 }  // namespace
@@ -221,7 +221,7 @@ void Transcription::make_path_rows() {
     }
 }
 
-// Where the motion starts is not a matter of choice, nor where it ends if that is given.
+// The start of the motion is given, and perhaps the end: bounds there would have no effect.
 bool Transcription::is_given(const Path& path, int point) const {
   if (point == 0 &&
       (path.quantity == MotionQuantity::position || path.quantity == MotionQuantity::velocity))

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 using Inside = BatchWorkspace::Implementation;
-// What the last call has left in the numbers of a pack.
+// Contents of the numbers of a pack after the last call.
 enum class Written : std::uint8_t { nothing, inverse, forward };
 
 // From this many freedoms on, derivatives of forward dynamics of one state at a time, in O(N²), are
@@ -76,7 +76,7 @@ struct BatchDerivatives::Implementation {
     return memory[index(&slot - inside.slots.data())].data();
   }
 
-  // Room for all packs in `lanes`, and for what is known of them.
+  // Memory for all packs in `lanes`, and for their records.
   void make_room(LaneArray* lanes, Eigen::Index states) {
     if (lanes == nullptr) return;
     const int width = workspace.lanes();

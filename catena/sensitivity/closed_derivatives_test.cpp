@@ -136,7 +136,7 @@ TEST(ClosedDerivatives, OfFourBars) {
   expect_small(worst, "four-bars");
 }
 
-// A user's coupling, whose third derivatives nobody gives.
+// A user's coupling, without third derivatives.
 TEST(ClosedDerivatives, OfAUsersCoupling) {
   MechanismBuilder b("cam");
   for (const char* name : {"cam", "follower", "tip"}) b.add_body(name, rod(1.0, 1.0, 0.1));

@@ -22,7 +22,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Differences, and how wrong each column of them may be.
+// Differences, and an error bound for each column.
 struct Estimate {
   MatrixXd value;
   VectorXd error;
@@ -57,7 +57,7 @@ void refine(const std::function<VectorXd(double)>& at, double h, Estimate& estim
         estimate.value.col(column) = now;
       }
       if (least <= kGood * std::max(1.0, now.lpNorm<Eigen::Infinity>())) break;
-      if (change > 100.0 * least) break;  // rounding has taken over
+      if (change > 100.0 * least) break;  // rounding dominates
     }
     last = now;
   }
@@ -87,7 +87,7 @@ class Collector {
       const double off = (found.col(c) - differences.value.col(c)).cwiseAbs().maxCoeff(&r);
       const double error = std::isfinite(off) ? off / scale : kInfinity;
       const double allowed = kDerivativeTolerance + kSafety * differences.error[c] / scale;
-      // The worst is the one furthest beyond what it may be.
+      // The worst is the one that exceeds its bound most.
       if (!check.where.empty() && !(error * check.allowed > check.error * allowed)) continue;
       check.error = error;
       check.allowed = allowed;

@@ -18,15 +18,15 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-// How far a step may go: no freedom by more than this at once (radians, metres).
+// Largest change of a freedom in one step (radians, metres).
 constexpr double kLongestStep = 0.5;
 
 // Unbalanced efforts below this many roundings of the coordinates count as zero: a weight that acts
-// through cos q leaves as much at the guess π/2.
+// through cos q has such an effort at the guess π/2.
 constexpr double kRoundings = 8.0;
 // Efforts (N, N m) are compared with no less than this.
 constexpr double kLeastScale = 1e-12;
-// The damping grows tenfold with each attempt at a step: 30 of them leave nothing of it.
+// The damping grows tenfold with each attempt at a step: after 30 of them the step is zero.
 constexpr int kMostAttempts = 30;
 
 // Levenberg-Marquardt on the efforts that are missing at rest, with steps in the free independent
@@ -56,7 +56,7 @@ class EquilibriumSearch {
  private:
   bool held(int i) const { return !settings_.held.empty() && settings_.held[index(i)] != 0; }
 
-  // Given efforts; held freedoms take what they need.
+  // Given efforts; those of held freedoms follow.
   VectorXd given_effort() const {
     VectorXd applied = out_.effort;
     for (int i = 0; i < static_cast<int>(n_); ++i)
@@ -64,7 +64,7 @@ class EquilibriumSearch {
     return applied;
   }
 
-  // What is missing at the independent freedoms. Updates the scale of efforts: the weights and
+  // Unbalanced efforts at the independent freedoms. Updates the scale of efforts: the weights and
   // springs that have to be balanced.
   VectorXd missing(const State& state) {
     VectorXd applied = given_effort();
@@ -93,7 +93,7 @@ class EquilibriumSearch {
     }
   }
 
-  // ∂(what is missing)/∂q at the free freedoms.
+  // ∂(unbalanced efforts)/∂q at the free freedoms.
   Eigen::MatrixXd jacobian() {
     inverse_dynamics_derivatives(m_, out_.state, rest_, w_, guess_.external);
     Eigen::MatrixXd result = w_.inverse.dq(free_, free_);
@@ -104,10 +104,10 @@ class EquilibriumSearch {
     return result - turned(free_, free_);
   }
 
-  // To a state with less missing; false: none was found.
+  // Moves to a state with smaller unbalanced efforts; false: none was found.
   bool make_step(const VectorXd& residual) {
     const Eigen::MatrixXd by_q = jacobian();
-    // A guess that is an equilibrium to the last digit leaves no efforts to be compared with.
+    // At a guess that is an equilibrium to the last digit there are no efforts to compare with.
     const double rounding = kRoundings * std::numeric_limits<double>::epsilon() *
                             std::max(1.0, out_.state.q.lpNorm<Eigen::Infinity>());
     out_.found = out_.residual <= rounding * by_q.lpNorm<Eigen::Infinity>();
@@ -147,13 +147,13 @@ class EquilibriumSearch {
     return dq;
   }
 
-  // Whether less is missing after a step; if so it is made.
+  // Makes a step if the unbalanced efforts are smaller after it; returns whether they are.
   bool improves(const VectorXd& dq, const VectorXd& residual) {
     try {
       const std::vector<int> before = w_.dynamics().independent();
       const State next = displaced(m_, out_.state, before, dq, VectorXd::Zero(dq.size()));
       const VectorXd after = missing(next);
-      // With other independent freedoms the residuals do not compare: the step is made.
+      // With other independent freedoms the residuals cannot be compared: the step is made.
       if (w_.dynamics().independent() == before) {
         double squares = 0.0;
         for (const int k : free_) squares += std::pow(after[before[index(k)]], 2);
@@ -167,7 +167,7 @@ class EquilibriumSearch {
     }
   }
 
-  // The efforts of held freedoms, and what is left at the others.
+  // The efforts of held freedoms, and the residuals at the others.
   void balance() {
     open_ = missing(out_.state);
     out_.unbalanced = VectorXd::Zero(n_);
@@ -181,7 +181,7 @@ class EquilibriumSearch {
       out_.unbalanced[i] = open_[i];
       if (worst < 0 || std::abs(open_[i]) > std::abs(open_[worst])) worst = i;
     }
-    // Held freedoms that are dependent get nothing: their loop holds them.
+    // Held freedoms that are dependent have no effort: their loop holds them.
     for (int i = 0; i < static_cast<int>(n_); ++i)
       if (held(i) && std::find(own.begin(), own.end(), i) == own.end()) out_.effort[i] = 0.0;
     if (!out_.found && worst >= 0)
@@ -216,7 +216,7 @@ class EquilibriumSearch {
   Index n_;
   Equilibrium out_;
   VectorXd rest_;
-  VectorXd open_;          // what is missing at out_.state
+  VectorXd open_;          // unbalanced efforts at out_.state
   std::vector<int> free_;  // places among the independent freedoms
   double scale_ = 0.0;     // of efforts
   double damping_ = 1e-6;

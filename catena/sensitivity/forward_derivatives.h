@@ -54,11 +54,11 @@ WrenchDerivatives external_wrench_derivatives(const Mechanism& mechanism, const 
 
 // ---- For the algorithms of this room. ----
 
-// What the last dynamics call of this state prepared in the workspace.
+// Derivatives from the results that the last dynamics call of this state left in the workspace.
 SweepInput prepared_input(const Mechanism& mechanism, const State& state,
                           std::span<const ExternalWrench> external, Workspace& workspace);
-// What hybrid dynamics finds when the efforts that are needed change by `right` (rows: independent
-// freedoms): −M⁻¹ of the force-driven block, and from that the efforts of the others.
+// Change of the results of hybrid dynamics when the required efforts change by `right` (rows:
+// independent freedoms): −M⁻¹ of the force-driven block, and from that the efforts of the others.
 void solve_hybrid(const Eigen::MatrixXd& mass, const Eigen::MatrixXd& right,
                   const std::vector<int>& independent,
                   const std::vector<std::uint8_t>& motion_driven, Eigen::MatrixXd& acceleration,

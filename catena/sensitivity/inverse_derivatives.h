@@ -46,7 +46,7 @@ const InverseDerivatives& flexible_inverse_derivatives(const Mechanism& mechanis
                                                        std::span<const ExternalWrench> external);
 
 // The columns of the spanning tree at this state and at `acceleration` of all its freedoms. `in` is
-// what prepare() gave; `placed`: a recursive sweep has been here.
+// the result of prepare(); `placed`: a recursive sweep has been done at this state.
 void compute_columns(const SweepInput& in, const double* acceleration, bool placed,
                      SensitivityWorkspace& workspace);
 // ∂τ/∂q, ∂τ/∂v and M of the spanning tree from them, loads included, padded, in the workspace.

@@ -77,7 +77,7 @@ bool find_spot(const Mechanism& m, const std::string& name, Spot& spot) {
   return true;
 }
 
-// Everything about the point that inputs and outputs are made of, over the states of the model.
+// Derivatives at the point from which inputs and outputs are made, by the states of the model.
 struct Pieces {
   MatrixXd map;                                  // X: freedoms by states
   MatrixXd velocity_dq, velocity_dv;             // of all freedoms
@@ -496,7 +496,7 @@ Perturbation linearize_by_perturbation(const Mechanism& m, const LinearModel& mo
     OperatingPoint up = p, down = p;
     const std::string& word = model.inputs[index(j)];
     const Dotted d = split(word);
-    // Linear in the input: a step of one loses nothing.
+    // Linear in the input: a step of one is exact.
     if (d.kind == "effort" || d.kind == "a") {
       const int freedom = m.velocity_index(word.substr(d.kind.size() + 1));
       (d.kind == "a" ? up.acceleration : up.effort)[freedom] += 1.0;

@@ -40,8 +40,8 @@ struct LinearizeSettings {
   // By freedom: 1 if its acceleration is given. Empty: none.
   std::vector<std::uint8_t> motion_driven{};
   // By freedom: 1 if it must be among the independent ones of a closed mechanism, and so a state.
-  // Empty: those of the workspace, or what suits the position. Throws NumericalError if they cannot
-  // all be.
+  // Empty: those of the workspace, or chosen by conditioning at the position. Throws NumericalError
+  // if they cannot all be.
   std::vector<std::uint8_t> independent{};
 };
 

@@ -55,7 +55,7 @@ void spring_entries(const SensitivityWorkspace& w, const SpringPlace& spring, QE
   const double length = norm(gap);
   // A plain spring of no rest length pulls with k · gap, also where its ends meet.
   const bool plain = spring.rest_length == 0.0 && spring.damping == 0.0;
-  if (!plain && !(length > 0.0)) return;  // loads.cpp has thrown
+  if (!plain && !(length > 0.0)) return;  // loads.cpp has thrown an error
   const Vec3d d = plain ? Vec3d::zero() : gap * (1.0 / length);
   const Vec3d u = b.velocity - a.velocity;
   const double tension =

@@ -4,8 +4,8 @@
 // wrenches along ground axes.
 //
 // The columns (columns.h) take every wrench on a node as fixed in it: moving the body by S_l moves
-// the wrench w by S_l ×* w. A load that does something else adds −S_k · x_l to ∂τ_k/∂q_l for the
-// freedoms k inboard of its body, x_l being the rest of its change about the reference point:
+// the wrench w by S_l ×* w. Any other load adds −S_k · x_l to ∂τ_k/∂q_l for the freedoms k inboard
+// of its body, x_l being the rest of its change about the reference point:
 //
 //   ground axes, force f at r and moment n:   x_l = (n × s + r × (f × s), f × s)
 //   spring or damper, force f on point r:     x_l = (r × g, g),  g = ∂_l f − s × f

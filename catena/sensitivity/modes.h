@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Modal analysis of a linear model: eigenvalues λ of A, natural frequencies |λ|, damping ratios
-// −Re λ / |λ| and mode shapes, and what they say about stability (Lyapunov's first method).
+// Modal analysis of a linear model: eigenvalues λ of A, natural frequencies |λ|, damping ratios −Re
+// λ / |λ| and mode shapes, and stability by Lyapunov's first method.
 //
 //   const ModalAnalysis analysis = modes(linearize(robot, {state, effort}));
 //   for (const Mode& mode : analysis.modes) std::cout << mode.frequency << " rad/s\n";

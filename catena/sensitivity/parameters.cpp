@@ -113,7 +113,7 @@ std::vector<std::string> ParameterSet::all_names(const Mechanism& m) {
 
 namespace {
 
-// What follows `head` in a name, or nothing.
+// The rest of a name after `head`, or nothing.
 std::string after(const std::string& head, const std::string& name) {
   return name.size() > head.size() && name.starts_with(head) ? name.substr(head.size())
                                                              : std::string();

@@ -35,9 +35,9 @@
 // In a mechanism with flexible bodies stiffnesses and constants of elements are exact; all other
 // parameters are differenced as above, and adjoint products are not available.
 //
-// The regressor is the matrix of the linear dependence: effort = Y π + what the rest needs, π the
-// ten inertial parameters of each body about its own frame (mass, mass · centre, inertia about the
-// origin). For identification by least squares.
+// The regressor is the matrix of the linear dependence: effort = Y π + the part of other elements,
+// π the ten inertial parameters of each body about its own frame (mass, mass · centre, inertia
+// about the origin). For identification by least squares.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +58,7 @@ class ParameterAdjoint;
 struct LoopGradient;
 
 // Rows: freedoms (independent ones of a closed mechanism), columns: parameters. Zero where the
-// freedom's acceleration, or effort, is what is given.
+// freedom's acceleration, or effort, is given.
 struct HybridParameterDerivatives {
   Eigen::MatrixXd acceleration;
   Eigen::MatrixXd effort;

@@ -26,7 +26,7 @@
 namespace catena {
 
 // How a closed mechanism changes along something, its independent freedoms held: all freedoms, and
-// what is needed at the independent ones.
+// the efforts needed at the independent ones.
 struct LoopChange {
   Eigen::VectorXd q, v, acceleration;
   Eigen::VectorXd needed;
@@ -52,8 +52,8 @@ class DynamicsProducts {
   void evaluate_inverse(const State& state, const Eigen::VectorXd& acceleration,
                         std::span<const ExternalWrench> external = {},
                         const Eigen::VectorXd* applied = nullptr);
-  // Of a closed mechanism at the point: what is needed at its independent freedoms beyond what is
-  // applied, at its places among all.
+  // Of a closed mechanism at the point: efforts needed at its independent freedoms beyond the
+  // applied ones, at their places among all.
   Eigen::VectorXd needed() const;
   // Change of the loop when its freedoms (by place in the aggregate) move along `motion`, which
   // need not keep it closed.

@@ -217,7 +217,7 @@ void ClosureDuals::differentiate(const double* q, const double* v, const Workspa
           loop.map_by_q[to_size(first + d) * entries + e] = store.map[e].derivative[d];
     }
     if (v == nullptr) continue;
-    // Directions: k along q with what v does then, and after those k along v alone.
+    // Directions: k along q with the change of v that follows, and after those k along v alone.
     for (int first = 0; first < 2 * independents; first += kDirections) {
       const int count = std::min(kDirections, 2 * independents - first);
       for (int d = 0; d < kDirections; ++d) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Internal: not part of the public interface; workspace.h needs it.
 //
-// How the embedding of closed loops changes: derivatives of X and γ of v = X v_i, v̇ = X v̇_i + γ
-// along the independent freedoms, by dual numbers through the rows of the closures (closure/rows.h)
-// and their elimination (dynamics/kernels/aggregate.h).
+// Derivatives of the embedding of closed loops: of X and γ of v = X v_i, v̇ = X v̇_i + γ along the
+// independent freedoms, by dual numbers through the rows of the closures (closure/rows.h) and their
+// elimination (dynamics/kernels/aggregate.h).
 //
 // Along the tangent direction of an independent freedom k the whole spanning tree moves by X_k, and
 // with the independent velocities held its velocities change by ∂_k X v_i. γ depends on both.

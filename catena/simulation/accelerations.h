@@ -3,7 +3,7 @@
 // by the Lagrange multipliers of a set of constraints (constrained_accelerations.h).
 //
 // Freedoms that stick, rest at a stop or have a prescribed motion are motion-driven: their
-// acceleration is given, and what holds or drives them is found.
+// acceleration is given, and the efforts that hold or drive them are found.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace catena {
 
-// Which freedoms are motion-driven, and why.
+// The motion-driven freedoms, and the reason of each.
 struct Held {
   std::span<const FreedomMode> modes;
   std::span<const std::uint8_t> prescribed;
@@ -27,14 +27,14 @@ class Accelerations {
  public:
   virtual ~Accelerations() = default;
 
-  // Finds acceleration, what prescribed motions take (added to `effort`), and what holds freedoms
-  // (`reaction`, and `friction` of those that stick), from the efforts and accelerations in
-  // `input`. `ahead`: the time of `at` after the instant that is looked for, where that is
-  // interpolated (singular_passage.h).
+  // Finds accelerations, efforts of prescribed motions (added to `effort`), and those that hold
+  // freedoms (`reaction`, and `friction` of those that stick), from the efforts and accelerations
+  // in `input`. `ahead`: the time of `at` after the wanted instant, where that is interpolated
+  // (singular_passage.h).
   virtual void solve(const Instant& at, double ahead, const HybridInput& input, const Held& held,
                      std::span<const ExternalWrench> external, Evaluation& found) = 0;
-  // Velocities after the locked freedoms are brought to their targets at once, all else kept that
-  // constrains the motion.
+  // Velocities after the impulse that brings the locked freedoms to their targets; all other
+  // constraints hold.
   virtual ImpulseResult impulse(const State& state, const ImpulseInput& input) = 0;
   // The independent freedoms of the loops.
   virtual void set_chart(const Chart&) {}

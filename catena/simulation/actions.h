@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Settings of what acts on a mechanism in a simulation: efforts at joints, PID controllers,
-// prescribed motions, wrenches on bodies, joint limits (stops) and friction, contacts and grips
-// that are switched, and functions whose zero crossings are events.
+// Settings of everything that acts on a mechanism in a simulation: efforts at joints, PID
+// controllers, prescribed motions, wrenches on bodies, joint limits (stops) and friction, contacts
+// and grips that are switched, and functions whose zero crossings are events.
 //
 //   ActionSettings actions{
 //       .inputs = {{.freedom = "elbow", .signal = "2*sin(t)"}},   // N m
@@ -129,7 +129,7 @@ struct ActionSettings {
   std::vector<ExternalWrench> external = {};
   std::vector<EventSettings> events = {};
 
-  bool stops = true;         // position limits of the model are stops
+  bool stops = true;         // joint limits of the model are stops
   double restitution = 0.0;  // at stops that `stop_settings` does not name
   std::vector<StopSettings> stop_settings = {};
   FrictionLaw friction = FrictionLaw::set_valued;

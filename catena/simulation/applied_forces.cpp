@@ -50,7 +50,7 @@ void AppliedForces::at(const Instant& instant, std::span<const double> x,
   if (limit_efforts_) limit(efforts);
 }
 
-// What is cut off counts, in the work, in proportion to what each asked for.
+// The part cut off is divided, in the work, in proportion to the wanted efforts.
 void AppliedForces::limit(ComponentEfforts& efforts) const {
   const auto settings = mechanism_->freedom_settings();
   for (Eigen::Index i = 0; i < efforts.total.size(); ++i) {

@@ -17,7 +17,7 @@
 
 namespace catena {
 
-// What the components do at an instant.
+// Efforts and outputs of the components at an instant.
 struct ComponentEfforts {
   Eigen::VectorXd total{};        // by freedom, after limits
   std::vector<double> own{};      // of each effort of the wiring, after limits
@@ -36,7 +36,7 @@ class AppliedForces {
   const Wiring& wiring() const { return wiring_; }
   SampledComponents& sampled() { return sampled_; }
   const SampledComponents& sampled() const { return sampled_; }
-  // Continuous states of all components, one after the other, and what they are at the start.
+  // Continuous states of all components, one after the other, and their initial values.
   int states() const { return static_cast<int>(wiring_.states()); }
   void start(std::span<double> x) { sampled_.start(x); }
   void at(const Instant& instant, std::span<const double> x, ComponentEfforts& efforts) const;

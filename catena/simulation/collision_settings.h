@@ -3,8 +3,8 @@
 // out); docs/contact.md is the reference.
 //
 //   collisions: true
-//   collisions: {neighbours: 2, friction: 0.5, groups: {legs: ["*shank"]}, collide: [[legs,
-//   world]]} ground: {height_field: {file: hills.asc, friction: 0.9}}
+//   collisions: {neighbours: 2, groups: {legs: ["*shank"]}, collide: [[legs, world]]}
+//   ground: {height_field: {file: hills.asc, friction: 0.9}}
 #pragma once
 
 #include <optional>
@@ -17,14 +17,14 @@
 
 namespace catena {
 
-// What a key that is not there leaves as it is in `to`.
+// Missing keys keep the values of `to`.
 void read_collisions(yaml::Values& values, const yaml::Node& node, const Mechanism& mechanism,
                      std::optional<CollisionSettings>& to);
 // Files are relative to `folder`.
 void read_height_field(yaml::Values& values, const yaml::Node& node, const std::string& folder,
                        std::optional<CollisionSettings>& to);
 
-// More friction than this is as good as infinite (collisions.h).
+// Larger friction counts as infinite (collisions.h).
 inline constexpr double kAllFriction = 1e3;
 // null if nothing collides; the height field apart.
 nlohmann::ordered_json collisions_json(const std::optional<CollisionSettings>& settings);

@@ -68,7 +68,7 @@ struct Sampling {
   int order = 0;
 };
 
-// What the functions of a component get.
+// Arguments of the functions of a component.
 struct Context {
   const Instant& at;  // time and state of the mechanism
   std::span<const double> u, x, m;
@@ -105,7 +105,7 @@ class Component {
   virtual void output(const Context& context, std::span<double> y) const;
   // Rates of its continuous states, at every evaluation.
   virtual void rate(const Context& context, std::span<double> dx) const;
-  // Memory after a tick, and the outputs that it gives. `m` holds what context.m does.
+  // Memory after a tick, and the outputs that it gives. `m` is a copy of context.m on entry.
   virtual void tick(const Context& context, std::span<double> m, std::span<double> y) const;
 
   // Functions of time and state that it uses besides its inputs: between two events they are smooth

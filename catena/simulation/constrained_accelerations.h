@@ -18,8 +18,8 @@ class ConstrainedAccelerations final : public Accelerations {
   ConstraintSet& set() { return set_; }
   const ConstraintSet& set() const { return set_; }
   void add_signals(SignalSet& signals);
-  // Servos and locks of prescribed motions as they shall be at t. A lock that is not active yet is
-  // activated at this state.
+  // Sets servos and locks of prescribed motions to their targets at t. A lock that is not active
+  // yet is activated at this state.
   void set_targets(double t, const State& state);
 
   void solve(const Instant& at, double ahead, const HybridInput& input, const Held& held,

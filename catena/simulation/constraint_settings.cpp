@@ -47,7 +47,7 @@ class Reader {
   void pose(const char* key, Transformd& to) const {
     with(key, [&](const yaml::Node& n) { values_.pose(n, to); });
   }
-  // A name that `find` knows; what it throws becomes a message.
+  // A name that `find` knows; its error becomes a message.
   template <class Find>
   bool name(const char* key, int& to, Find find) const {
     return with(key, [&](const yaml::Node& n) { one_name(n, to, find); });

@@ -10,10 +10,10 @@
 namespace catena {
 namespace {
 
-// Rows of a run whose user did not say how many.
+// Rows of a run by default.
 constexpr double kRows = 1000.0;
 constexpr double kCheckpoints = 10.0;
-// More rows are a mistake: a run of ten columns would have 80 GB.
+// More rows are an error: a run of ten columns would have 80 GB.
 constexpr double kMostOutputRows = 1e9;
 
 // 1, 2 or 5 times a power of ten, at most x.
@@ -29,7 +29,7 @@ double round_down(double x) {
 constexpr double kExplicitStep = 4.0;
 // A run of more steps than this, for the sake of modes that are damped away, is stiff.
 constexpr double kManySteps = 2e5;
-// Modes less damped than this fraction keep ringing: an implicit method would have to follow them.
+// Modes less damped than this fraction persist: an implicit method would have to follow them.
 constexpr double kRinging = 1e-3;
 
 }  // namespace
@@ -65,7 +65,7 @@ SimulationSettings completed_for(const Mechanism& mechanism, SimulationSettings 
 SimulationSettings completed(SimulationSettings settings) {
   if (!(settings.duration > 0.0) || !std::isfinite(settings.duration))
     throw Error("the duration is " + number(settings.duration) + " s; it must be positive");
-  // 0, which files and command lines may say, is as good as nothing.
+  // 0, possible in files and command lines, means the default.
   const auto complete = [](std::optional<double>& interval, const char* what, double usual) {
     if (interval && !(*interval >= 0.0))
       throw Error("the " + std::string(what) + " interval is " + number(*interval) +
@@ -84,7 +84,7 @@ SimulationSettings completed(SimulationSettings settings) {
     if (settings.integrator.keep_method)
       throw Error(
           "collisions between shapes and height fields need the method time-stepping: by events "
-          "only contacts with planes are located; give no other method");
+          "only contacts with planes are located; choose this method or none");
     method = Method::time_stepping;
   }
   if (method == Method::ida || method == Method::midpoint || method == Method::time_stepping)

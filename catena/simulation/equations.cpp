@@ -207,7 +207,7 @@ void Equations::step_states(const Eigen::VectorXd& from, double h, const Evaluat
     y[states_.first + k] = from[states_.first + k] + h * found.efforts.rate[index(k)];
 }
 
-// Next to a singular position what is found in place has few digits, or the constraints seem to
+// Next to a singular position results in place have few digits, or the constraints seem to
 // contradict each other.
 void Equations::evaluate_constrained(const Eigen::VectorXd& y, Evaluation& found) {
   ConstraintSet& set = constrained_->set();
@@ -301,7 +301,7 @@ void Equations::interpolate(const Eigen::VectorXd& y, Evaluation& found) {
     if (multipliers.size() == 0) multipliers = Eigen::VectorXd::Zero(own.size());
     multipliers += side.weight * own;
   }
-  // Everything else is found here: what components ask for, and velocities of points.
+  // Everything else is computed here: inputs of components, and velocities of points.
   sum_efforts(found.instant, y, found);
   for (std::size_t i = 0; i < sum.size(); ++i) *wanted[i] = sum[i];
   if (!constrained_) return;
@@ -345,7 +345,8 @@ void Equations::applied_force(double t, const Eigen::VectorXd& y, Eigen::VectorX
   at(t, y, found_.instant);
   const State& state = found_.state();
   sum_efforts(found_.instant, y, found_);
-  // Gravity, springs and wrenches: what holds the mechanism at rest, with the other sign.
+  // Gravity, springs and wrenches: the efforts that hold the mechanism at rest, with the other
+  // sign.
   at_rest_.q = state.q;
   if (mechanism_.loops().empty()) {
     force = found_.effort - bias_effort(mechanism_, at_rest_, workspace_, forces_.external());

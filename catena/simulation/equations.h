@@ -32,7 +32,7 @@
 
 namespace catena {
 
-// What the last step of time-stepping (nonsmooth/time_stepping.h) found, in place of modes.
+// Results of the last step of time-stepping (nonsmooth/time_stepping.h), in place of modes.
 struct StepForces {
   Eigen::VectorXd acceleration{}, friction{}, reaction{};  // by freedom
   Eigen::VectorXd motion_effort{};                         // of prescribed motions and servos
@@ -61,7 +61,7 @@ class Equations final : public Ode {
   void set_state(const State& state, Eigen::VectorXd& y) const;
   // Brings y to the prescribed motions at t.
   void impose_motions(double t, Eigen::VectorXd& y) const;
-  // Takes over the independent freedoms that the coordinates use now.
+  // Adopts the present independent freedoms of the coordinates.
   void use_chart();
 
   // ---- Instants of a y. ----
@@ -69,8 +69,8 @@ class Equations final : public Ode {
   Instant at(double t, const Eigen::VectorXd& y);
   // Within a step, at() outside of it.
   void inside(StepSpan& step, double t, const Eigen::VectorXd& y, Instant& instant);
-  // The step from `from` to `to`, for inside() if that will be wanted. Throws NumericalError if its
-  // end is nowhere.
+  // Prepares the step from `from` to `to` for inside(). Throws NumericalError if its end cannot be
+  // found.
   void make_step(double from, const Eigen::VectorXd& y_from, double to, const Eigen::VectorXd& y_to,
                  bool for_inside, StepSpan& step);
   // Moves y within a step onto the constraints, for a row: it does not change the motion.
@@ -82,19 +82,19 @@ class Equations final : public Ode {
   void evaluate(const Instant& instant, const Eigen::VectorXd& y, Evaluation& found);
   void evaluate(double t, const Eigen::VectorXd& y, Evaluation& found);
   Evaluation evaluate(double t, const Eigen::VectorXd& y);
-  // With the modes of these contacts, which touch, chosen again; all others are apart.
+  // The same with the modes of these contacts, which touch, chosen again; all others are apart.
   void evaluate_contacts(double t, const Eigen::VectorXd& y, std::span<const int> touching,
                          Evaluation& found);
-  // ẏ of what was found.
+  // ẏ of an evaluation.
   void rates(const Evaluation& found, Eigen::VectorXd& dy);
-  // All that acts at the freedoms: with it, forward dynamics finds the accelerations.
+  // All efforts at the freedoms, from which forward dynamics computes the accelerations.
   Eigen::VectorXd acting_effort(const Evaluation& found) const;
   // All forces but those of inertia, at the freedoms, and the rates of everything but the state.
   // For modes without held freedoms and prescribed motions, and springs without dampers.
   void applied_force(double t, const Eigen::VectorXd& y, Eigen::VectorXd& force,
                      Eigen::VectorXd& rates);
-  // ---- For time-stepping. ----
-  // Efforts, without accelerations: what contacts, stops and dry friction do is left out.
+  // ---- For time-stepping. ---- Efforts without accelerations, and without contacts, stops and dry
+  // friction.
   void act(const Instant& at, const Eigen::VectorXd& y, Evaluation& found);
   // States of components after h, with the rates found.
   void step_states(const Eigen::VectorXd& from, double h, const Evaluation& found,
@@ -108,8 +108,8 @@ class Equations final : public Ode {
   bool steps() const { return step_ != nullptr; }
   ConstrainedAccelerations* constrained() { return constrained_.get(); }
 
-  // Velocities after the locked freedoms are brought to their targets at once, all else kept that
-  // constrains the motion.
+  // Velocities after the impulse that brings the locked freedoms to their targets; all other
+  // constraints hold.
   ImpulseResult impulse(const State& state, const ImpulseInput& input) {
     return accelerations_->impulse(state, input);
   }
@@ -131,7 +131,7 @@ class Equations final : public Ode {
   // Constraints that are switched, and loops by multipliers; null: neither.
   ConstraintSet* constraints() { return constrained_ ? &constrained_->set() : nullptr; }
   bool has_switched_constraints() const { return switched_constraints_; }
-  // What constraints shall do at t; evaluate() sees to it by itself.
+  // Sets the targets of constraints at t; evaluate() does so by itself.
   void set_targets(double t, const State& state) { constrained_->set_targets(t, state); }
 
   // Modes; the velocity of a held freedom must be zero in y.
@@ -153,15 +153,15 @@ class Equations final : public Ode {
     return {y.data() + segment.first, static_cast<std::size_t>(segment.count)};
   }
   Held held() const { return {modes_, forces_.prescribed()}; }
-  // Coordinates of y with what motions prescribe at t.
+  // Coordinates of y with the prescribed values of motions at t.
   std::span<const double> with_motions(double t, const Eigen::VectorXd& y);
   void take_step_forces(const Eigen::VectorXd& y, Evaluation& found);
   void evaluate_constrained(const Eigen::VectorXd& y, Evaluation& found);
-  // What acts at an instant or at a side of it, and the accelerations there.
+  // Forces at an instant or at a side of it, and the accelerations there.
   void solve(const Instant& at, double ahead, const Eigen::VectorXd& y, Evaluation& found);
   void sum_efforts(const Instant& at, const Eigen::VectorXd& y, Evaluation& found);
   void set_input(const State& state, Evaluation& found);
-  // What is found at the sides of found.instant, with their weights.
+  // Results at the sides of found.instant, with their weights.
   void interpolate(const Eigen::VectorXd& y, Evaluation& found);
   void rates_of_integrals(const Evaluation& found, Eigen::VectorXd& dy);
 
@@ -182,7 +182,7 @@ class Equations final : public Ode {
   bool imposes_ = true;  // prescribed motions on every state
   const StepForces* step_ = nullptr;
 
-  // Scratch: no answer depends on what it holds.
+  // Scratch: no result depends on its contents.
   Workspace workspace_;
   Eigen::VectorXd imposed_;
   State at_rest_;

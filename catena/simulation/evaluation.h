@@ -13,10 +13,10 @@
 
 namespace catena {
 
-// What a contact does; nothing while it is apart.
+// Action of a contact; zero while it is apart.
 struct ContactAction {
   ConstraintSet::ContactForce force{};
-  double slide_margin = 1.0;  // how far sliding is from a jam (ConstraintSet::slide_margin)
+  double slide_margin = 1.0;  // distance of sliding from a jam (ConstraintSet::slide_margin)
 };
 
 struct Evaluation {
@@ -26,9 +26,9 @@ struct Evaluation {
   ComponentEfforts efforts{};  // of the components
   // By freedom, N or N m:
   Eigen::VectorXd effort{};    // of the actuators: components, servos, prescribed motions
-  Eigen::VectorXd applied{};   // what acts, passive elements and what holds freedoms left out
+  Eigen::VectorXd applied{};   // without passive elements and the forces that hold freedoms
   Eigen::VectorXd friction{};  // at freedoms with dry friction
-  Eigen::VectorXd reaction{};  // what holds those that stick or rest at a stop
+  Eigen::VectorXd reaction{};  // at those that stick or rest at a stop
   Eigen::VectorXd acceleration{};
   std::vector<double> constraint_power{};  // W, of sliding contacts and servos; by constraint
   std::vector<ContactAction> contacts{};   // by constraint, of those that are contacts

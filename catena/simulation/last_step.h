@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The last step of an integrator as the simulation sees it: dense output, instants inside the step,
-// and everything that is found there. Rates inside, which dense output may need, start from both
-// ends of the step, as the instants do (coordinates/instant.h).
+// The last step of an integrator: dense output, instants inside the step, and evaluations there.
+// Rates inside, which dense output may need, start from both ends of the step, as the instants do
+// (coordinates/instant.h).
 #pragma once
 
 #include "catena/simulation/equations.h"
@@ -13,12 +13,12 @@ class LastStep {
   LastStep(Equations& equations, Integrator& integrator)
       : equations_(equations), integrator_(&integrator), within_(*this) {}
 
-  // Steps are made by another one from now on.
+  // Another integrator makes the steps from now on.
   void use(Integrator& integrator) { integrator_ = &integrator; }
 
-  // Takes over the step that the integrator has made from y_start, the anchor of the coordinates.
-  // `looked_into`: whether its inside will be evaluated. Throws NumericalError if its end is
-  // nowhere, or if it should be looked into and cannot.
+  // Adopts the step that the integrator has made from y_start, the anchor of the coordinates.
+  // `looked_into`: whether its inside will be evaluated. Throws NumericalError if its end cannot be
+  // found, or its inside cannot be evaluated when it should be.
   void take(const Eigen::VectorXd& y_start, bool looked_into);
 
   double start() const { return integrator_->previous_time(); }

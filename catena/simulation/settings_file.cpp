@@ -43,13 +43,14 @@ class SettingsReader {
         "collisions"};
     if (!values_.map(node, "a map of settings")) return;
     values_.unknown_keys(node, kKeys);
-    // Of settings_json(): what it could not write.
+    // Key of settings_json() for the parts that it could not write.
     values_.with(node, "code", [&](const Entry& e) {
       std::vector<std::string> names;
       texts(*e.value, names);
       values_.error(e.value->line,
                     "these settings need functions of the program that wrote them (" +
-                        listed(names) + "), which are not in the file; that program can go on");
+                        listed(names) +
+                        "), which are not in the file; resume the run in that program");
     });
     number(node, "duration", s.duration);
     number(node, "interval", s.output_interval);
@@ -273,7 +274,7 @@ void add_actions(const StateInput& input, const Mechanism& mechanism, ActionSett
 
 namespace {
 
-// What acts, as JSON. What is code of a program, and so not here, is listed under `code`.
+// The actions as JSON. Parts that are code of a program are listed under `code`.
 class ActionsJson {
  public:
   ActionsJson(const ActionSettings& actions, const Mechanism& mechanism)

@@ -7,8 +7,8 @@
 
 namespace catena {
 
-// Changes what the map says and leaves the rest; reports mistakes to `values`. Paths of tables are
-// relative to `folder`.
+// Changes the settings in the map and leaves the others; reports mistakes to `values`. Paths of
+// tables are relative to `folder`.
 void read_settings(yaml::Values& values, const yaml::Node& node, const Mechanism& mechanism,
                    const std::string& folder, StateInput& input, SimulationSettings& settings);
 

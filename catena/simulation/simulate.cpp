@@ -22,7 +22,7 @@ namespace {
 
 // A time of the output grid this close to another, in intervals, is the same.
 constexpr double kSameRow = 1e-6;
-// So many contacts are told: a step may take long.
+// From this number on contacts are reported: a step may take long.
 constexpr int kManyContacts = 500;
 // See is_told().
 constexpr std::int64_t kAllTold = 1000;
@@ -60,7 +60,7 @@ std::unique_ptr<Integrator> integrator_for(Equations& equations, StopsAndFrictio
                 "with a step");
   if (settings.method == Method::midpoint || settings.method == Method::ida)
     refuse_flexible(equations.mechanism(), "method 'midpoint' or 'ida'");
-  // Only what is on constraints needs to be moved back.
+  // Only freedoms on constraints need to be moved back.
   if (equations.constraints() != nullptr && settings.method == Method::bdf)
     return make_cvode(equations, settings, true);
   if (equations.constraints() != nullptr && settings.method == Method::arkode)
@@ -111,7 +111,7 @@ void Simulation::start(const State& initial) {
   if (!method_note_.empty()) log_.push_back({0.0, "method", mechanism_.name(), method_note_});
   if (switching_.contacts() >= kManyContacts)
     log_.push_back({0.0, "cost", mechanism_.name(),
-                    fmt::format("{} contacts: every step looks at all of them, and the time for "
+                    fmt::format("{} contacts: every step checks all of them, and the time for "
                                 "those that touch grows with the cube of their number",
                                 switching_.contacts())});
   try {
@@ -139,7 +139,7 @@ void Simulation::start(const State& initial) {
   }
 }
 
-// Loops that stand still, or move less than is likely meant, should say why.
+// Reports loops that cannot move, or move less than probably intended.
 void Simulation::note_rigid_loops(const State& state) {
   if (mechanism_.freedoms() > kMostFreedomsToAnalyse) return;
   for (const LoopMobility& loop : analyse_mobility(mechanism_, state.q).loops)
@@ -250,7 +250,7 @@ void Simulation::go_to_event(double t) {
   t_ = t;
   step_.at(t_, y_, here_);
   write_rows();
-  accept();  // what follows starts here, not where the step did
+  accept();  // the next step starts here, not at the start of this one
   apply(hits);
 }
 
@@ -324,8 +324,8 @@ void Simulation::write_rows() {
   while (output_time(next_output_) <= t_) {
     const double at = output_time(next_output_++);
     step_.interpolate(at, y_row_);
-    // Steps end on the constraints; what is interpolated between them is near.
-    // (The differential-algebraic form is a check of its own.)
+    // Steps end on the constraints; interpolated states between them are near. (The
+    // differential-algebraic form is a check of its own.)
     const Method method = settings_.integrator.method;
     if (at < t_ && method != Method::ida && method != Method::midpoint && !equations_.steps())
       step_.close_row(at, y_row_);
@@ -346,8 +346,8 @@ void Simulation::write_row(const Instant& instant, const Eigen::VectorXd& y) {
   last_row_ = instant.time;
 }
 
-// The first kAllTold events of a run, then of each kind and name one in kToldEvery s: chatter fills
-// no log. Events of the user are all told.
+// The first kAllTold events of a run, then of each kind and name one in kToldEvery s: chatter must
+// not fill the log. All events of the user are reported.
 bool Simulation::is_told(RunEvent& event) {
   if (event.kind == "user" || event.kind == "switch" || event.kind == "constraint") return true;
   Told& told = told_[{event.kind, event.name}];

@@ -8,9 +8,9 @@
 //   result.audit, result.state, record.rows()
 //
 // Trees are integrated in (q, v), closed mechanisms in independent coordinates or with multipliers
-// and projection (LoopRoute): neither drifts. Stops, dry friction, contacts and switches are
-// events, located on the dense output of a step. The default method is an explicit Runge-Kutta
-// formula of order 8 with error control (integrators/integrator.h).
+// and projection (LoopRoute): neither drifts. Joint limits (stops), dry friction, contacts and
+// switches are events (zero crossings), located on the dense output of a step. The default method
+// is an explicit Runge-Kutta formula of order 8 with error control (integrators/integrator.h).
 //
 // Rows are written at multiples of the output interval and at the end; the first row is the initial
 // state. At planned checkpoints the integrator restarts without history, so that a run resumed
@@ -62,7 +62,7 @@ SimulationResult simulate(const Mechanism& mechanism, const State& initial,
                           const SimulationSettings& settings, Recorder& recorder);
 
 // Goes on from a checkpoint of a run of the same mechanism with the same settings (the duration may
-// be longer or shorter). The recorder must hold just what it held then.
+// be longer or shorter). The recorder must have the rows and events of that checkpoint.
 SimulationResult resume_simulation(const Mechanism& mechanism, const RunCheckpoint& from,
                                    const SimulationSettings& settings, Recorder& recorder);
 

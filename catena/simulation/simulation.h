@@ -5,7 +5,7 @@
 //   advance   1. the integrator makes a step, up to the next corner of a signal, checkpoint or end
 //             2. events inside it are located (nonsmooth/events.h)
 //             3. rows up to there are written, the audit measures
-//             4. at an event: what happens is applied, and the integrator starts again;
+//             4. at an event: its effects are applied, and the integrator restarts;
 //                else: corners of signals, freedoms that are held, other independent coordinates,
 //                a checkpoint
 //   finish    the last row, the audit's report
@@ -31,7 +31,7 @@ namespace catena {
 
 class Simulation {
  public:
-  // `at`: where the coordinates start, closed.
+  // `at`: initial state of the coordinates, closed.
   Simulation(const Mechanism& mechanism, const State& at, const SimulationSettings& settings,
              Recorder& recorder);
 
@@ -40,7 +40,7 @@ class Simulation {
   SimulationResult run();
 
  private:
-  // ---- One step, and what comes with it (simulate.cpp). ----
+  // ---- One step and its events (simulate.cpp). ----
   void advance();
   // Advances one step; retries with a shorter one if its end state cannot be closed.
   void make_step(double limit);
@@ -49,7 +49,7 @@ class Simulation {
   void go_to_end_of_step();
   void apply(const EventWatch::Hits& hits);
   void respond(const EventSettings& event);
-  // Signals go on behind a jump or a corner. True: velocities have jumped.
+  // Continues signals after a jump or a corner. True: velocities have jumped.
   bool pass_corner();
   // Makes here_ the anchor of the coordinates.
   Coordinates::Accepted accept();
@@ -58,12 +58,12 @@ class Simulation {
   // The integrator, if it makes steps with contacts (nonsmooth/time_stepping.h).
   TimeStepping* stepping() { return stepping_; }
 
-  // ---- Where events cannot go on (simulation_stretch.cpp). ----
-  // Goes on by time-stepping for a while. False: it cannot.
+  // ---- Where events fail (simulation_stretch.cpp). ---- Continues by time-stepping for a while.
+  // False: it cannot.
   bool begin_stretch(const std::string& why);
   void make_stretch();
   void use_stretch();
-  // Back to events, if it has been calm for long enough.
+  // Returns to events after long enough without impacts.
   void end_stretch_if_calm();
   std::optional<TimeStepping::Quality> stepping_quality() const;
   bool in_stretch() const { return stretch_ != nullptr && stepping_ == stretch_.get(); }
@@ -73,19 +73,19 @@ class Simulation {
   // ---- Recording. ----
   double output_time(std::int64_t k) const;
   double checkpoint_time() const;
-  // Where a step must end for a checkpoint; one that is overdue is made at the end of any.
+  // Time at which a step must end for a checkpoint; an overdue one is made at the end of any step.
   double next_stop() const;
-  // The rows up to t_; with any of them the audit looks at y_.
+  // The rows up to t_; at each of them the audit measures.
   void write_rows();
   void write_row(const Instant& instant, const Eigen::VectorXd& y);
   void write_log();
   bool is_told(RunEvent& event);
-  // Tells how many events were left out, and starts to count again.
+  // Reports the number of events left out, and resets the count.
   void tell_skipped();
   void note_rigid_loops(const State& state);
 
-  // ---- Checkpoints (simulation_checkpoints.cpp). ----
-  // False: not here, beside a singular position, from where nothing could start.
+  // ---- Checkpoints (simulation_checkpoints.cpp). ---- False: not here, beside a singular
+  // position, from which no run could start.
   bool make_checkpoint();
   void load(const RunCheckpoint& from);
 
@@ -98,7 +98,7 @@ class Simulation {
   [[noreturn]] void fail(const std::string& why);
 
   const Mechanism& mechanism_;
-  std::string method_note_;  // why another method than the usual one; before settings_
+  std::string method_note_;  // why not the usual method; before settings_
   SimulationSettings settings_;
   Recorder& recorder_;
   std::unique_ptr<Coordinates> coordinates_;
@@ -119,11 +119,11 @@ class Simulation {
   double stretch_start_ = 0.0, stretch_end_ = -kInfinity;  // of the last one
   double stretch_time_ = 0.0;                              // least length of the next (s)
   int stretches_ = 0;
-  // Of the window in which chatter is looked for.
+  // Window in which chatter is detected.
   double window_start_ = 0.0;
   std::int64_t window_steps_ = 0, window_events_ = 0;
 
-  // Where it is: time, y, and what the coordinates know of it.
+  // Present time and y, and their instant.
   double t_ = 0.0;
   Eigen::VectorXd y_;
   Instant here_;
@@ -154,7 +154,7 @@ class Simulation {
   Evaluation found_;
 };
 
-// The position and velocity that a checkpoint holds.
+// Position and velocity in a checkpoint.
 State state_at(const Mechanism& mechanism, const RunCheckpoint& from);
 
 }  // namespace catena

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a checkpoint of a run holds, and how a run goes on from one (simulation.h).
+// Contents of a checkpoint, and resuming a run from one (simulation.h).
 #include <cmath>
 
 #include "catena/base/index.h"
@@ -12,9 +12,10 @@ namespace {
 constexpr double kCheckpointFormat = 6.0;
 // The quality of time-stepping: whether there is one, and its numbers.
 constexpr std::size_t kSavedQuality = 5;
-// Stretches by time-stepping: whether it is in one, and what decides when they begin and end.
+// Stretches by time-stepping: whether the run is in one, and the data that decide when they begin
+// and end.
 constexpr std::size_t kSavedStretch = 6;
-// How many numbers stand before y.
+// Number of entries before y.
 constexpr std::size_t kCheckpointHeader = 7;
 
 [[noreturn]] void throw_foreign_checkpoint() {

@@ -17,13 +17,13 @@
 namespace catena {
 namespace {
 
-// So many events within so short a time (s) do not end by themselves (Zeno).
+// This many events within this time (s) count as endless (Zeno).
 constexpr int kManyEvents = 1000;
 constexpr double kShortTime = 1e-6;
-// So many in so short a time (s) before a step that is too short are its cause.
+// This many within this time (s) before a step that is too short count as its cause.
 constexpr std::size_t kCollapsing = 10;
 constexpr double kCollapseTime = 1e-5;
-// In messages about a state: so many freedoms, the fastest ones.
+// In messages about a state: number of freedoms, the fastest ones.
 constexpr std::size_t kFreedomsShown = 4;
 
 double wall_clock() {
@@ -71,7 +71,7 @@ void Simulation::fail(const std::string& why) {
   throw NumericalError(why);
 }
 
-// One step; where events of contacts, stops or friction cannot go on, by time-stepping.
+// One step; by time-stepping where events of contacts, stops or friction fail.
 void Simulation::advance_or_step() {
   try {
     advance();
@@ -97,7 +97,7 @@ void Simulation::watch_for_zeno() {
       "{} events between {} and {} s (Zeno): they do not end, so time cannot go on; the last was "
       "'{}' of '{}'",
       recent_events_, number(recent_start_), number(t_), last_event_.kind, last_event_.name);
-  // The user's own functions cannot be stepped over.
+  // An error of a user's function ends the run.
   const std::string& kind = last_event_.kind;
   if (kind == "user" || kind == "switch" || kind == "constraint") throw NumericalError(text);
   throw NonsmoothError(text);
@@ -110,7 +110,7 @@ std::string Simulation::describe(const StepCollapse& collapse) {
     cause = "the error is largest in " + coordinates_->name(worst) +
             "; a singular position, a force without bound or a tolerance below rounding may be "
             "the cause";
-  // Events that follow each other faster and faster leave no time for a step.
+  // Events that accumulate leave no time for a step.
   if (latest_.size() == kCollapsing && collapse.time - latest_.front() <= kCollapseTime)
     cause = fmt::format(
         "{} events between {} and {} s (Zeno): they accumulate, so time cannot go on; the last was "

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Stretches by time-stepping in a run by events (simulation.h): where events of contacts, stops or
-// dry friction accumulate, chatter or have no solution, the run goes on with fixed steps
-// (nonsmooth/time_stepping.h) from the last state, and returns to events when it is calm.
+// dry friction accumulate, chatter or have no solution, the run continues with fixed steps
+// (nonsmooth/time_stepping.h) from the last state, and returns to events when impacts have ceased.
 #include <algorithm>
 #include <cmath>
 
@@ -29,7 +29,7 @@ constexpr std::int64_t kFewEvents = 30;
 constexpr double kWindowTime = 3e-3;
 // A step collapses by events if one was so shortly (s) before.
 constexpr double kEventBefore = 1e-2;
-// So many stretches are told; the others are as many more of the same.
+// Number of stretches that are reported; the others are similar.
 constexpr int kStretchesTold = 20;
 
 double stretch_step(const IntegratorSettings& settings) {
@@ -89,10 +89,11 @@ bool Simulation::begin_stretch(const std::string& why) {
   stretch_time_ = soon ? std::min(2.0 * stretch_time_, kMostStretchTime) : kStretchTime;
   if (!stretch_) make_stretch();
   if (++stretches_ <= kStretchesTold)
-    log_.push_back({t_, "stepping", mechanism_.name(),
-                    fmt::format("{}; goes on by time-stepping with steps of {:.6g} s{}", why,
-                                stretch_step(settings_.integrator),
-                                stretches_ == kStretchesTold ? " (others are not told)" : "")});
+    log_.push_back(
+        {t_, "stepping", mechanism_.name(),
+         fmt::format("{}; continues by time-stepping with steps of {:.6g} s{}", why,
+                     stretch_step(settings_.integrator),
+                     stretches_ == kStretchesTold ? " (no further ones are reported)" : "")});
   stretch_->set_statistics(now_->statistics());
   use_stretch();
   stretch_start_ = t_;
@@ -119,7 +120,7 @@ void Simulation::end_stretch_if_calm() {
     accept();
     restart();
   } catch (const NumericalError&) {
-    // Events have no answer here either.
+    // Events fail here too.
     y_ = y;
     use_stretch();
     stretch_start_ = t_;
@@ -132,7 +133,7 @@ void Simulation::end_stretch_if_calm() {
   window_start_ = t_;
   window_steps_ = window_events_ = 0;
   if (stretches_ <= kStretchesTold)
-    log_.push_back({t_, "stepping", mechanism_.name(), "calm: goes on by events"});
+    log_.push_back({t_, "stepping", mechanism_.name(), "calm: continues by events"});
   for (RunEvent& event : log) log_.push_back(std::move(event));
   write_log();
 }

@@ -164,7 +164,7 @@ void read_state(Values& values, const yaml::Node& node, const Mechanism& m, Stat
       read_named_vector(values, *entry->value, m, positions, to, named);
     }
   };
-  // What the state names counts more than what the model says.
+  // Values of the state override those of the model.
   std::vector<std::uint8_t> named;
   vector("q", true, input.state.q, &named);
   if (!named.empty())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A state of a mechanism and what acts on it, read from YAML by names:
+// A state of a mechanism with efforts and external wrenches, read from YAML by names:
 //
 //   q: {shoulder: 0.3, elbow: -0.5}      # by hinge or coordinate, or a list of all in order
 //   v: [0.1, 0.2]

@@ -7,16 +7,16 @@
 
 namespace catena {
 
-// Changes what the map says and leaves the rest; reports mistakes to `values`.
+// Changes the values in the map and leaves the others; reports mistakes to `values`.
 void read_state(yaml::Values& values, const yaml::Node& node, const Mechanism& mechanism,
                 StateInput& input);
 
 // A vector over all freedoms (or coordinates): by names, or a list in order. `named` gets 1 for
-// each entry that was said.
+// each entry that is given.
 void read_named_vector(yaml::Values& values, const yaml::Node& node, const Mechanism& mechanism,
                        bool positions, Eigen::VectorXd& result, std::vector<std::uint8_t>* named);
 
-// The indices of the freedoms that a list of names (hinges or freedoms) says.
+// Indices of the freedoms in a list of names (hinges or freedoms).
 std::vector<int> read_freedoms(yaml::Values& values, const yaml::Node& node,
                                const Mechanism& mechanism);
 

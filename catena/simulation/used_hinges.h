@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The hinges whose coordinates a state, settings or a problem use.
 //
-// A hinge at which a loop is cut has no coordinates of its own (with_coordinates.h). To drive it,
-// to give its position or to read it takes some, and the user should not have to know where a loop
+// A hinge at which a loop is cut has no coordinates of its own (with_coordinates.h). Driving it,
+// giving its position or reading it needs some, and the user should not have to know where a loop
 // is cut. So files and options are read twice: at first for the names in them, then with a
 // mechanism in which those hinges have coordinates.
 //

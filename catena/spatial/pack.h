@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pack: one SIMD register of doubles, one state per lane.
 //
-// The number of lanes is that of the instruction set the including source file is compiled for
-// (2 on SSE2, 4 on AVX2, 8 on AVX-512). A comparison gives a mask with one bit per lane; there
-// is no conversion to bool on purpose: kernels choose with select().
+// The number of lanes is that of the instruction set the including source file is compiled for (2
+// on SSE2, 4 on AVX2, 8 on AVX-512). A comparison gives a mask with one bit per lane; there is
+// deliberately no conversion to bool: kernels choose with select().
 #pragma once
 
 #include <xsimd/xsimd.hpp>

@@ -3,9 +3,8 @@
 // would cost as much as the rest of the kinematics.
 //
 // Reduction to |r| <= π/4 in three parts of π/2 (Cody & Waite), then the polynomials of the Cephes
-// library (S. Moshier). Error below 3e-16 for |angle| < 1e5; larger
-// angles go to the C library. No branch in between, so states of all quadrants cost the
-// same.
+// library (S. Moshier). Error below 3e-16 for |angle| < 1e5; larger angles go to the C library.
+// There is no branch, so states of all quadrants cost the same.
 #pragma once
 
 #include <bit>

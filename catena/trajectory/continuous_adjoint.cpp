@@ -8,7 +8,7 @@ namespace catena {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-// (y, cost) forward, with what has to be kept of it for the way back.
+// (y, cost) forward, with the data that the backward pass needs.
 class TrajectorySensitivity::ForwardMotion final : public Ode {
  public:
   ForwardMotion(Run& run, const VectorXd& p) : run_(run), p_(p) {}
@@ -158,8 +158,8 @@ class TrajectorySensitivity::BackwardMotion final : public Ode {
   const VectorXd& p_;
   Index n_, inputs_, own_;
   double end_ = 0.0;        // of the step, s
-  VectorXd x_;              // what is integrated
-  VectorXd lambda_, sums_;  // sums_: what jumps of λ give by the parameters of the mechanism
+  VectorXd x_;              // the integrated vector
+  VectorXd lambda_, sums_;  // sums_: gradients of the mechanism's parameters by jumps of λ
   VectorXd part_, rate_part_, bar_, y_bar_, input_, mechanism_, unread_;
 };
 

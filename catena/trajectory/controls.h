@@ -66,8 +66,8 @@ class SplineControls {
                 const Eigen::VectorXd& parameters, ControlValue& value) const;
 
  private:
-  // The coefficients at either end that are held: number, what they are and their slope by T. A
-  // held velocity at a free position lets the second coefficient follow the first.
+  // The held coefficients at either end: number, values and their slope by T. A held velocity at a
+  // free position lets the second coefficient follow the first.
   struct End {
     int held = 0;
     bool follows = false;

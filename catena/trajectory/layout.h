@@ -18,7 +18,8 @@ namespace catena {
 
 inline bool by_quaternion(const Node& node) { return node.coordinates != node.freedoms; }
 
-// Where the independent freedoms are in y, and what a gradient by tangent directions is by y.
+// Places of the independent freedoms in y, and conversion of a gradient by tangent directions to
+// one by y.
 class StateLayout {
  public:
   StateLayout(const Mechanism& m, const Coordinates& coordinates,
@@ -48,7 +49,7 @@ class StateLayout {
   }
   int independent_place(int freedom) const { return of_freedom_[index(freedom)]; }
 
-  // y_bar += what the gradient g by tangent directions (independent) is by the positions in y. The
+  // y_bar += the gradient g by tangent directions (independent), converted to positions in y. The
   // quaternion of a state is that of y scaled to length one; `length` divides.
   void add_positions(const State& state, const Eigen::VectorXd& y, const Eigen::VectorXd& g,
                      Eigen::VectorXd& y_bar) const {

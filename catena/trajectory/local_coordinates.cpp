@@ -21,7 +21,7 @@ using Eigen::VectorXd;
 
 constexpr int kMostIterations = 25;
 constexpr double kSettled = 1e-14;  // as in simulation/coordinates/closed_coordinates.cpp
-// A turn from the reference beyond which another is taken.
+// Turn from the reference beyond which another reference is chosen.
 constexpr double kMostTurn = 1.0;
 
 Vec3d part(const VectorXd& x, int first) { return {x[first], x[first + 1], x[first + 2]}; }
@@ -284,7 +284,7 @@ Coordinates::Accepted LocalCoordinates::accept(const Instant& instant) {
   if (chart_quality(m_, *chart_, state.q) < kPoorChart) {
     try {
       const Chart fresh = choose_chart(m_, state.q, {.pinned = pinned_, .previous = chart_.get()});
-      // What is prescribed stays independent, however little it moves: then nothing is new.
+      // A prescribed freedom stays independent, however little it moves: then nothing changes.
       renewed =
           fresh.independent(m_.freedoms()) != independent_ || !uses_the_same_rows(fresh, *chart_);
       if (renewed) use(fresh);

@@ -17,7 +17,7 @@
 // Small changes. Let ξ be one of the state as tangent directions of all freedoms, ξ = X δ with δ at
 // the independent ones, and η one of the reference. Then at the independent freedoms
 //
-//   G ξ = dθ + G A η,     A = C(θ)ᵀ: what turns the reference, seen from the body
+//   G ξ = dθ + G A η,     A = C(θ)ᵀ: the turn of the reference, seen from the body
 //
 // and with K the rows of G X there, K δ = dθ + G A η. Ordinary freedoms: G = 1 and A = 0; positions
 // of a free hinge: G = R and A = 0. The functions below are the transposes.
@@ -56,7 +56,7 @@ class LocalCoordinates final : public Coordinates {
   int states() const { return static_cast<int>(independent_.size()); }
   const std::vector<int>& independent() const { return independent_; }
   bool has_turns() const { return !turning_.empty(); }
-  // Where a motion can be taken up again: the state that was accepted last, which becomes the
+  // A point from which a motion can continue: the state that was accepted last, which becomes the
   // reference.
   struct Place {
     State state;
@@ -65,11 +65,11 @@ class LocalCoordinates final : public Coordinates {
   Place place() const { return {last_, chart_}; }
   void restore(const Place& place);
   void refer_to(const State& state);
-  // Where the loops are closed from; the coordinates stay.
+  // Starting position for closing the loops; the coordinates stay.
   void start_from(const State& state);
 
-  // Gradients, vectors of all freedoms unless they are said to be of the independent ones. That of
-  // the rates of the first half of y: what `lambda` (y) on them gives by positions, velocities and
+  // Gradients, vectors of all freedoms unless they are said to be of the independent ones. Gradient
+  // of the rates of the first half of y, with weights `lambda` (y), by positions, velocities and
   // the reference.
   void add_rates(const State& state, const Eigen::VectorXd& lambda, Eigen::VectorXd& q_bar,
                  Eigen::VectorXd& v_bar, Eigen::VectorXd& reference_bar) const;
@@ -81,7 +81,7 @@ class LocalCoordinates final : public Coordinates {
   Eigen::VectorXd by_tangent(const State& state, const Eigen::VectorXd& by_coordinates) const;
   // By the reference: Aᵀ Gᵀ.
   Eigen::VectorXd by_reference(const State& state, const Eigen::VectorXd& by_coordinates) const;
-  // Drops what is by θ, which starts at zero when the reference goes with every step.
+  // Drops the gradient by θ, which starts at zero if the reference moves with every step.
   void drop_turns(Eigen::VectorXd& lambda) const;
 
  private:

@@ -102,7 +102,7 @@ struct Rollout::Run {
 void Rollout::Run::begin() {
   if (coordinates == nullptr) {
     coordinates = make_coordinates(m, initial, controls.motion_driven());
-    if (coordinates->chart() != nullptr)  // the independent freedoms stay what they are
+    if (coordinates->chart() != nullptr)  // the independent freedoms do not change
       coordinates =
           make_coordinates(m, initial, coordinates->chart()->independent_mask(m.freedoms()));
     const Chart* chart = coordinates->chart();
@@ -158,7 +158,7 @@ void Rollout::Run::evaluate(double u, double inside, const VectorXd& at, const M
   const HybridDerivatives& h = hybrid_dynamics_derivatives(m, here.state, input, *work);
   acceleration = h.result.acceleration;
   effort = h.result.effort;
-  // What is prescribed is not a state: its columns are those of the splines.
+  // A prescribed freedom is not a state: its columns are those of the splines.
   const Index states = size();
   s_point = s_at;
   by_input.setZero(n, parameter_count());

@@ -176,7 +176,7 @@ class TrajectorySensitivity::DiscreteAdjoint {
   std::int64_t stride_ = 1;
   std::vector<Run::Point> kept_;
   VectorXd lambda_, reference_bar_;
-  std::vector<int> independent_;  // those that λ is of
+  std::vector<int> independent_;  // those of λ
 };
 
 TrajectoryGradient TrajectorySensitivity::gradient(const State& initial, const VectorXd& p) {
@@ -249,7 +249,7 @@ class TrajectorySensitivity::Variation {
     return g;
   }
 
-  // The rate of s at a stage. Rows of prescribed motions of `at` are what is prescribed.
+  // The rate of s at a stage. Rows of prescribed motions of `at` are the prescribed values.
   MatrixXd rate(double t, const State& state, MatrixXd at) {
     set_inputs(t);
     HybridParameterDerivatives by_mechanism;

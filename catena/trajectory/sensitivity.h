@@ -17,7 +17,7 @@
 // λ̇ = −f_yᵀ λ − L_yᵀ integrated backward between the states that the forward run accepted, the
 // state itself with it. Right to the tolerances.
 //
-// y is what the simulator integrates (simulation/coordinates/coordinates.h): q and v of a tree,
+// y is the vector of the simulator (simulation/coordinates/coordinates.h): q and v of a tree,
 // quaternions (renormalized after each step); the independent coordinates of a closed mechanism
 // (local_coordinates.h), which may be others from step to step.
 //

@@ -107,7 +107,7 @@ void TrajectorySensitivity::Stage::adjoint(const Run& run, const VectorXd& y, co
   } else {
     const StateLayout& layout = *run.layout;
     layout.add_rates(here_.state, bar, q_bar_, v_bar_);
-    // What is prescribed is not a state.
+    // A prescribed freedom is not a state.
     if (run.hybrid)
       for (int i = 0; i < n; ++i)
         if (run.input.motion_driven()[index(i)] != 0) {

@@ -30,7 +30,7 @@ class TrajectorySensitivity::Stage {
   // ẏ and the running cost.
   double evaluate(const Run& run, double t, const Eigen::VectorXd& y, const Eigen::VectorXd& p,
                   Eigen::VectorXd& dy);
-  // Adds to y_bar, and to the gradients, what bar on ẏ and cost_bar on the running cost give.
+  // Adds to y_bar, and to the gradients, the parts of bar on ẏ and of cost_bar on the running cost.
   // reference_bar: by the reference of local coordinates.
   void adjoint(const Run& run, const Eigen::VectorXd& y, const Eigen::VectorXd& p,
                const Eigen::VectorXd& bar, double cost_bar, Eigen::VectorXd& y_bar,
@@ -43,7 +43,7 @@ class TrajectorySensitivity::Stage {
 
   // Of a closed mechanism, where it was evaluated last: gradients by positions and velocities of
   // all freedoms become those by tangent directions, or coordinates, and velocities of the
-  // independent ones. What they give by the parameters of the mechanism goes to `mechanism`.
+  // independent ones. Their part by the parameters of the mechanism is added to `mechanism`.
   void pull_back(const Run& run, bool to_coordinates, Eigen::VectorXd& q_bar,
                  Eigen::VectorXd& v_bar, Eigen::VectorXd& mechanism);
 
@@ -74,7 +74,7 @@ struct TrajectorySensitivity::Run {
   std::int64_t steps = 0;
   double h = 0.0;
   bool hybrid = false;
-  bool plain = false;  // rates only: nothing will be transposed
+  bool plain = false;  // rates only, without transposes
   std::vector<Eigen::VectorXd> k{};
   Eigen::VectorXd stage_y{};
 
@@ -95,7 +95,7 @@ struct TrajectorySensitivity::Run {
   // that it started in, which then stay.
   void step(std::int64_t i, const Eigen::VectorXd& p, Eigen::VectorXd& y, double& total,
             Eigen::VectorXd* y_end);
-  // Goes on from y: true if its coordinates are others now (`always`: the reference at least).
+  // Continues from y: true if its coordinates have changed (`always`: at least the reference).
   bool accept(double t, const Eigen::VectorXd& p, bool always, Eigen::VectorXd& y);
   double finish(const Eigen::VectorXd& y, const Eigen::VectorXd& p, CostGradient* gradient,
                 Stage& stage);

@@ -389,7 +389,7 @@ TEST(Lyapunov, LargestFirst) {
   EXPECT_THROW(lyapunov_exponents(m, start, vector({0.0, 0.0}), {.exponents = 5}), NumericalError);
 }
 
-// Whoever waits can stop it.
+// The progress callback can stop it.
 TEST(Trajectory, StopsWhenAsked) {
   const Mechanism m = rods({-1, 0});
   const State start{vector({0.3, -0.4}), vector({0.5, 0.2})};

@@ -24,7 +24,7 @@ using Request = const QuantityRequest&;
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-// Newton's method has converged, or never will.
+// Newton's method has converged or diverged by then.
 constexpr double kConverged = 1e-14;
 constexpr int kMostSteps = 50;
 
@@ -105,7 +105,7 @@ Matrix weighted_velocity(Request r) {
   return r.input.state.v + dynamics.impulse(r.input.state, w);
 }
 
-// How fast the velocities of the state open a hinge: the twist of its child's side less that of its
+// Velocity at which the state opens a hinge: the twist of its child's side less that of its
 // parent's side, each at its own point, along the ground's axes.
 Matrix hinge_opening(Request r) {
   const auto& hinges = r.mechanism.description().hinges;
@@ -152,7 +152,7 @@ Matrix inverse_inertia(Request r) {
   return result;
 }
 
-// What the identities of the spatial operator algebra leave, relative, against dense matrices.
+// Relative residuals of the identities of the spatial operator algebra against dense matrices.
 Matrix operator_residuals(Request r) {
   const Mechanism& m = r.mechanism;
   const int n = m.freedoms();

@@ -159,7 +159,7 @@ SampledDesign sampled_design(const P& p) {
                      grid_of(p));
 }
 
-// max |C(jω) (s + pole) − gain| over the nodes: how far the controller is from gain/(s + pole).
+// max |C(jω) (s + pole) − gain| over the nodes: distance of the controller from gain/(s + pole).
 MatrixXd first_order_distance(const P& p) {
   const SampledDesign d = sampled_design(p);
   const double pole = p.number("pole"), gain = p.number("gain");
@@ -272,7 +272,7 @@ const std::vector<ControlQuantity>& table() {
        [](const P& p) { return sorted_pairs(poles(p.plant())); }},
       {"hinf_norm", "largest gain over frequency",
        [](const P& p) { return one(hinfnorm(p.plant()).value); }},
-      {"hinf_frequency", "where it is, rad/s",
+      {"hinf_frequency", "frequency of the largest gain, rad/s",
        [](const P& p) { return one(hinfnorm(p.plant()).frequency); }},
       {"h2_norm", "root of the output power for white noise",
        [](const P& p) { return one(h2norm(p.plant())); }},
@@ -288,7 +288,7 @@ const std::vector<ControlQuantity>& table() {
        [](const P& p) -> MatrixXd { return reduced(p, R::stochastic).sigma; }, true},
       {"stochastic_error", "relative error of balanced stochastic truncation to `order`",
        [](const P& p) { return one(reduced(p, R::stochastic).error.value); }},
-      {"stochastic_frequency", "where it is, rad/s",
+      {"stochastic_frequency", "frequency of that error, rad/s",
        [](const P& p) { return one(reduced(p, R::stochastic).error.frequency); }},
       {"stochastic_fraction", "numerator and denominator of the truncated system",
        [](const P& p) { return coefficients(reduced(p, R::stochastic).system); }},

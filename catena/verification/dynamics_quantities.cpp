@@ -224,7 +224,7 @@ Matrix hinge_inertia(Request r) {
   return result;
 }
 
-// At the motion, where it is least.
+// At the motion, where the function has its minimum.
 Matrix gibbs(Request r) {
   const GibbsFunction g = gibbs_function(r.mechanism, r.input.state, r.input.effort,
                                          acceleration_of(r), r.input.external);
@@ -267,7 +267,7 @@ std::vector<Quantity> mechanism_quantities() {
           freedom_row("position", "the coordinate of each freedom", position_of),
           of_guess(freedom_row("closest_position", "the closed position nearest to the state's",
                                closest_position)),
-          of_guess(scalar_row("assembly_gap", "what the best assembly leaves open, in metres",
+          of_guess(scalar_row("assembly_gap", "residual of the best assembly, in metres",
                               assembly_gap))};
 }
 

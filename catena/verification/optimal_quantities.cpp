@@ -37,7 +37,7 @@ Matrix optimal_coefficients(Request r) { return solved(r.of).variables; }
 std::vector<Quantity> optimal_quantities() {
   using Of = Quantity::Of;
   return {
-      scalar_row("guess_cost", "where the search begins", guess_cost, Of::problem),
+      scalar_row("guess_cost", "of the guess", guess_cost, Of::problem),
       scalar_row("least_cost", "of the optimal motion", least_cost, Of::problem),
       scalar_row("least_duration", "of the optimal motion", least_duration, Of::problem),
       freedom_row("final_position", "where it ends", final_position, Of::problem),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of all quantities, and what their names refer to.
+// The table of all quantities, and the objects of their names.
 #include "catena/verification/quantities.h"
 
 #include <algorithm>

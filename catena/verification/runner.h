@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Verification: compares results with published and independently computed numbers.
 //
-// A case is a folder with a case.yaml that says what is computed, from which source the reference
-// comes and why its tolerance is right (docs/command-line.md). A reference never comes from Catena.
-// Vectors and matrices are compared entry by entry, relative to the largest entry of the reference.
+// A case is a folder with a case.yaml: the quantities, the source of their references and the
+// reason of the tolerance (docs/command-line.md). A reference never comes from Catena. Vectors and
+// matrices are compared entry by entry, relative to the largest entry of the reference.
 #pragma once
 
 #include <functional>

@@ -39,8 +39,8 @@ Matrix inverse_derivative(Request r) {
   return spread(d.*kPart, w.dynamics().independent(), r.mechanism.freedoms());
 }
 
-// Of what hybrid dynamics finds: the acceleration of a force-driven freedom, the effort of a
-// motion-driven one.
+// Derivatives of the results of hybrid dynamics: the acceleration of a force-driven freedom, the
+// effort of a motion-driven one.
 Matrix found_rows(Request r, const Matrix& acceleration, const Matrix& effort) {
   if (!r.mechanism.loops().empty())
     throw NumericalError("derivatives of hybrid dynamics are compared for trees only");
@@ -114,14 +114,14 @@ std::vector<Quantity> sensitivity_quantities() {
       freedom_matrix_row("effort_by_velocity", "inverse dynamics by velocities",
                          effort_by_velocity),
       freedom_matrix_row("hybrid_by_position",
-                         "what hybrid dynamics finds, by tangent directions of q",
+                         "results of hybrid dynamics, by tangent directions of q",
                          hybrid_by_position),
-      freedom_matrix_row("hybrid_by_velocity", "what hybrid dynamics finds, by velocities",
+      freedom_matrix_row("hybrid_by_velocity", "results of hybrid dynamics, by velocities",
                          hybrid_by_velocity),
       freedom_matrix_row("hybrid_by_input",
-                         "what hybrid dynamics finds, by given efforts and accelerations",
+                         "results of hybrid dynamics, by given efforts and accelerations",
                          hybrid_by_input),
-      freedom_row("hybrid_by_parameter", "what hybrid dynamics finds, by a parameter",
+      freedom_row("hybrid_by_parameter", "results of hybrid dynamics, by a parameter",
                   hybrid_by_parameter, Of::parameter)};
 }
 

@@ -9,9 +9,9 @@
     run = catena.simulate(robot, state, duration=5.0)
     run.plot("q.elbow")
 
-The names are those of the C++ library; what C++ reads without arguments is a property here. Vectors
-are NumPy arrays of float64, six-vectors have their angular part first, units are SI, and angles are
-radians. Conventions: docs/notation.md; guide: docs/python.md.
+The names are those of the C++ library; C++ functions without arguments that read a value are
+properties here. Vectors are NumPy arrays of float64, six-vectors have their angular part first,
+units are SI, and angles are radians. Conventions: docs/notation.md; guide: docs/python.md.
 """
 from . import _catena
 from ._catena import *  # noqa: F401,F403

@@ -19,7 +19,7 @@ def record_motion(
     output: Optional[PathLike] = None,
     overwrite: bool = False,
 ) -> Run:
-    """The motion that solve() found as a Run: the simulator moves the mechanism again with its own
+    """The result of solve() as a Run: the simulator moves the mechanism again with its own
     integrator, which checks the search independently (`run.difference`).
 
         best = catena.solve(problem)

@@ -1,8 +1,8 @@
 """Pickles that the extension does not make itself.
 
 Functions: by name, as those of Python, so that a pool of processes can be told to call them. (pybind11
-alone would try to pickle a capsule that stands behind each.) Problems of optimal motions: by what they
-are made of; costs and references by functions as Python pickles these.
+alone would try to pickle a capsule that stands behind each.) Problems of optimal motions: by their
+parts; costs and references by functions as Python pickles these.
 """
 from __future__ import annotations
 

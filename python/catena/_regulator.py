@@ -16,8 +16,8 @@ def recorded_motion(
 ) -> RecordedMotion:
     """The motion of a Run, from its columns time, q.*, v.* and effort.*.
 
-    mechanism: whose names the columns have; None: that of the run.
-    efforts: whether the run must say which efforts acted; if not, those that are missing are zero.
+    mechanism: the one with the names of the columns; None: that of the run.
+    efforts: True if every effort column is required; otherwise missing ones are zero.
     """
     if not isinstance(run, Run):
         raise TypeError(f"a Run is expected, not {type(run).__name__}")

@@ -1,4 +1,4 @@
-"""Simulation and runs: what simulate() records, in memory or in a file, and how to look at it."""
+"""Simulation and runs: the record of simulate(), in memory or in a file, with plots and reports."""
 from __future__ import annotations
 
 import html
@@ -26,7 +26,7 @@ PathLike = Union[str, "os.PathLike[str]"]
 
 
 class Run:
-    """A simulation that was done: its columns by name, events, audit, pictures.
+    """The record of a simulation: columns by name, events, audit, plots.
 
         run = catena.simulate(robot, duration=5.0)
         run.time, run["q.elbow"]        # arrays (rows,)
@@ -124,7 +124,7 @@ class Run:
 
     @property
     def kind(self) -> str:
-        """What made it: "simulation", "optimization" (record_motion()) or "regulation"."""
+        """Origin of the run: "simulation", "optimization" (record_motion()) or "regulation"."""
         return self._record.kind if isinstance(self._record, _catena.RunFile) else self._kind
 
     @property
@@ -291,7 +291,7 @@ def simulate(
                               inputs={"elbow": "2*sin(t)", "wrist": lambda t, s: -s["v.wrist"]},
                               controllers={"shoulder": {"kp": 200, "kd": 20, "target": 0.5}})
 
-    state: where it starts; the mechanism's default state unless given. Loops that are not closed
+    state: the initial state; the mechanism's default state unless given. Loops that are not closed
         are assembled, keeping what the model gives or what differs from its default state if
         that can be.
     duration: s (default 10).
@@ -307,7 +307,7 @@ def simulate(
         "respond": f(t, state)}; respond may change the state.
     external: constant wrenches, as in forward_dynamics.
     output: a file for the run (HDF5, or a table if it ends in .csv); None: memory.
-    outputs: what to record, a * standing for anything (default q.*, v.*, effort.*, energy.*,
+    outputs: columns to record, a * standing for anything (default q.*, v.*, effort.*, energy.*,
         contact.*).
     extra_outputs: more columns by name: a function of (t, state), or (function, unit).
     output_interval, checkpoint_interval: s (default: about 1000 rows; a tenth of the duration).
@@ -324,7 +324,7 @@ def simulate(
     progress: called some ten times a second with the time reached; False ends the run.
 
     Ctrl-C ends the run cleanly and raises KeyboardInterrupt. When a run ends by an error, the
-    exception's `run` has what was recorded until then.
+    exception's `run` has the rows recorded until then.
     """
     output_interval = _one_of(output_interval=output_interval, interval=interval)
     checkpoint_interval = _one_of(checkpoint_interval=checkpoint_interval, checkpoint=checkpoint)
@@ -492,8 +492,8 @@ def view(
     model_path: str = "",
     browser: bool = True,
 ) -> str:
-    """Opens a drawing of a mechanism in a browser; returns the path of the page. Meshes are looked
-    for from the folder of model_path."""
+    """Opens a drawing of a mechanism in a browser; returns the path of the page. Meshes are searched
+    from the folder of model_path."""
     return _show(_catena._model_page(mechanism, model_path), path, browser)
 
 

@@ -24,8 +24,8 @@ class MovableModel {
   const Eigen::VectorXd& position() const { return q_; }
   // One slider each: `name`, `unit`, `lower`, `upper`, `value`.
   Json coordinates() const;
-  // Moves the sliders there, as far as the loops can be closed on the way. Returns "" or what keeps
-  // them open.
+  // Moves the sliders there, as far as the loops can be closed on the way. Returns "" or the reason
+  // why they cannot.
   std::string move(const std::vector<double>& values);
   std::vector<double> values() const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The contacts of a run for drawing, from its settings: where the planes of the ground are, and at
-// which point of its body a contact touches.
+// The contacts of a run for drawing, from its settings: planes of the ground, and the touching
+// point of each contact on its body.
 #pragma once
 
 #include <string>

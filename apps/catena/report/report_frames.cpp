@@ -10,7 +10,7 @@
 namespace catena::app {
 namespace {
 
-// What a page may hold: it stays below some 40 MB and the browser stays quick.
+// Limits of a page: it stays below some 40 MB and the browser stays fast.
 constexpr std::int64_t kPoses = 400'000, kMostFrames = 3000, kFewestFrames = 200;
 
 void append(const Vec3d& a, std::vector<float>& to) {

@@ -43,7 +43,7 @@ class Frames {
  private:
   // Columns of a vector: the first of three that follow each other, or −1.
   using Triple = int;
-  // What is drawn at a hinge of which forces or efforts were recorded.
+  // Drawing at a hinge with recorded forces or efforts.
   struct HingeForce {
     int body;     // the child, −1: the ground
     Vec3d point;  // in its frame
@@ -70,7 +70,8 @@ class Frames {
   bool all_ = false;
   std::vector<double> times_;
   std::vector<float> poses_, modal_;
-  // Contacts that push: how many in each frame; number of the contact, point and force of each.
+  // Contacts with a force: their number in each frame; index of the contact, point and force of
+  // each.
   std::vector<std::int32_t> contact_counts_;
   std::vector<float> contact_values_;
   std::vector<float> hinge_values_;  // force and moment of each hinge in each frame

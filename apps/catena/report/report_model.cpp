@@ -117,7 +117,7 @@ std::vector<int> carriers(const Mechanism& mechanism) {
   const auto& bodies = mechanism.bodies();
   for (std::size_t i = bodies.size(); i-- > 0;)
     if (bodies[i].node >= 0) first_of_node[index(bodies[i].node)] = static_cast<int>(i);
-  // What is welded to an attachment is carried by it, not the other way round.
+  // Bodies welded to an attachment are carried by it, not the other way round.
   for (const FlexiblePlace& place : mechanism.flexible_bodies())
     for (const auto& attachment : place.attachments)
       first_of_node[index(attachment.node)] = attachment.body;
@@ -145,7 +145,7 @@ Json section_json(const BeamSection& section) {
   return nullptr;
 }
 
-// What a flexible body is drawn with: points and their displacements by each modal coordinate.
+// Drawing of a flexible body: points and their displacements by each modal coordinate.
 Json flexible_json(const FlexiblePlace& place, int first) {
   const FlexibleBody& constants = *place.constants;
   const int modes = constants.modes();
@@ -235,7 +235,7 @@ void add_model(Json& document, const Mechanism& mechanism, const std::string& mo
   for (const Hinge& hinge : description.hinges) {
     const int parent = mechanism.body_index(hinge.parent),
               child = mechanism.body_index(hinge.child);
-    // A free hinge holds nothing together; modes and attachments are drawn with their body.
+    // Free hinges are not drawn; modes and attachments are drawn with their body.
     if (hinge.type == HingeType::free || hinge.type == HingeType::modes ||
         hinge.type == HingeType::attachment)
       continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the report page draws of a mechanism: bodies with their shapes and hinges, flexible bodies
-// with their mode shapes, rods and springs, frames, and meshes, which are put into the page.
+// The mechanism in the report page: bodies with their shapes and hinges, flexible bodies with their
+// mode shapes, rods and springs, frames, and meshes, which are embedded in the page.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 namespace catena::app {
 
 // Adds title, up, bodies, flexible, model_frames, hinges, links, ground_points and meshes to a
-// document. Meshes are looked
-// for from the folder of `model_path`; those that are left out get a note.
+// document. Meshes are searched from the folder of `model_path`; those that are left out get a
+// note.
 void add_model(Json& document, const Mechanism& mechanism, const std::string& model_path,
                std::vector<std::string>& notes);
 

@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::size_t kMostModes = 60;  // in a page
 
-// Points that are seen to move: origins, mass centres and hinges of bodies, points of beams.
+// Points whose motion sets the amplitude: origins, mass centres and hinges of bodies, points of
+// beams.
 class SeenPoints {
  public:
   explicit SeenPoints(const Mechanism& m) : mechanism_(m), workspace_(m) {

@@ -3,9 +3,9 @@
 //
 //   q(φ) = q0 ⊕ a Re(shape e^{iφ}),   φ from 0 to 2π,
 //
-// closed mechanisms with their loops closed at every φ. The amplitude a is chosen for the eye: the
-// fastest point moves kSwing of the mechanism's size, and no angle more than kMostAngle. Damping is
-// told, not shown: the swing neither grows nor decays.
+// closed mechanisms with their loops closed at every φ. The amplitude a is chosen for visibility:
+// the fastest point moves kSwing of the mechanism's size, and no angle more than kMostAngle.
+// Damping is printed, not shown: the swing neither grows nor decays.
 #pragma once
 
 #include <string>

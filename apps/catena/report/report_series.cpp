@@ -11,7 +11,7 @@
 namespace catena::app {
 namespace {
 
-// What a page may hold: it stays below some 40 MB and the browser stays quick.
+// Limits of a page: it stays below some 40 MB and the browser stays fast.
 constexpr std::int64_t kPlotNumbers = 1'500'000, kMostPoints = 8000, kFewestPoints = 500;
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The columns of a run for plots, with those that follow from recorded ones:
 //
-//   deflection.BODY.ATTACHMENT.x (y, z)   of a flexible body, m, in the axes of the body: how far
-//                                         an attachment is from where it is undeformed
+//   deflection.BODY.ATTACHMENT.x (y, z)   of a flexible body, in m, along the body's axes: distance
+//                                         of an attachment from its undeformed place
 //
 // Long runs are thinned out, but the least and greatest values of every column stay.
 #pragma once

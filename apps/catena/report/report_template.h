@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The page that a report is made of: web/dist/report.html, put into the program by the build.
+// The template page of a report: web/dist/report.html, embedded into the program by the build.
 #pragma once
 
 #include <string_view>

@@ -49,7 +49,7 @@ RowsOut rows_out(const char* what, BatchOut& m, Eigen::Index states, Eigen::Inde
 struct BatchWorkspace::Implementation {
   Implementation(const Mechanism& mechanism, const BatchSettings& settings);
 
-  // What one thread works with.
+  // Scratch of one thread.
   struct Slot {
     LaneArray memory;                   // scratch of the kernels
     LaneArray lanes, spare;             // results of a pack on their way to rows

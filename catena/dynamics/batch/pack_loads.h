@@ -29,8 +29,8 @@ inline unsigned mend_quaternions(const BatchModel& model, Pack* q) {
   return bad;
 }
 
-// passive[i] := effort of damping, friction and stiffness at freedom i. slopes[l] := how much less
-// that of law l is for more velocity, unless it is null.
+// passive[i] := effort of damping, friction and stiffness at freedom i. slopes[l] := decrease of
+// the effort of law l with velocity, unless it is null.
 inline void passive_efforts(const BatchModel& model, const Pack* q, const Pack* v, Pack* passive,
                             Pack* slopes = nullptr) {
   for (int i = 0; i < model.sweep->freedoms; ++i) passive[i] = Pack(0.0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sweeps that constraints add to forward dynamics (spatial operator algebra, steps C and E;
-// Lilly & Orin's force propagation). With the factors of M⁻¹ = (1 − HψK)ᵀ D⁻¹ (1 − HψK) that
-// forward dynamics leaves at the hinges, D = C Cᵀ,
+// The sweeps that constraints add to forward dynamics (spatial operator algebra [Rodriguez, Jain &
+// Kreutz 1989], steps C and E; force propagation of [Lilly & Orin 1989]). With the factors of M⁻¹ =
+// (1 − HψK)ᵀ D⁻¹ (1 − HψK) that forward dynamics leaves at the hinges, D = C Cᵀ,
 //
 //   g = C⁻¹ (1 − HψK) Jᵀ        one sweep inward, on the way from the constraint to the ground only
 //   J M⁻¹ Jᵀ = gᵀ g             a sum over the hinges that two constraints have in common

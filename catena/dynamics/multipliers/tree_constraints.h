@@ -13,9 +13,9 @@
 // multipliers of least norm.
 //
 // A row measures the twists of two nodes by covectors in the nodes' frames (the ground is a node at
-// rest, −1, with the ground's frame), or freedoms directly. The owner of a constraint sets its
-// covectors and bias at every position. Constraints can be switched on and off at any time.
-// Switching allocates; evaluating does not.
+// rest, −1, with the ground's frame), or freedoms directly. The caller sets covectors and bias of
+// each constraint at every position. Constraints can be switched on and off at any time. Switching
+// allocates; evaluating does not.
 //
 // Order of calls at a position: forward sweep of the tree on the workspace; place(); rows filled
 // in; factor(); then solve() and respond() as often as needed.
@@ -43,7 +43,7 @@ class TreeConstraints {
  public:
   static constexpr int kMostRows = 6;
 
-  // What a constraint measures, or with what it pushes.
+  // Rows or forces of a constraint.
   struct Rows {
     std::array<Wrenchd, kMostRows> on_a{};  // in the frame of node a
     std::array<Wrenchd, kMostRows> on_b{};
@@ -55,10 +55,10 @@ class TreeConstraints {
   // New constraints are active. They return their number.
   int add_between(int node_a, int node_b, int rows);
   int add_on_freedoms(std::vector<int> freedoms);  // one row
-  // A constraint between two nodes is between others from now on; its rows are filled in again.
+  // Moves a constraint between two nodes to other nodes; its rows must be filled in again.
   void move_between(int constraint, int node_a, int node_b);
-  // From now on the constraint's rows are enforced by forces of their own, on the same nodes, or by
-  // efforts at these freedoms (as many as rows).
+  // Enforces the constraint's rows by forces of their own on the same nodes, or by efforts at these
+  // freedoms (as many as rows).
   void push_otherwise(int constraint);
   void push_at_freedoms(int constraint, std::vector<int> freedoms);
   void push_as_measured(int constraint);
@@ -84,7 +84,7 @@ class TreeConstraints {
     int row = 0;
   };
   Place place_of_row(int row) const;
-  // Another number whenever the active set is another one; after place().
+  // Incremented whenever the active set changes; after place().
   int generation() const { return generation_; }
   // Nodes between the farthest active constraint and the ground.
   int longest_way() const { return longest_; }
@@ -98,15 +98,15 @@ class TreeConstraints {
   const Rows& pushed_rows(int constraint) const {
     return at(constraint).own_push ? at(constraint).push : at(constraint).measure;
   }
-  // What a row's acceleration has besides J v̇, less what it shall be.
+  // Bias of a row: its acceleration at v̇ = 0 less its target.
   double& bias(int constraint, int row) {
     return at(constraint).bias[static_cast<std::size_t>(row)];
   }
 
-  // What a row counts in the norm by which redundant rows share their load; 1 unless it is set.
+  // Weight of a row in the norm by which redundant rows share their load; 1 by default.
   void set_weight(int constraint, int row, double weight);
 
-  // The velocity that a row shall have: J v = target.
+  // Target velocity of a row: J v = target.
   double& target(int constraint, int row) {
     return at(constraint).target[static_cast<std::size_t>(row)];
   }
@@ -121,25 +121,25 @@ class TreeConstraints {
   };
   Reach reach(int constraint) const;
 
-  // What the diagonal of J M⁻¹ Jᵀ would be for this row if nothing cancelled, within a small
-  // factor: a diagonal that is rounding of this belongs to a row that says nothing. After place().
+  // The diagonal of J M⁻¹ Jᵀ for this row without cancellation, within a small factor. A diagonal
+  // that is rounding of this belongs to an empty row. After place().
   void sizes(int constraint, const Workspace& workspace, std::span<double> rows) const;
 
   // carry(), and J M⁻¹ Zᵀ alone.
   void form(Workspace& workspace);
-  // form(), with what solve() needs.
+  // form(), and the factors for solve().
   void factor(Workspace& workspace);
   const Eigen::MatrixXd& matrix() const { return matrix_; }  // J M⁻¹ Zᵀ
   bool ideal() const { return ideal_; }
   const SemidefiniteSolver& ideal_solver() const { return solver_; }
   int rank() const { return ideal_ ? solver_.rank() : general_.rank(); }
-  // What a row's diagonal would be if nothing cancelled, see sizes(); never less than it is.
+  // Diagonal of a row without cancellation, see sizes(); never less than the diagonal.
   double size(int row) const { return std::max(matrix_(row, row), size_[row]); }
-  // How far from others, or from nothing, the independent row of an ideal set is that is nearest to
-  // them: a sine, of rows that are as long as size() says.
+  // Smallest sine between an independent row of an ideal set and the others, or zero; rows have the
+  // length of size().
   double smallest_sine() const;
   // Smallest over largest of the pivots that decide about the rank, rows and forces scaled to
-  // length one: near zero, the forces hardly move what they shall.
+  // length one: near zero, the forces hardly act on the rows.
   double reciprocal_condition() const;
 
   // Of every active row: J v − target, J v̇ + bias, with the twists and accelerations that the last

@@ -83,9 +83,9 @@ inline void velocity_from_diagonalizing(Workspace& w, const Eigen::VectorXd& nu,
 void normalized_velocity(Workspace& w, const Eigen::VectorXd& v, Eigen::VectorXd& nu);
 void velocity_from_normalized(Workspace& w, const Eigen::VectorXd& nu, Eigen::VectorXd& v);
 
-// ε = (I − HψK) x. For x = effort − bias_effort each freedom's ε alone drives its own
-// diagonalizing acceleration: ν̇ = D⁻¹ ε up to terms in v (Rodriguez, innovations). Its norm
-// gives what Gibbs' function falls by: ½ εᵀ D⁻¹ ε.
+// ε = (I − HψK) x. For x = effort − bias_effort each freedom's ε alone drives its own diagonalizing
+// acceleration: ν̇ = D⁻¹ ε up to terms in v (Rodriguez, innovations). Its norm gives the decrease
+// of Gibbs' function: ½ εᵀ D⁻¹ ε.
 inline void innovations(Workspace& w, const Eigen::VectorXd& x, Eigen::VectorXd& epsilon) {
   apply_inverse_factor(w, x, epsilon);
 }

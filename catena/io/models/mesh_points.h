@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The vertices of a mesh file: STL (binary or text) and Wavefront OBJ. Triangles are not kept: what
-// collides is the convex hull, for which it does not matter whether the mesh is closed; how many
-// edges are open can be asked for.
+// The vertices of a mesh file: STL (binary or text) and Wavefront OBJ. Triangles are not kept:
+// collisions use the convex hull, which does not need a closed mesh. The number of open edges is
+// available.
 #pragma once
 
 #include <string>

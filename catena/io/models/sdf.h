@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads SDF, the description format of Gazebo, versions 1.4 to 1.11.
+// Reads SDF, the description format of Gazebo, versions 1.4 to 1.12.
 //
 // A file has a <world> or a <model>, several and nested ones, and may <include> local files. Names
 // inside are those of the file when it has one model, and model::name otherwise (and inside nested
@@ -20,7 +20,7 @@
 namespace catena {
 
 Reading read_sdf(const std::string& path, const LoadSettings& settings = {});
-// `file_name` is for messages, and its folder is where includes and meshes are looked for.
+// `file_name` is for messages; includes and meshes are searched in its folder.
 Reading read_sdf_text(const std::string& text, const std::string& file_name,
                       const LoadSettings& settings = {});
 

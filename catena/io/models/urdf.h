@@ -16,7 +16,7 @@
 namespace catena {
 
 Reading read_urdf(const std::string& path, const LoadSettings& settings = {});
-// `file_name` is for messages, and its folder is where relative mesh paths start.
+// `file_name` is for messages; relative mesh paths start in its folder.
 Reading read_urdf_text(const std::string& text, const std::string& file_name,
                        const LoadSettings& settings = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the local file or folder that a URI in a model file means.
+// Finds the local file or folder of a URI in a model file.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace catena {
 
-// A path as it stands, relative to `folder`, or behind file://. What follows package:// and
-// model:// is looked for in `folder` and the folders around it, then in the folders that SDF_PATH,
+// A path as it stands, relative to `folder`, or behind file://. Paths after package:// and model://
+// are searched in `folder` and the folders around it, then in the folders that SDF_PATH,
 // GZ_SIM_RESOURCE_PATH, GAZEBO_MODEL_PATH, ROS_PACKAGE_PATH and AMENT_PREFIX_PATH list. Returns ""
 // when there is no such file, or when it is not local (https://, ...).
 std::string find_local(const std::string& uri, const std::string& folder);

@@ -81,7 +81,7 @@ std::string tag_at(const tinyxml2::XMLDocument& document) {
   return "<" + std::string(trimmed(text.substr(place + kBefore.size()))) + ">";
 }
 
-// What is wrong with the text, in words of XML.
+// The mistake of the text, in words of XML.
 std::string syntax_problem(const tinyxml2::XMLDocument& document) {
   switch (document.ErrorID()) {
     case tinyxml2::XML_ERROR_EMPTY_DOCUMENT:

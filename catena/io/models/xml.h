@@ -25,7 +25,7 @@ class XMLElement;  // NOLINT: declared only
 
 namespace catena::xml {
 
-// Deeper files are refused; no robot needs a fifth of it, and tinyxml2 itself stops at 100.
+// Deeper files are refused; robots need less than a fifth of it, and tinyxml2 itself stops at 100.
 inline constexpr int kDeepestNesting = 90;
 
 // A handle to an element, or to nothing. Valid as long as its File lives.
@@ -67,7 +67,7 @@ class Report {
 
   void error(const Source& source, std::string message);
   void warning(const Source& source, std::string message);
-  // Wrong, but usual in public files: an error if strict, else a warning.
+  // A mistake that is usual in public files: an error if strict, else a warning.
   void doubtful(const Source& source, std::string message);
   // As warning(), but the same message (without its line) only once.
   void warning_once(const Source& source, std::string message);
@@ -114,7 +114,7 @@ struct Vocabulary {
   std::vector<std::string> once;        // tags that may stand there once
   std::vector<std::string> many;        // tags that may be repeated
   std::vector<std::string> attributes;  // may be empty
-  std::vector<std::string> foreign;     // tags of others, which are left alone
+  std::vector<std::string> foreign;     // tags of other programs, which are ignored
 };
 
 // An unknown word near a known one is an error, as is a repeated attribute. Any other unknown tag

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Catena's own format: YAML, versioned (`catena: 1`), able to express every Description, except
-// what is code (custom hinges, couplings by a function). docs/model-format.md is its reference,
+// code (custom hinges, couplings by a function). docs/model-format.md is its reference,
 // docs/model.schema.json its schema.
 //
 // A file may start from another (`from: robot.urdf`) and attach, remove, change and add things.

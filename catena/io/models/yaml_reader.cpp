@@ -25,7 +25,7 @@ using yaml::Node;
 using yaml::Values;
 
 constexpr int kVersion = 1;
-// Bounds on what `from` and `attach` can multiply: files that attach files that attach files.
+// Bounds on the files that `from` and `attach` read: files may attach files that attach files.
 constexpr int kMostFiles = 1000;
 constexpr std::size_t kMostThings = 2'000'000;
 constexpr const char* kBrought = " in the files of 'from' and 'attach'";
@@ -130,7 +130,7 @@ class YamlReader {
   void read_keys(const Node& root) {
     const std::span<const std::string> known = yaml::keys_of("model");
     values_.unknown_keys(root, known);
-    // What looks like a section, or like a known key, may have been meant for one.
+    // A key that resembles a section or a known key may be a misspelling of it.
     for (const Entry& entry : root.entries) {
       if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
       const Node& value = *entry.value;
@@ -255,7 +255,7 @@ class YamlReader {
 
   template <class Things>
   std::string no_such(const std::string& what, const std::string& name, const Things& things) {
-    constexpr int kMostSuggestions = 20;  // they are slow to find
+    constexpr int kMostSuggestions = 20;  // searches are slow
     std::vector<std::string> names;
     if (++suggestions_ <= kMostSuggestions)
       for (const auto& thing : things) names.push_back(thing.name);
@@ -322,7 +322,7 @@ class YamlReader {
       const Node& settings = *entry.value;
       if (settings.find("mass") || settings.find("center_of_mass") || settings.find("inertia") ||
           settings.find("inertia_axes"))
-        body.source = values_.source(entry.line);  // from now on this file answers for it
+        body.source = values_.source(entry.line);  // messages name this file from now on
     });
     change_each(node, "hinges", "hinge", d.hinges, [&](Hinge& hinge, const Entry& entry) {
       yaml::read_hinge(values_, *entry.value, hinge);
@@ -330,7 +330,7 @@ class YamlReader {
     });
   }
 
-  // The things of a section, added at the end.
+  // Adds the entries of a section at the end.
   template <class Thing, class Read>
   void read_things(const Node& root, const char* key, const char* kind, std::vector<Thing>& things,
                    Read read) {
@@ -394,7 +394,7 @@ class YamlReader {
   }
 
   // After a mistake: a rigid body of unit mass with massless bodies in place of its attachments, so
-  // that nothing is said about what follows from it.
+  // that consequences of the mistake are not reported.
   void stand_in(const FlexiblePending& p) {
     BodySettings& frame = builder_.body(p.body);
     frame.mass = 1.0;
@@ -525,7 +525,7 @@ class YamlReader {
     });
     // Another file, which starts from this one, may connect its bodies and load them.
     const bool part = journey_.files.size() > 1;
-    // A massless body may be valid as part of a loop, or locked, by what an error left out.
+    // A massless body may be valid as part of a loop, or locked, by a part that an error left out.
     if (restraints_lost || lock_lost_ || part)
       for (Body& body : d.bodies)
         if (body.mass == 0.0 && body.inertia.trace() == 0.0) make_ball(body);

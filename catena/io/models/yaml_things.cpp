@@ -56,7 +56,7 @@ bool opened(Values& values, const Node& node, const char* kind) {
   std::string needs = "a map with";
   for (std::size_t i = 0; i < keys.size() && i < 3; ++i) needs += (i > 0 ? ", " : " ") + keys[i];
   if (!values.map(node, needs + (keys.size() > 3 ? ", ..." : ""))) return false;
-  // What another word may have been meant for.
+  // Known words for a misspelled one.
   if (std::string_view(kind) == "body")
     values.unknown_keys(node, keys, {"mass", "inertia"});
   else if (std::string_view(kind) == "rod")
@@ -71,7 +71,7 @@ void require(Values& values, const Node& map, std::initializer_list<const char*>
     if (map.find(key) == nullptr) values.error(map.line, std::string("needs '") + key + ":'");
 }
 
-// What visuals and collisions have in common.
+// Common part of visuals and collisions.
 template <class Shape>
 void read_shape(Values& values, const Node& node, Shape& shape) {
   require(values, node, {"shape"});
@@ -323,7 +323,7 @@ void read_material(Values& values, const Node& node, BeamMaterial& material) {
     values.error(node.find("poisson_ratio")->line,
                  "has poisson_ratio " + catena::number(*ratio) +
                      "; materials have more than -1 and at most 0.5 (metals about 0.3)");
-    ratio = 0.3;  // so that nothing else is said about it
+    ratio = 0.3;  // so that no further error follows
   }
   if (ratio) material.shear_modulus = material.youngs_modulus / (2.0 * (1.0 + *ratio));
   for (const auto& [key, value] : {std::pair{"youngs_modulus", &material.youngs_modulus},
@@ -394,7 +394,7 @@ void read_flexible(Values& values, const Node& node, FlexibleWords& words) {
   with(values, node, "section",
        [&](const Node& value) { read_section(values, value, beam.section); });
   with(values, node, "end_section", [&](const Node& value) {
-    beam.end_section = beam.section;  // what it does not say is as at the start
+    beam.end_section = beam.section;  // missing values are those at the start
     read_section(values, value, *beam.end_section);
   });
   with(values, node, "material",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads bodies, hinges and the other entries of a description from maps of a YAML tree. Each
-// function sets what the map names and leaves the rest, so that the same function makes an entry
-// and changes one.
+// function sets the values that the map names and leaves the others, so that the same function
+// makes an entry and changes one.
 #pragma once
 
 #include <optional>

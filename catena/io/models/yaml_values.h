@@ -35,7 +35,7 @@ class Values {
   void warning(int line, const std::string& message) { report(Severity::warning, line, message); }
   // Errors so far.
   int errors() const { return errors_; }
-  // True when something was lost of a thing whose first line this is.
+  // True if part of the entry that begins in this line was lost.
   bool wrong_thing(int line) const { return wrong_things_.contains(line); }
 
   // Puts a name in front of the messages while it lives.
@@ -87,7 +87,7 @@ class Values {
     });
   }
 
-  // Each returns false after reporting what is wrong, and then leaves its result alone.
+  // Each returns false after reporting a mistake, and then does not change its result.
   bool number(const Node& node, double& result, Range range = Range::finite);
   bool integer(const Node& node, int& result);
   bool boolean(const Node& node, bool& result);
@@ -108,15 +108,15 @@ class Values {
 
   bool map(const Node& node, std::string_view needs);
   bool list(const Node& node, std::string_view needs);
-  // Reports every key that is not among the known ones, with the nearest. Where all of these keys
-  // are given, one like no other spoils nothing.
+  // Reports every key that is not among the known ones, with the nearest. If all of these keys are
+  // given, an unknown key without a near one does not make the entry incomplete.
   void unknown_keys(const Node& map, std::span<const std::string> known,
                     std::initializer_list<const char*> expected = {});
   // "needs <what>, not <what it is>"
   bool mismatch(const Node& node, std::string_view needs);
 
  private:
-  // Whether the thing that is being read lacks something after an error.
+  // Whether the entry being read is incomplete after an error.
   enum class Loss { something, nothing };
   void report(Severity severity, int line, const std::string& message, Loss loss = Loss::something);
   bool orientation(const Node& map, Rotationd& result);

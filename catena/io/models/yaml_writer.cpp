@@ -19,7 +19,7 @@
 namespace catena {
 namespace {
 
-// Equality to the bit: 0 and -0 differ, so do what comes back from a file and what went in.
+// Equality to the bit (0 and -0 differ), so that a file read back gives the same mechanism.
 bool same(double a, double b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
@@ -107,7 +107,7 @@ struct Angle {
   std::string text;
 };
 
-// What an author may have written for this angle: itself, a round number, a part of π.
+// Texts that an author may have written for this angle: itself, a round number, a part of π.
 std::vector<Angle> plausible(double angle) {
   constexpr double kRounding = 1e12;
   constexpr double kNear = 1e-11;

@@ -58,8 +58,8 @@ class Quiet {
   void* data_ = nullptr;
 };
 
-// Why the last call failed: the system's message ("No space left on device") if there is one,
-// else HDF5's own.
+// The reason why the last call failed: the system's message ("No space left on device") if there is
+// one, else that of HDF5.
 std::string reason();
 
 // Access with the format that can be read while it is written, and without HDF5's file locks

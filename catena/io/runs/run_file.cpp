@@ -217,7 +217,7 @@ class CheckedRun {
   CheckedRun(const RunFile& run, std::string events)
       : run_(run), events_(std::move(events)), sum_(run.header()) {}
 
-  // To after so many rows and events; false if the file has fewer.
+  // Moves past so many rows and events; false if the file has fewer.
   bool advance(double rows, double events) {
     if (!(rows >= static_cast<double>(rows_) && rows <= static_cast<double>(run_.rows()) &&
           events >= static_cast<double>(lines_)))
@@ -331,7 +331,7 @@ void RunFile::refresh() {
     file.open();
     return;
   }
-  // The record first: what it counts is then at least as new as itself.
+  // The record is read first: the data are then at least as new as the record.
   H5Drefresh(file.progress.get());
   file.read_progress();
   for (const hdf5::Handle* dataset :

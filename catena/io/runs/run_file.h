@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run: what a simulation or an optimization computed, in one HDF5 file that stands alone (model,
+// A run: the results of a simulation or an optimization in one self-contained HDF5 file (model,
 // settings and version included), which any HDF5 reader opens (h5py).
 //
 //   const RunFile run("run.h5");
@@ -9,10 +9,10 @@
 // Layout: attributes format, kind, version, model_path; datasets model (native YAML), settings and
 // audit (JSON), columns (names, "time" first), units, rows (row by column, chunked along rows),
 // events (one JSON object per line: time, kind, name, detail), checkpoints, their states and
-// checksums, and progress: how much of the others is valid. All datasets exist before the first
-// row, and the file is written in HDF5's single-writer-multiple-reader mode: it can be read while
-// the run goes on, and after the writer was killed (the reader clears the flag that a killed writer
-// leaves, for other programs).
+// checksums, and progress: the valid length of the others. All datasets exist before the first row,
+// and the file is written in HDF5's single-writer-multiple-reader mode: it can be read during the
+// run, and after the writer was killed (the reader clears the flag that a killed writer leaves, for
+// other programs).
 //
 // A RunWriter or RunFile, and all of them together, may be used by one thread at a time: HDF5 is
 // not thread-safe.
@@ -71,7 +71,7 @@ class RunWriter {
   ~RunWriter();
 
   // Rows are buffered; they reach the disk with flush(), or when about a second of wall time has
-  // passed. Throws an Error that names the file when the disk is full; what was written stays.
+  // passed. Throws an Error that names the file when the disk is full; rows already written stay.
   void append(std::span<const double> row);
   void add_event(const RunEvent& event);
   void checkpoint(const RunCheckpoint& checkpoint);
@@ -90,7 +90,7 @@ class RunWriter {
 
 class RunFile {
  public:
-  // Throws an Error that names the file and what is wrong with it (missing, not HDF5, not a run).
+  // Throws an Error that names the file and its mistake (missing, not HDF5, not a run).
   explicit RunFile(const std::string& path);
   RunFile(RunFile&&) noexcept;
   RunFile& operator=(RunFile&&) noexcept;
@@ -101,7 +101,7 @@ class RunFile {
   const std::string& version() const;
   bool complete() const;           // finish(…, true) was called
   bool being_written() const;      // by a program that is running now
-  std::string audit_json() const;  // empty while the run goes on
+  std::string audit_json() const;  // empty during the run
   std::int64_t rows() const;
   std::vector<RunEvent> events() const;
   // Checkpoints up to the first one with a wrong checksum, which `damage` describes. Throws an

@@ -14,8 +14,8 @@ struct RunHeader;
 
 inline constexpr const char* kRunFormat = "catena run 1";
 
-// How much of each dataset is valid, written after what it counts and small enough to be written
-// whole: rows and events that a killed writer left half-written do not count.
+// The valid length of each dataset, written after the data and small enough to be written whole:
+// rows and events that a killed writer left half-written do not count.
 struct RunProgress {
   std::int64_t rows = 0;
   std::int64_t events = 0;
@@ -35,7 +35,7 @@ static_assert(sizeof(RunProgress) == kProgressFields * sizeof(std::int64_t));
 // `checkpoint_states`. All are doubles, exact up to 2^53.
 using CheckpointRecord = std::array<double, 5>;
 
-// Checksum of 64 bits over whatever is added, in order. Finds damage, not forgery.
+// Checksum of 64 bits over the added data, in order. It finds damage, not forgery.
 class RunChecksum {
  public:
   void add(std::uint64_t word) {
@@ -50,8 +50,8 @@ class RunChecksum {
   std::uint64_t value_ = 0x243f6a8885a308d3U;
 };
 
-// What a resumed run rests on: header, rows and events up to a checkpoint, and its state. The
-// dataset `checkpoint_sums` has one value() for each checkpoint.
+// Checksum of the data that a resumed run needs: header, rows and events up to a checkpoint, and
+// its state. The dataset `checkpoint_sums` has one value() for each checkpoint.
 struct CheckpointSum {
   RunChecksum header, rows, events;
 
@@ -63,8 +63,8 @@ struct CheckpointSum {
 inline constexpr std::uint64_t kNoCheckpointSum = 0;
 inline constexpr const char* kCheckpointSums = "checkpoint_sums";
 
-// Says that a program is writing a run file: a lock on a byte far behind its end, which the system
-// drops when the program ends, however it ends.
+// Marks a run file as being written: a lock on a byte far behind its end, which the system releases
+// when the program ends, also by a crash.
 class WriterLock {
  public:
   WriterLock() = default;

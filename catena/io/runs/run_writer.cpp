@@ -165,7 +165,7 @@ struct RunWriter::File {
     ++new_event_count;
   }
 
-  // Behind all rows and events that were added so far.
+  // Writes a checkpoint after all rows and events added so far.
   void add_checkpoint(const RunCheckpoint& checkpoint) {
     const std::vector<double>& state = checkpoint.state;
     const auto first =

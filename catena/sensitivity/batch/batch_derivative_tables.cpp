@@ -54,7 +54,7 @@ std::span<const int> BatchDerivativeTables::path_of(int freedom) const {
   return {path_.data() + first, index(first_path_[index(freedom) + 1] - first)};
 }
 
-// How many freedoms two paths share; they come first in both.
+// Number of freedoms that two paths share; they come first in both.
 int BatchDerivativeTables::shared(int a, int b) const {
   const std::span<const int> x = path_of(a), y = path_of(b);
   return static_cast<int>(std::mismatch(x.begin(), x.end(), y.begin(), y.end()).first - x.begin());
@@ -194,7 +194,7 @@ void BatchDerivativeTables::make_blocks(ColumnGroup& group, const std::vector<in
     block.count = first_path_[index(last) + 1] - block.first;
     blocks_.push_back(block);
   }
-  // Rows of other limbs: what their paths share with the group's.
+  // Rows of other limbs: the common part of their paths and the group's.
   const std::size_t others = blocks_.size();
   for (int r = 0; r < model.pattern.size; ++r) {
     if (std::binary_search(rows.begin(), rows.end(), r)) continue;

@@ -12,7 +12,7 @@ namespace catena {
 
 class BatchDerivativeTables {
  public:
-  // Both must outlive it, as must what the batch points to.
+  // Both must outlive it, as must the tables of the batch.
   BatchDerivativeTables(const Mechanism& mechanism, const MatrixPattern& pattern,
                         const BatchModel& batch);
   BatchDerivativeTables(const BatchDerivativeTables&) = delete;

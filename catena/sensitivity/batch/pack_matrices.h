@@ -9,8 +9,8 @@
 //   M⁻¹ = Z Zᵀ,   ∂v̇/∂q = −Z (Zᵀ ∂τ/∂q),
 //
 // where a column of ∂τ/∂q, and so of Zᵀ ∂τ/∂q, has entries only inboard and outboard of its
-// freedom: rows of other limbs need what the paths share. All of it is sums of products for up to
-// three rows (a stretch without a branch) and four columns at a time, which is what sixteen
+// freedom: rows of other limbs need the common part of the paths. All of it is sums of products for
+// up to three rows (a stretch without a branch) and four columns at a time, as many as sixteen
 // registers hold. A column is written from its first row to its last, past the caches if the whole
 // does not fit into them. M⁻¹ is symmetric: half of it is made, and written twice.
 #pragma once
@@ -44,7 +44,7 @@ struct RowSums {
   }
 };
 
-// What fill_column() makes.
+// Results of fill_column().
 enum class Fill { by_v, by_q_and_v, by_q_v_and_a };
 
 // Rows of the columns of one freedom, whose numbers are `own`, in ∂τ/∂q, ∂τ/∂v and M: of freedoms
@@ -86,8 +86,8 @@ inline Pack dot(const Vec3<Pack>& a, const Pack* table, int k) {
   return dot(a, get_vec3(table, 0, k));
 }
 
-// The columns of freedom k in ∂τ/∂q, ∂τ/∂v and M; rows that are always zero, and what
-// is not to be made, are left alone.
+// The columns of freedom k in ∂τ/∂q, ∂τ/∂v and M; rows that are always zero and matrices that are
+// not wanted are skipped.
 template <Fill kFill>
 inline void fill_column(const BatchDerivativeModel& model, const DerivativeTable<Pack>& c,
                         const Pack* slopes, int k, Pack* q, Pack* v, Pack* mass) {
@@ -243,7 +243,7 @@ struct StretchRows {
   Pack* row[3];
 };
 
-// M becomes L: what is outboard of a stretch all at once, then its rows one after the other.
+// M becomes L: everything outboard of a stretch at once, then its rows one after the other.
 inline LostPivot factor_stretch(const BatchDerivativeModel& model, const Stretch& stretch,
                                 Pack* factor) {
   const int n = model.pattern.size;
@@ -326,7 +326,7 @@ inline void invert_stretch(const BatchDerivativeModel& model, const Stretch& str
   s.row[2][k1] = scale2 * below21 * s.row[1][k1];
 }
 
-// M becomes Z, in place; what is not inboard stays zero.
+// M becomes Z, in place; entries that are not inboard stay zero.
 inline LostPivot invert_factor(const BatchDerivativeModel& model, Pack* factor) {
   for (int i = model.stretch_count; i-- > 0;)
     if (const LostPivot lost = factor_stretch(model, model.stretches[i], factor); lost.found())

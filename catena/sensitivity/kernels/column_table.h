@@ -101,7 +101,7 @@ struct DerivativeTable {
 
 }  // namespace CATENA_ISA
 
-// How the factorization of a mass matrix ended.
+// Result of the factorization of a mass matrix.
 struct LostPivot {
   int freedom = -1;  // the first, from the tips, whose pivot is rounding; −1: none
   bool found() const { return freedom >= 0; }

@@ -27,7 +27,7 @@
 //   M_kj      = S_k · momentum_j
 //
 // ([Lin & Yae 1989]: the same perturbations at the inertial origin; [Carpentier & Mansard 2018];
-// Singh, Russell & Wensing 2022. The form of B and the treatment of all hinges are our own.)
+// [Singh, Russell & Wensing 2022]. The form of B and the treatment of all hinges are our own.)
 //
 // Freedoms of one hinge: ∂τ_m/∂q_l = S_m · by_q_l + (S_l × S_m + ∂H_m/∂q_l) · F, the `own` block.
 //
@@ -50,7 +50,7 @@ inline Wrench<Scalar> cross_star(const Twist<Scalar>& v, const Wrench<Scalar>& f
   return {cross(v.angular, f.moment) + cross(v.linear, f.force), cross(v.angular, f.force)};
 }
 
-// Where number x of a column is.
+// Place of number x of a column.
 template <class Scalar>
 constexpr int column_index(int stride, int column, int x) {
   return kLanesOf<Scalar> > 1 ? column * column_place::kCount + x : x * stride + column;
@@ -103,18 +103,18 @@ inline SymMat3<Scalar> rate_of_inertia(const SpatialInertia<Scalar>& i, const Tw
           two * (w.x * j.yz - w.y * j.xz + x + y)};
 }
 
-// For which accelerations columns are made. At rest, what depends on them (`second` of hinges about
-// or along z, `by_q` and `own` of all) is left to add_accelerations().
+// For which accelerations columns are made. At rest, the parts that depend on them (`second` of
+// hinges about or along z, `by_q` and `own` of all) is left to add_accelerations().
 enum class ColumnsAt { accelerations, rest };
 
-// What everything that hangs on nothing hangs on.
+// The ground as a node: the parent of all roots.
 template <class Scalar>
 struct GroundMotion {
   Twist<Scalar> twist = Twist<Scalar>::zero();
   Twist<Scalar> acceleration;  // gravity
 };
 
-// The inertia of node n, and what it makes of the node's motion.
+// The inertia of node n, its momentum and force.
 template <class Scalar>
 inline void load_column_node(const Node& node, ColumnNode<Scalar>& own) {
   own.inertia = shift_to_parent(own.pose, load_inertia<Scalar>(node));
@@ -137,7 +137,7 @@ inline void pose_column_node(const Node& node, const Transform<Scalar>& to_paren
   }
 }
 
-// Everything about node n and its freedoms that does not need what is outboard: of hinges about or
+// The columns of node n and its freedoms that do not need the outboard nodes: of hinges about or
 // along z, of hinges whose motion map varies, and of all others.
 template <ColumnsAt kAt, class Scalar>
 inline void move_simple_column_node(const Node& node, int n, const Scalar* q, const Scalar* v,
@@ -251,8 +251,8 @@ inline Twist<Scalar> moved_twist(const Node& node, const GeneralColumns<Scalar>&
   return general.varies ? moved + general.map_by_q[l][m] : moved;
 }
 
-// What is outboard of node n has come together, its force included: `by_q` of its freedom i, and
-// what the freedoms of its hinge have among themselves.
+// When the sums of everything outboard of node n are complete, its force included: `by_q` of its
+// freedom i, and the derivatives of the freedoms of its hinge by each other.
 template <class Scalar>
 inline void finish_by_q(const ColumnNode<Scalar>& own, int i, const Twist<Scalar>& twist,
                         const Twist<Scalar>& second, const DerivativeTable<Scalar>& c) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the motion map of a hinge changes with its own coordinates, in the node's frame.
+// Derivatives of the motion map of a hinge by its own coordinates, in the node's frame.
 //
 // Direction l is the tangent direction of freedom l: the child moves by the twist H_l. For a
 // product of screws (in the order of its factors)

@@ -4,7 +4,7 @@
 //
 // Everything runs over four rows at once (GCC and Clang vectors: one register with AVX2, two with
 // SSE2). Columns are padded to a multiple of four with four to spare, so that a group of rows may
-// reach over its end; what it spoils there comes later or is padding.
+// reach over its end; the entries overwritten there are computed later or are padding.
 #pragma once
 
 #include "catena/sensitivity/kernels/columns.h"
@@ -241,7 +241,7 @@ inline void multiply_rows(const MatrixPattern& pattern, int r, const double* a, 
   }
 }
 
-// c = −a b: a few rows of a stay in the nearest cache while all columns of b pass by.
+// c = −a b: a few rows of a stay in the first-level cache while all columns of b are read.
 inline void multiply_negative(const MatrixPattern& pattern, const double* a, const double* b,
                               double* c) {
   for (int r = 0; r < pattern.size;) {

@@ -198,7 +198,7 @@ void GeometryProbe::pin(const State& at, const std::vector<int>& own, Workspace&
   try {
     w.set_chart(choose_chart(*probed_, at.q, settings), true);
   } catch (const NumericalError&) {
-    // The independent freedoms are fine without the probes.
+    // The independent freedoms are those without the probes.
     std::vector<std::string> names;
     names.reserve(seeds_.size());
     for (const GeometrySeed& seed : seeds_) names.push_back("'" + seed.name + "'");
@@ -288,7 +288,7 @@ GeometryProbe::Hybrid GeometryProbe::hybrid(const State& state, const HybridInpu
       const double force = term.factor * d.result.effort[freedom(term)];
       to.col(term.seed) += term.factor * (q * dq(rows, column) + at.v[h] * dv(rows, column) +
                                           d.result.acceleration[h] * dinput(rows, freedom(term)));
-      // At the screw the force of the slide is needed on top of what its drive gives.
+      // At the screw the force of the slide is needed in addition to that of its drive.
       if (given.motion_driven[index(h)] == 0) to.col(term.seed) -= force * dinput(rows, h);
       if (efforts)
         for (std::size_t k = 0; k < rows.size(); ++k)

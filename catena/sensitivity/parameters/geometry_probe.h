@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exact derivatives by the geometry of hinges: where they are on their bodies, how they are turned,
-// their axes and pitches.
+// Exact derivatives by the geometry of hinges: their places and orientations on their bodies, their
+// axes and pitches.
 //
 // A hinge that is moved or turned on its body behaves as if a prismatic or revolute hinge at rest
 // stood between them. So the mechanism is made once more with such probes beside its hinges, with
@@ -35,9 +35,9 @@ struct GeometrySeed {
   GeometryKind kind = GeometryKind::position;
   int hinge = 0;        // or coupling
   int entry = 0;        // component, or term of the coupling
-  int parameter = 0;    // whose it is, for the caller
+  int parameter = 0;    // number of the parameter, for the caller
   std::string name;     // for messages
-  double factor = 1.0;  // of the parameter in what is changed (a coupling's)
+  double factor = 1.0;  // of the parameter in the changed coefficient (a coupling's)
 };
 
 // Whether probes can stand for it: not where a rotor rides on some distant body with the axis of
@@ -46,8 +46,8 @@ bool can_be_probed(const Mechanism& mechanism, const GeometrySeed& seed);
 
 class DynamicsProducts;
 
-// The gradient of something by positions (tangent directions), velocities and accelerations of all
-// freedoms of a closed mechanism.
+// A gradient by positions (tangent directions), velocities and accelerations of all freedoms of a
+// closed mechanism.
 struct LoopGradient {
   Eigen::VectorXd q, v, acceleration;
 };
@@ -76,8 +76,8 @@ class GeometryProbe {
   Eigen::VectorXd adjoint(const State& state, const Eigen::VectorXd& acceleration,
                           const Eigen::VectorXd& multiplier) const;
   // Of a closed mechanism, whose independent freedoms are `own`: of multiplierᵀ (effort that its
-  // spanning tree needs less the given one), and of what `by` is the gradient of. The scratch is
-  // made at the first call.
+  // spanning tree needs less the given one), and of the quantity with the gradient `by`. The
+  // scratch is made at the first call.
   Eigen::VectorXd loop_adjoint(const State& state, const Eigen::VectorXd& acceleration,
                                const Eigen::VectorXd& effort, const LoopGradient& by,
                                const Eigen::VectorXd& multiplier, const std::vector<int>& own,

@@ -39,7 +39,7 @@ double contract(const double* g, const SpatialInertiad& change) {
          g[6] * j.xz + g[7] * j.yy + g[8] * j.yz + g[9] * j.zz;
 }
 
-// How an inertia changes when its body moves by a small twist.
+// Change of an inertia when its body moves by a small twist.
 SpatialInertiad moved_by(const Twistd& t, const SpatialInertiad& inertia) {
   const Vec3d &h = inertia.mass_moment, &u = t.linear;
   const SymMat3d& j = inertia.inertia;
@@ -156,7 +156,7 @@ bool ParameterAdjoint::add_weld(const GeometrySeed& seed) {
   } else {
     return false;
   }
-  // What is beyond it, seen from the hinge that the bodies hang on.
+  // The bodies beyond it, seen from the hinge on which they hang.
   const int node = m_.bodies()[index(std::max(place.parent_body, place.child_body))].node;
   int root = -1;
   if (node >= 0) {
@@ -266,7 +266,7 @@ std::vector<ParameterAdjoint::SpringEnds> ParameterAdjoint::spring_ends(
     const Vec3d gap = b.position - a.position;
     const double length = norm(gap);
     const bool plain = spring.rest_length == 0.0 && spring.damping == 0.0;
-    if (!plain && !(length > 0.0)) continue;  // the dynamics has thrown
+    if (!plain && !(length > 0.0)) continue;  // the dynamics has thrown an error
     const Vec3d z = a.swept - b.swept;
     // The change of the force on a, times z, by those of the gap and of its rate.
     Vec3d by_gap = spring.stiffness * z, by_rate = Vec3d::zero();

@@ -4,8 +4,8 @@
 // of parameters. The transpose of the regressor, and of derivatives along probes
 // (geometry_probe.h).
 //
-// Λ of a node is Σ x S over the freedoms inboard, its own included. What a body needs for its
-// motion, I A + V ×* I V, then costs x the amount
+// Λ of a node is Σ x S over the freedoms inboard, its own included. The wrench that a body needs
+// for its motion, I A + V ×* I V, then contributes
 //
 //   Λ · I A − (V × Λ) · I V,          in the body's own axes linear in its ten parameters
 //
@@ -40,7 +40,7 @@ inline constexpr int kInertial = 10;
 
 class ParameterAdjoint {
  public:
-  // The mechanism must outlive it. `parameters`: how many there are, others included.
+  // The mechanism must outlive it. `parameters`: their number, others included.
   ParameterAdjoint(const Mechanism& mechanism, int parameters)
       : m_(mechanism), parameters_(parameters), size_(parameters) {}
 
@@ -96,7 +96,7 @@ class ParameterAdjoint {
     Wrenchd by_shift;
     Wrenchd by_speed;
   };
-  // What W is made of.
+  // Parts of W.
   struct SideMotion {
     Transfer transfer;
     Wrenchd force;

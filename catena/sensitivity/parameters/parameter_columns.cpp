@@ -22,7 +22,8 @@ SymMat3d unit_entry(int i) {
   return s;
 }
 
-// Adds to a column what a wrench (ground axes, about the reference point) that a node needs costs.
+// Adds to a column the efforts of a wrench (ground axes, about the reference point) that a node
+// needs.
 void spread(const Mechanism& m, const DerivativeTable<double>& c, int node, const Wrenchd& wrench,
             Eigen::Ref<VectorXd> column) {
   each_inboard(m, node, [&](int k) { column[k] += dot(wrench, get_twist(c.twist, c.stride, k)); });
@@ -148,7 +149,7 @@ void ParameterSet::contribute_spring(const Parameter& p, const SensitivityWorksp
   } else if (plain) {
     pull = spring.stiffness * change;
   }
-  // What the actuators need is the opposite.
+  // The effort of the actuators is the opposite.
   if (a.node >= 0)
     spread_wrench(a.node, Wrenchd{-cross(a.place, pull) - cross(a.moved, force), -pull});
   if (b.node >= 0)

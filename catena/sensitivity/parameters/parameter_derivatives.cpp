@@ -23,7 +23,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Whether how loops close changes with it: not where only couplings close the loop of the hinge.
+// Whether it changes how loops close; not so if only couplings close the loop of the hinge.
 bool ParameterSet::shapes_loops(const Parameter& p) const {
   if (p.kind == Kind::rod_length || p.kind == Kind::coefficient || p.kind == Kind::ratio ||
       p.kind == Kind::constant)
@@ -153,7 +153,7 @@ VectorXd ParameterSet::differences(const Parameter& p, const State& state,
   for (std::size_t k = 0; k < parameters_.size(); ++k)
     if (&parameters_[k] == &p) now = std::abs(values[static_cast<Index>(k)]);
   // Lengths and angles of a unit's size; constants in steps of their own size, so that they stay
-  // what they are (positive).
+  // positive.
   constexpr double kStep = 1e-2;
   double step = kStep;
   switch (p.kind) {
@@ -215,7 +215,7 @@ VectorXd ParameterSet::differenced(int parameter, const State& state, const Vect
       part);
 }
 
-// With flexible bodies: what acts as an effort at one freedom.
+// With flexible bodies: elements that act as an effort at one freedom.
 bool ParameterSet::is_exact_with_flexible(const Parameter& p) {
   return p.kind == Kind::elastic || p.kind == Kind::damping || p.kind == Kind::stiffness ||
          p.kind == Kind::rest || p.kind == Kind::friction;
@@ -293,7 +293,7 @@ HybridParameterDerivatives ParameterSet::hybrid_derivatives(
                  out.acceleration, out.effort);
     return out;
   }
-  // Where geometry changes X, what the given efforts do in the loops changes too.
+  // Where geometry changes X, the effect of the given efforts in the loops changes too.
   inverse_dynamics_derivatives(m_, state, at.acceleration, w, external);
   const std::vector<int> own = w.dynamics().independent();
   const auto is_differenced = [&](const Parameter& p) {

@@ -18,13 +18,13 @@ namespace {
 // Further than this from a singular position an error of the independent coordinates is followed
 // into the others.
 constexpr double kSpread = 1e-2;
-// Errors of steps gather. So much less for each keeps the energy of a loop within about ten
-// relative tolerances over some thousand steps, for an eighth more steps (of order eight).
+// Errors of steps gather. This factor for each keeps the energy of a loop within about ten relative
+// tolerances over some thousand steps, for an eighth more steps (of order eight).
 constexpr double kGathered = 3.0;
 // Along a motion a choice of independent freedoms is poor sooner than elsewhere (kPoorChart): on
-// the way to its dead point a freedom tells less and less of what the others do.
+// the way to its dead point a freedom determines the others less and less well.
 constexpr double kPoorInMotion = 0.5;
-// Rotation vectors longer than half a turn are not told from others. Of what is independent:
+// Rotation vectors longer than half a turn are ambiguous. Limit for independent entries:
 constexpr double kFarthestTurn = 2.5;
 // The least cosine between the velocities of a loop at both ends of a step.
 constexpr double kLeastCosine = 0.5;
@@ -144,8 +144,8 @@ void ClosedCoordinates::pack(const State& state, std::span<double> y) const {
   for (const int i : velocities_) y[k++] = state.v[i];
 }
 
-// The integrator sees the independent coordinates only. Where the others turn round beside a
-// singular position, these may go on as if nothing were: then the step must become shorter.
+// The integrator has the independent coordinates only. Beside a singular position the others may
+// turn round while these stay smooth: then the step must become shorter.
 void ClosedCoordinates::check_turn(const State& state) const {
   for (const ClosedLoop& loop : loops_) {
     const ClosedLoop::Tangent& tangent = loop.anchor().tangent;
@@ -180,7 +180,7 @@ void ClosedCoordinates::check_turn(const State& state) const {
 
 double ClosedCoordinates::spread(std::span<const double> y, std::span<const double> error,
                                  double relative, double absolute) {
-  // Gears alone: what depends is an exact multiple.
+  // Gears alone: dependent entries are exact multiples.
   if (std::all_of(loops_.begin(), loops_.end(),
                   [](const ClosedLoop& loop) { return loop.closure().constant(); }))
     return 1.0;
@@ -246,7 +246,7 @@ double ClosedCoordinates::close_at(std::span<const double> y, double time, Place
         is_regular && !loop.positions().has_turns()
             ? loop.from_pivots(loop_pivots(workspace_, static_cast<int>(l)))
             : loop.map_at(state.q);
-    // What cannot move is not carried over a singular position.
+    // A loop that cannot move is not carried over a singular position.
     if (loop.independents() > 0) clearance = std::min(clearance, here.clearance);
     if (place.step == nullptr && time == 0.0) loop.refuse_other_branch(x_[l], here.side);
     if (!is_regular) dependent_velocities(loop, here, state);
@@ -339,7 +339,7 @@ Coordinates::Accepted ClosedCoordinates::accept(const Instant& instant) {
       const std::vector<int> before = velocities_;
       const Chart fresh =
           choose_chart(mechanism_, state.q, {.pinned = pinned_, .previous = &chart_});
-      // What is prescribed stays independent, however little it moves: then nothing is new.
+      // A prescribed freedom stays independent, however little it moves: then nothing changes.
       renewed =
           fresh.independent(mechanism_.freedoms()) != before || !uses_the_same_rows(fresh, chart_);
       if (renewed) use(fresh, state);

@@ -5,8 +5,8 @@
 //
 //   q_dependent ≈ q_dependent(anchor) + X(anchor) · Δq_independent,
 //
-// velocities by v = X v_independent. Nothing drifts and nothing is stabilized. X is handed on in
-// the instant (Instant::maps), so that the accelerations do not find it a second time.
+// velocities by v = X v_independent. Loops do not drift and need no stabilization. The instant
+// keeps X (Instant::maps), so that accelerations do not compute it a second time.
 //
 // Rotations by quaternion in a loop are counted from a reference rotation (loop_positions.h), which
 // accept() moves after the motion.
@@ -15,8 +15,8 @@
 // interpolated from before and behind it (closure/singular_passage.h). The rank of the closure
 // never drops: that would be another mechanism.
 //
-// accept() looks whether the choice of independent freedoms has become poor (closure/chart.h) and
-// makes another; then an integrator with a memory must forget it.
+// accept() makes another choice of independent freedoms when the present one has become poor
+// (closure/chart.h); then multistep integrators restart.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +55,7 @@ class ClosedCoordinates final : public Coordinates {
   const Chart* chart() const override { return &chart_; }
 
  private:
-  // Where a state is looked for: from the anchor, or at the part s of a step.
+  // Where a state is searched: from the anchor, or at the part s of a step.
   struct Place {
     StepSpan* step = nullptr;
     double s = 0.0;

@@ -70,7 +70,7 @@ TEST(ClosedError, EnergyOfASliderCrankWhoseRodGoesRound) {
 
 // The rocker of a crank-rocker is driven, and moves less than half as fast as its crank: a poor
 // choice (kPoorInMotion), but what is prescribed stays independent. Nothing is new about it at any
-// step, so nothing starts anew but at the beginning and the nine checkpoints.
+// step, so the integrator restarts only at the beginning and the nine checkpoints.
 TEST(ClosedError, APrescribedHingeDoesNotRestartTheIntegrator) {
   MechanismBuilder b("crank_rocker");
   b.set_gravity({0.0, -9.81, 0.0});

@@ -17,8 +17,8 @@ constexpr int kUsualRank = 4;
 // solution that is nearest (Newton and Kantorovich; Deuflhard, Newton methods for nonlinear
 // problems, section 2.1).
 constexpr double kSafe = 0.25;
-// Enough where the error is only halved by each step, beside a singular position: 2⁻²⁵ of the
-// first.
+// Number of steps. Enough where each step only halves the error, beside a singular position: 2⁻²⁵
+// of the first.
 constexpr int kMostNewtonSteps = 25;
 // Newton's method has converged when a step no longer moves anything by more than this (radians, or
 // fractions of the loop's length).
@@ -197,8 +197,8 @@ ClosedLoop::Settled ClosedLoop::settle(Eigen::VectorXd& x, Eigen::VectorXd& q) c
       disagreement());
 }
 
-// Newton's method must have contracted at once, and what the prediction was off must be small
-// beside the way to the singular position: on the other side of that is the other branch.
+// Newton's method must have contracted at once, and the error of the prediction must be small
+// beside the distance to the singular position: the other branch is on the other side of it.
 std::optional<double> ClosedLoop::settle_safely(Eigen::VectorXd& x, Eigen::VectorXd& q) const {
   const Eigen::VectorXd predicted = x.head(rank());
   Settled settled;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One closed loop in motion: where it is closed, how it goes on from there, and on which of its
-// branches it is.
+// One closed loop in motion: its closed positions, the continuation from there, and its branches.
 //
 // A position of the loop is a vector x with one number for each freedom (loop_positions.h),
 // dependent entries first. Newton's method closes the loop for given independent entries; it starts
-// from the tangent at the anchor, the position that was accepted last. The predictor is not a
-// luxury: started from the last evaluation instead, Newton's method leaves the branch where a
-// mechanism passes a singular position.
+// from the tangent at the anchor, the position that was accepted last. The predictor is necessary:
+// started from the last evaluation instead, Newton's method leaves the branch where a mechanism
+// passes a singular position.
 //
 // A mechanism that passes close by a singular position, and not through it, turns there within a
-// short way: the branches do not meet. From afar Newton's method would go straight on to the other
-// one. The determinant of the dependent columns has another sign there; then the place between is
-// looked at, and if the branches are apart the step is refused, so that a shorter one is tried.
+// short way: the branches do not meet. From afar Newton's method would find the other branch, where
+// the determinant of the dependent columns has the other sign. After a change of sign the positions
+// between are examined. If the branches do not meet there, the step is refused and a shorter one is
+// tried.
 #pragma once
 
 #include <optional>
@@ -43,7 +43,7 @@ class ClosedLoop {
   Eigen::Index rank() const { return static_cast<Eigen::Index>(rows_.size()); }
   Eigen::Index independents() const { return positions_.size() - rank(); }
 
-  // How the loop goes on from a position.
+  // Continuation of the loop from a position.
   struct Tangent {
     Eigen::MatrixXd map{};   // of the independent x: dependent by independent
     Eigen::MatrixXd lead{};  // ẋ by v of independent freedoms; of loops with quaternions, else 1
@@ -66,7 +66,7 @@ class ClosedLoop {
     Eigen::VectorXd q{};  // of the whole mechanism
     Eigen::VectorXd x{};
     Tangent tangent{};
-    // Whether the branches were seen to meet beside it: they are not looked at again.
+    // Whether the branches are known to meet beside it: they are not examined again.
     bool crossed = false;
   };
   const Anchor& anchor() const { return anchor_; }
@@ -86,28 +86,29 @@ class ClosedLoop {
   Way way_to(const Eigen::VectorXd& v, const Instant& end) const;
   // Throws NumericalError if x, on this side, is on another branch that does not meet the anchor's.
   void refuse_other_branch(const Eigen::VectorXd& x, int side);
-  // How far a position that is nearly singular is from one that is: the residual in the directions
-  // that no motion of the dependent entries changes, after it was brought to zero in all others.
-  // There are at least `folded` such directions, mostly one; where the two rhombs of an inversor
-  // fold together there are two.
+  // Distance of a nearly singular position from a singular one: the residual in the directions that
+  // no motion of the dependent entries changes, after it was brought to zero in all others. There
+  // are at least `folded` such directions, mostly one; where the two rhombs of an inversor fold
+  // together there are two.
   double distance_of_branches(int folded, Eigen::VectorXd& x, Eigen::VectorXd& q) const;
 
-  // What to say of a loop in trouble whose redundant constraints disagree: empty, or why.
+  // For messages about a loop whose redundant constraints disagree: the reason, or empty.
   std::string disagreement() const;
 
  private:
-  // What Newton's method found.
+  // Result of Newton's method.
   struct Settled {
     double contraction = 0.0;  // its second step over the first
     double clearance = 1.0;
   };
   Settled settle(Eigen::VectorXd& x, Eigen::VectorXd& q) const;
-  // From a prediction; the clearance. None: another branch is so near that it may have been found.
+  // From a prediction; returns the clearance. None: another branch is so near that it may have been
+  // found.
   std::optional<double> settle_safely(Eigen::VectorXd& x, Eigen::VectorXd& q) const;
-  // From the anchor along a straight line of the independent entries, in steps as short as they
-  // must be. False: they would have to be too short.
+  // From the anchor along a straight line of the independent entries, in steps as short as
+  // necessary. False: they would be too short.
   bool follow(Eigen::VectorXd& x, Eigen::VectorXd& q) const;
-  // The closed position that is nearest, whatever has to move for it.
+  // The nearest closed position, with all entries free.
   void close_nearest(Eigen::VectorXd& q) const;
   // Whether the branches meet between the anchor and a position on the other side.
   bool meets(const Eigen::VectorXd& there) const;

@@ -11,19 +11,19 @@
 namespace catena {
 namespace {
 
-// Constraints that are redundant disagree by less, if their numbers have all digits.
+// Redundant constraints disagree by less than this if their numbers have all digits.
 constexpr double kRounded = 1e-10;
-// How far from a crossing of branches the points are between which it is looked at.
+// Distance from a crossing of branches of the points between which it is examined.
 constexpr double kBesideCrossing = 1e-2;
 // A crossing is found to 2⁻⁴⁰ of the way.
 constexpr int kBisections = 40;
-// Steps of Newton's method in the directions that are not folded: it starts from nearby.
+// Number of Newton steps in the directions that are not folded: the start is near.
 constexpr int kPolishingSteps = 4;
 
 }  // namespace
 
-// Near a singular position small disagreements decide: whether branches meet, and where the motion
-// goes on. Rows that the chart leaves out are open there, or not quite multiples of the others.
+// Near a singular position small disagreements decide whether branches meet and where the motion
+// continues. Rows that the chart leaves out are open there, or not quite multiples of the others.
 std::string ClosedLoop::disagreement() const {
   if (rank() == closure_.rows()) return "";
   const Eigen::MatrixXd rows =

@@ -10,15 +10,15 @@
 namespace catena {
 namespace {
 
-// The shortest part of the way that follow() goes in one step. Where that is too long another
-// branch is as near as the motion is known.
+// The shortest part of the way in one step of follow(). If that is too long, another branch is
+// nearer than the accuracy of the motion.
 constexpr double kShortest = 1.0 / 256.0;
-// And how often it tries: over a singular position it takes some thirty.
+// Number of attempts; some thirty are needed over a singular position.
 constexpr int kMostTries = 100;
 // Waypoints are no nearer to each other than this part of a step.
 constexpr double kClosest = 1.0 / 64.0;
-// Where between two waypoints another one is tried, one after the other: what is in the middle of a
-// step may be where branches meet.
+// Places between two waypoints at which another one is tried, in this order: branches may meet in
+// the middle of a step.
 constexpr std::array<double, 5> kBetween = {0.5, 0.25, 0.75, 0.125, 0.875};
 
 // The cubic with values and rates of both ends, and its rate.
@@ -123,7 +123,7 @@ bool ClosedLoop::follow(Eigen::VectorXd& x, Eigen::VectorXd& q) const {
     x.tail(independents()) = anchor_.x.tail(independents()) + part * way;
     x.head(rank()) = dependent;
   };
-  // Safe, and then taken.
+  // Tried in safe steps, then accepted.
   double part = 0.0;
   int tries = 0;
   const auto go = [&](double next) {

@@ -10,8 +10,8 @@
 namespace catena {
 namespace {
 
-// At rest, or where one cannot go to either side, a position is taken as it is down to this
-// clearance. In motion nothing is left of accelerations there (singular_passage.h).
+// At rest, or where one side cannot be reached, a position is evaluated in place down to this
+// clearance. In motion accelerations have no correct digits there (singular_passage.h).
 constexpr double kSingular = 1e-6;
 constexpr double kSingularInMotion = 1e-5;
 
@@ -73,7 +73,7 @@ bool ClosedCoordinates::interpolate(std::span<const double> y, Place place, Inst
       find_passage(neighbours, instant.state, speed, instant.clearance, kEmbeddedPassage);
   if (!search.passage) return false;
   State between = interpolated_state(mechanism_, search.passage->sides);
-  // What the interpolation was off is taken up where it is seen.
+  // The error of the interpolation is corrected at the next evaluation in place.
   for (const ClosedLoop& loop : loops_) {
     Eigen::VectorXd x = loop.positions().of(between.q);
     if (loop.distance_of_branches(0, x, between.q) > kBranchesMeet) return false;
@@ -102,13 +102,13 @@ void ClosedCoordinates::stop_at_singular_position(const State& state) const {
       if (pinned_[freedom] == 0) continue;
       throw NumericalError("hinge '" + mechanism_.velocity_names()[freedom] +
                            "', whose motion is prescribed, is in its dead centre in the " + name +
-                           ", and cannot go on as prescribed: prescribe less, or the motion of "
+                           ", and cannot follow its prescription: prescribe less, or the motion of "
                            "another hinge of the loop");
     }
   const std::string why = worst == nullptr ? "" : worst->disagreement();
   throw NumericalError("the " + name +
-                       " stands in a singular position, where its motion is not determined" +
-                       (why.empty() ? "; start a little aside, or with a velocity" : why));
+                       " is in a singular position, where its motion is not determined" +
+                       (why.empty() ? "; start a little away from it, or with a velocity" : why));
 }
 
 }  // namespace catena

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Coordinates: what an integrator sees of a mechanism. It integrates a vector y; the rooms above
-// work with a State. This is the seam between the two, and the place where y meets its manifold.
+// Coordinates: the interface between integrators, which integrate a vector y, and the rest of the
+// simulation, which uses a State. at() converts y to a state on its manifold.
 //
 // Of a tree y is (q, v), with quaternions as they are: their rate is ½ q (0, ω), at() brings them
 // back to length one, so that neither their length drifts nor any rotation is singular. Of a closed
 // mechanism y holds independent coordinates, and at() closes the loops (closed_coordinates.h).
 //
-// What is found at a y is a value, an Instant (instant.h). What the coordinates keep between calls
-// is the choice of independent coordinates and the anchor, the instant that was accepted last: it
-// says on which branch the mechanism is. Both change in begin() and accept() only.
+// The result at a y is a value, an Instant (instant.h). Between calls the coordinates keep the
+// choice of independent coordinates and the anchor, the instant that was accepted last, which
+// determines the branch of the mechanism. Both change in begin() and accept() only.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class Coordinates {
   virtual ~Coordinates() = default;
 
   virtual int size() const = 0;
-  // What entry i is, for messages: "q.elbow".
+  // Name of entry i for messages: "q.elbow".
   virtual std::string name(int entry) const = 0;
 
   // Whether entry i is an angle, which may go round many times.
@@ -39,7 +39,7 @@ class Coordinates {
   // reference, where it is zero, a size as at any other place.
   virtual double least_size(int /*entry*/) const { return 0.0; }
 
-  // Makes this state the anchor and forgets everything else: at the start of a run and at its
+  // Makes this state the anchor, without other history: at the start of a run and at its
   // checkpoints.
   virtual void begin(const State& state) = 0;
   virtual void pack(const State& state, std::span<double> y) const = 0;
@@ -47,7 +47,7 @@ class Coordinates {
   // The instant of a y, all but its time. Throws NumericalError if there is none near the anchor.
   virtual void at(std::span<const double> y, Instant& instant) = 0;
   // The same within a step, at the part s of its duration: from both ends, so that it follows the
-  // motion that was accepted. It fails only where that motion cannot be seen either.
+  // motion that was accepted. It fails only where that motion cannot be evaluated either.
   virtual void inside(StepSpan& /*step*/, double /*s*/, std::span<const double> y,
                       Instant& instant) {
     at(y, instant);
@@ -74,9 +74,9 @@ class Coordinates {
   virtual void project(State& /*state*/) {}
   virtual void set_constraints(ConstraintSet* /*constraints*/) {}
 
-  // What accept() did.
+  // Result of accept().
   struct Accepted {
-    bool changed = false;     // y is another: it must be packed again
+    bool changed = false;     // y has changed: it must be packed again
     bool recounted = false;   // and only what it is counted from changed; else an integrator must
                               // forget what it remembers
     std::string change = {};  // of the independent freedoms, in words; empty: nothing
@@ -84,7 +84,7 @@ class Coordinates {
   // Makes an instant the anchor, after each accepted step.
   virtual Accepted accept(const Instant& instant) = 0;
 
-  // How far the loops are from being closed.
+  // Residual of the loops.
   virtual double closure_residual(const State& state) const = 0;
   // The independent freedoms in use; null for a tree.
   virtual const Chart* chart() const { return nullptr; }

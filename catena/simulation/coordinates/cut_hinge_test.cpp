@@ -96,7 +96,7 @@ TEST(CutHinge, AnEffortAtIt) {
       for (const char* column : {"q.A", "q.D"})
         ASSERT_NEAR(record.value(row, column), expected.value(row, column), 1e-8) << row;
     EXPECT_LT(r.audit.energy_drift, 1e-9);
-    // What only marks a hinge does no work that anybody would want to read.
+    // An element that only marks a hinge has no work of interest.
     for (const ElementWork& work : r.audit.work) EXPECT_NE(work.element, "damping C");
   }
 }

@@ -17,8 +17,8 @@ namespace catena {
 struct Instant {
   double time = 0.0;  // s
   State state = {};   // on its manifold: quaternions of length one, loops closed
-  // How far the loops are from a singular position, as a ratio of pivots (singular_passage.h); 1 of
-  // a tree. Of the sides if there are any.
+  // Distance of the loops from a singular position, as a ratio of pivots (singular_passage.h); 1
+  // for a tree. With sides: their least one.
   double clearance = 1.0;
   double interpolation_error = 0.0;  // as a fraction of velocities and accelerations
   // Not empty if the instant is so close to a singular position that nothing can be evaluated

@@ -34,7 +34,7 @@ class LoopPositions {
   // The coordinate of entry k in q; −1: it has none of its own.
   int coordinate(Eigen::Index k) const { return coordinates_[static_cast<std::size_t>(k)]; }
   int freedom(Eigen::Index k) const { return freedoms_[static_cast<std::size_t>(k)]; }
-  // The coordinates in q of rotations by quaternion, and of what else moves at their hinges.
+  // The coordinates in q of rotations by quaternion, and of the other coordinates of their hinges.
   std::vector<int> turned_coordinates() const;
   Eigen::Index size() const { return static_cast<Eigen::Index>(coordinates_.size()); }
 

@@ -20,7 +20,7 @@ constexpr double kErrorExponent = 1.0 / 8.0;
 constexpr double kCrawl = 0.02;
 constexpr double kForget = 0.05;  // of the usual step, for each that the time goes on by
 // Stiffness (as there): a step times the largest eigenvalue beyond this, so many times without so
-// many in a row that are not; looked for now and then, and at every step once it is suspected.
+// many in a row that are not; checked now and then, and at every step once it is suspected.
 constexpr double kStabilityLimit = 6.1;
 constexpr int kStiffSteps = 15;
 constexpr int kEasySteps = 6;
@@ -47,7 +47,7 @@ Dop853::Dop853(Ode& ode, const IntegratorSettings& settings)
 void Dop853::begin() {
   noise_at_start_ = rate_with_noise(t_, y_, stage_[0]);
   // A loop turns within a short way beside a dead point, and a long first step would pass over
-  // that: loops begin with a shorter one, by the square of what spread() says of an error of zero.
+  // that: loops begin with a shorter one, by the square of spread() for an error of zero.
   const double spread = ode_.spread(y_, Eigen::VectorXd::Zero(y_.size()),
                                     settings_.relative_tolerance, settings_.absolute_tolerance);
   next_step_ = std::min(first_step() / (spread * spread), settings_.maximum_step);
@@ -108,8 +108,8 @@ bool Dop853::try_step(double h) {
   return true;
 }
 
-// Stretches the estimate of order 5 where that of order 3 shows that it flatters. Leaves the entry
-// with the largest error in worst_.
+// Enlarges the estimate of order 5 where that of order 3 shows that it is too small. Leaves the
+// entry with the largest error in worst_.
 double Dop853::error_norm(double h) {
   const Eigen::Index n = scale_.size();
   if (n == 0) return 0.0;
@@ -119,7 +119,7 @@ double Dop853::error_norm(double h) {
       ode_.spread(y_trial_, error_, settings_.relative_tolerance, settings_.absolute_tolerance);
   ode_.measure(y_, scale_);
   ode_.measure(y_trial_, trial_size_);
-  // Noise is no error of the method, and asks for no more than itself.
+  // Noise is no error of the method; the tolerance is not below it.
   scale_ = settings_.absolute_tolerance + (h < kCrawl * usual_step_ ? spread * h * noise_ : 0.0) +
            settings_.relative_tolerance * scale_.array().max(trial_size_.array());
   // sum_ still holds the step itself.
@@ -196,8 +196,8 @@ void Dop853::advance(double limit) {
   if (++steps_ % kLookEvery == 0 || stiff_steps_ > 0) look_for_stiffness();
 }
 
-// The last stage and the step's end are both at t + h and close to each other: how far their rates
-// differ tells the largest eigenvalue.
+// The last stage and the step's end are both at t + h and close to each other: the difference of
+// their rates estimates the largest eigenvalue.
 void Dop853::look_for_stiffness() {
   const Eigen::Index n = scale_.size();
   const double h = t_ - t_previous_;

@@ -133,7 +133,7 @@ inline constexpr Row kStage[kExtendedStages] = {
       {14, -9.15095847217987001081870187138}}},
 };
 
-// The error estimates: of order 5, and of order 3 (what is taken off the step itself).
+// The error estimates: of order 5, and of order 3 (subtracted from the step itself).
 inline constexpr Row kError5 = {8,
                                 {{0, 0.1312004499419488073250102996e-1},
                                  {5, -0.1225156446376204440720569753e1},

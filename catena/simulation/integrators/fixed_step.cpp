@@ -19,7 +19,7 @@ constexpr double kAdamsBashforth[4][4] = {{1.0},
                                           {55.0 / 24.0, -59.0 / 24.0, 37.0 / 24.0, -9.0 / 24.0}};
 // Of f_{n+1}, f_n, f_{n-1}, f_{n-2}.
 constexpr double kAdamsMoulton[4] = {9.0 / 24.0, 19.0 / 24.0, -5.0 / 24.0, 1.0 / 24.0};
-// Where in the step dense output takes one more rate: there x² (1 − x)² is steepest.
+// Place in the step of the additional rate of dense output: the steepest point of x² (1 − x)².
 const double kInside = (3.0 - std::sqrt(3.0)) / 6.0;
 const double kSteepest = 2.0 * kInside * (1.0 - kInside) * (1.0 - 2.0 * kInside);
 
@@ -89,8 +89,8 @@ void FixedStep::advance(double limit) {
   }
   const double h = whole ? settings_.step : next - t_;
   static const std::string kHint =
-      "the fixed step is too long for this motion, which left the finite numbers; a shorter one, "
-      "or a method with error control, is needed";
+      "the fixed step is too long for this motion: its numbers are no longer finite; use a shorter "
+      "step, or a method with error control";
   try {
     if (settings_.method == Method::euler)
       y_ += h * past_[0];
@@ -120,8 +120,8 @@ void FixedStep::advance(double limit) {
 }
 
 // The cubic through both ends is off by h⁴, which is more than a step of order 4 is: an event that
-// begins the next step would spoil it. With its rate at one point inside it becomes a quartic, off
-// by h⁵.
+// begins the next step would be inaccurate. With its rate at one point inside it becomes a quartic,
+// off by h⁵.
 void FixedStep::prepare_dense_output() {
   bend_ready_ = true;
   const double h = t_ - t_previous_;
@@ -129,7 +129,7 @@ void FixedStep::prepare_dense_output() {
   hermite(t_previous_, y_previous_, past_[1], t_, y_, past_[0], t_previous_ + x * h, y_stage_);
   try {
     rate(t_previous_ + x * h, y_stage_, bend_);
-  } catch (const NumericalError&) {  // the cubic has to do
+  } catch (const NumericalError&) {  // the cubic is used
     bend_.setZero();
     return;
   }

@@ -33,7 +33,7 @@ class FixedStep final : public Integrator {
   std::array<Eigen::VectorXd, 5> past_;
   std::array<Eigen::VectorXd, 3> k_;
   Eigen::VectorXd y_stage_;
-  Eigen::VectorXd bend_;  // of dense output: what the cubic lacks, times x² (1 − x)²
+  Eigen::VectorXd bend_;  // of dense output: correction of the cubic, factor of x² (1 − x)²
   bool bend_ready_ = false;
 };
 

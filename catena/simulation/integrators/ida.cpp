@@ -211,7 +211,7 @@ class Ida final : public Integrator {
       double h = 0.0;
       IDAGetCurrentStep(memory_, &h);
       throw StepCollapse(t_, h, -1,
-                         failure_.empty() ? "IDA cannot go on (code " + std::to_string(flag) +
+                         failure_.empty() ? "IDA failed (code " + std::to_string(flag) +
                                                 "); the constraints may have lost rank"
                                           : failure_);
     }

@@ -132,9 +132,9 @@ class Integrator {
   double time() const { return t_; }
   double previous_time() const { return t_previous_; }
   const Eigen::VectorXd& state() const { return y_; }
-  // y inside the last step. What it has to compute for that counts as evaluations; NumericalError
-  // where that cannot be found. `within`: the same equations, by which rates inside the step are to
-  // be found (null: as always).
+  // y inside the last step. Its evaluations are counted; throws NumericalError where y cannot be
+  // found. `within`: the same equations, by which rates inside the step are to be found (null: as
+  // always).
   void interpolate(double t, Eigen::VectorXd& y, Ode* within = nullptr);
 
   const StepStatistics& statistics() const { return statistics_; }

@@ -24,7 +24,7 @@ constexpr double kExactVelocity = 4.0 * std::numeric_limits<double>::epsilon();
 constexpr double kGoodVelocity = 1e-12;
 // Rounding of the positions of the loops, which corrections of the velocity cannot see below.
 constexpr double kClosedByVelocity = 1e-14;
-// What redundant rows of the loops, which are left out, may be open by behind a step.
+// Allowed residual after a step of redundant rows of the loops, which are left out.
 constexpr double kClosedAfter = 1e-11;
 
 // Φ(x)ᵀ f = Σ (−ad xᵀ)^k f / (k+1)!

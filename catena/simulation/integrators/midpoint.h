@@ -35,7 +35,7 @@ class Midpoint final : public Integrator {
  private:
   void begin() override;
   void advance(double limit) override;
-  // f_ where it is.
+  // Updates f_ at the present state.
   void find_rate();
   // Momenta p and ∂T/∂g of a state.
   void kinetic(const State& state, Eigen::VectorXd& momentum, Eigen::VectorXd& force);

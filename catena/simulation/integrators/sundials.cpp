@@ -24,13 +24,13 @@
 namespace catena {
 namespace {
 
-// ARKODE gives a step up after seven attempts by itself. It makes its second one up to 10,000 times
+// ARKODE by itself gives up a step after seven attempts. It makes its second one up to 10,000 times
 // as long as the first, so that it may need more to come down to where friction turns.
 constexpr int kMostAttempts = 30;
 // After a step where a rate could not be computed, ARKODE's next one is at most so much longer.
 constexpr double kGrowth = 20.0;
 
-// What CVODE and ARKODE share: vectors, weights, and exceptions that must pass through C.
+// Common part of CVODE and ARKODE: vectors, weights, and exceptions that must pass through C.
 class Sundials : public Integrator {
  public:
   Sundials(const Sundials&) = delete;
@@ -65,7 +65,7 @@ class Sundials : public Integrator {
     return 0;
   }
 
-  // CVODE wants the correction, and leaves the estimate of the error to us: it stays.
+  // CVODE needs the correction; the estimate of the error is optional and stays.
   static int correction_of(double t, N_Vector y, N_Vector correction, double /*tolerance*/,
                            N_Vector /*error*/, void* self) {
     return static_cast<Sundials*>(self)->compute_projection(t, y, correction, true);
@@ -91,7 +91,7 @@ class Sundials : public Integrator {
     return 0;
   }
 
-  // y moved onto what the equations keep, or the way there.
+  // y moved onto the constraints of the equations, or the correction to it.
   int compute_projection(double t, N_Vector y, N_Vector to, bool difference) {
     const Eigen::Map<const Eigen::VectorXd> from(N_VGetArrayPointer(y), y_in_.size());
     y_in_ = from;
@@ -169,7 +169,7 @@ class Cvode final : public Sundials {
     N_VSetArrayPointer(y.data(), wanted_);
     check_call(CVodeGetDky(memory_, t, 0, wanted_), "CVODE's dense output");
     // The polynomial of a low order misses where the step began, by its error; moved there it is
-    // continuous, so that what has just left a limit is not seen beyond it.
+    // continuous, so that a freedom that has just left a limit is not found beyond it.
     if (missed_.size() == 0) {
       missed_.resize(y_.size());
       N_VSetArrayPointer(missed_.data(), wanted_);
@@ -350,7 +350,7 @@ class Arkode final : public Sundials {
     rejected_before_ = 0;
     if (memory_ != nullptr) {
       check_call(ERKStepReInit(memory_, rate_of, t_, vector_), "ARKODE's restart");
-      ERKStepSetInitStep(memory_, 0.0);  // what ARKODE finds good
+      ERKStepSetInitStep(memory_, 0.0);  // ARKODE's own choice
       ERKStepSetMaxFirstGrowth(memory_, 0.0);
       return;
     }

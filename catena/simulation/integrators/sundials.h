@@ -4,8 +4,9 @@
 // Tolerances are weights of our own, so that entries outside error control do not count. A rate
 // that cannot be computed (NumericalError) makes the step smaller; any other exception goes
 // through. Quaternions are not projected inside (that would void the history): their rates do not
-// depend on their length, which is restored wherever they are read. What is on constraints by
-// multipliers `projects`: BDF by CVODE's projection, ARKODE after each step; Adams cannot.
+// depend on their length, which is restored wherever they are read. Equations on constraints by
+// multipliers (`projects`) are projected: BDF by CVODE's projection, ARKODE after each step; Adams
+// cannot.
 #pragma once
 
 #include <memory>
@@ -14,10 +15,10 @@
 
 namespace catena {
 
-// ---- What all of SUNDIALS' integrators need (ida.cpp too). ----
+// ---- Common to all of SUNDIALS' integrators (ida.cpp too). ----
 inline constexpr double kUncontrolledWeight = 1e-100;  // of entries outside error control
 inline constexpr long kNoLimitOfSteps = -1;
-// A handler of messages that says nothing: errors come back as codes.
+// A handler that ignores messages: errors are returned as codes.
 inline void silent(int, const char*, const char*, char*, void*) {}
 
 std::unique_ptr<Integrator> make_cvode(Ode& ode, const IntegratorSettings& settings,

@@ -24,7 +24,7 @@ struct ElementWork {
   double work = 0.0;  // J
 };
 
-// How far a flexible body was from the limits of its model (flexible_watch.h), the worst of the
+// Distance of a flexible body from the limits of its model (flexible_watch.h), the worst of the
 // run.
 struct FlexibleDomain {
   std::string body;

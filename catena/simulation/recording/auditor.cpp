@@ -35,7 +35,7 @@ void Auditor::start(const Instant& first) {
   floor_ = kSmallMotion * (weight_times_size(first.state) + std::abs(measured.energy.springs()));
 }
 
-// The size: the radius of gyration about the mass centre, and how far that is from the hinges.
+// The size: the radius of gyration about the mass centre, and its distance from the hinges.
 double Auditor::weight_times_size(const State& state) {
   const Mechanism& m = equations_.mechanism();
   if (!(m.total_mass() > 0.0)) return 0.0;

@@ -17,22 +17,22 @@ class Auditor {
   explicit Auditor(Equations& equations);
 
   void start(const Instant& first);
-  // What is measured at a state; y has the work done until then.
+  // Measurements at a state; y has the work done until then.
   struct Measured {
     Energy energy;
     Momentum momentum;          // angular: about the mass centre
     double energy_error = 0.0;  // J
   };
   Measured measure(const State& state, const Eigen::VectorXd& y);
-  // Judges what was measured: for the ends of steps, since a state in between has the error of
-  // interpolation on top.
+  // Judges the measurements: for the ends of steps, since a state in between has the error of
+  // interpolation in addition.
   void judge(const Instant& here, const Measured& measured, const Eigen::VectorXd& y);
   void observe(const Instant& here, const Eigen::VectorXd& y) {
     judge(here, measure(here.state, y), y);
   }
   Audit report(const Eigen::VectorXd& y) const;
 
-  // What a checkpoint must keep.
+  // Values for a checkpoint.
   std::vector<double> save() const;
   void restore(std::span<const double> saved);
   static constexpr std::size_t kSaved = 19;

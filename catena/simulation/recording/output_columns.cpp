@@ -44,7 +44,7 @@ const Node& node_of(const Mechanism& m, int i, bool position) {
 
 bool matches(std::string_view pattern, std::string_view name) {
   std::size_t p = 0;
-  std::size_t star = std::string_view::npos;  // the last one met, and where what it covers ends
+  std::size_t star = std::string_view::npos;  // the last one met, and the end of its match
   std::size_t covered = 0;
   for (std::size_t n = 0; n < name.size();) {
     if (p < pattern.size() && pattern[p] == '*') {
@@ -209,7 +209,7 @@ OutputColumns::OutputColumns(Equations& equations, std::span<const std::string> 
   row_.resize(columns_.size());
 }
 
-// Forces on the bodies in ground axes, behind what put_places() left in the workspace.
+// Forces on the bodies in ground axes, from the results of put_places() in the workspace.
 void OutputColumns::put_contacts(const Equations& equations, const Evaluation& found,
                                  std::size_t first) {
   for (std::size_t k = 0; k < contacts_.size(); ++k) {

@@ -23,7 +23,7 @@ class OutputColumns {
                 std::span<const ExtraOutput> extra = {});
 
   const std::vector<RunColumn>& columns() const { return columns_; }
-  // Of what was found and measured at y.
+  // Fills a row from the evaluation and the measurements at y.
   const std::vector<double>& row(const Equations& equations, const Evaluation& found,
                                  const Auditor::Measured& measured, const Eigen::VectorXd& y);
 

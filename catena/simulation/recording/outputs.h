@@ -26,7 +26,7 @@
 namespace catena {
 
 // A column of the caller: its name, unit, and value at the time and state of a row. Always written,
-// whatever the patterns.
+// independent of the patterns.
 struct ExtraOutput {
   RunColumn column;
   std::function<double(double t, const State& state)> value;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The account of work: every element that does work on a mechanism, its power at an instant, and
-// where its work stands in the vector y that is integrated. So the energy balance
-// E(t) = E(0) + Σ work is integrated with the motion. Error control does not look at the work, so
-// the audit does not change the motion.
+// the place of its work in the vector y that is integrated. So the energy balance E(t) = E(0) + Σ
+// work is integrated with the motion. The work is outside error control, so the audit does not
+// change the motion.
 //
 // Elements: components and prescribed motions, dampers and dry friction of freedoms, wrenches on
 // bodies, dampers of springs, contacts and servos. Impacts at stops, responses to events and

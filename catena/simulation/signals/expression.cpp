@@ -89,8 +89,8 @@ Scalar Expression::run(const Scalar& t, const State* state, AtSwitch at_switch,
     else
       u = chain(u, f(u.value), f1(u.value), f2(u.value));
   };
-  // Kinks of functions of time are switches, once set_switches() was called; others are as they
-  // are.
+  // Kinks of functions of time are switches, once set_switches() was called; others are evaluated
+  // as they are.
   const auto at_kink = [&](int kink, double argument) {
     if (kink < 0) return argument >= 0.0;
     const bool on = at_switch(kink, argument);
@@ -289,7 +289,7 @@ class ExpressionParser {
     return true;
   }
 
-  // `change`: how much longer the stack gets.
+  // `change`: growth of the stack.
   void emit(Code code, int change, int index = 0, double value = 0.0) {
     depth_ += change;
     if (depth_ > static_cast<int>(kStackDepth)) fail(at_, "is nested too deeply");

@@ -33,7 +33,7 @@ struct Jet {
   double rate;
   double acceleration;
 
-  // Of a function whose rates are not known: they are NaN.
+  // A value with unknown rates: they are NaN.
   static Jet without_rates(double value) {
     constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
     return {value, kUnknown, kUnknown};
@@ -53,7 +53,8 @@ class Expression {
   bool constant() const { return constant_; }
 
   double value(double t, const State& state) const;
-  // With every jump where its argument is now: what is watched for a sign must not keep its side.
+  // The value with every jump on the side of its present argument, for functions whose sign is
+  // watched.
   double live(double t, const State& state) const;
   // live() and its rates between its jumps, with these rates of the coordinates, and velocities as
   // they are.

@@ -13,11 +13,11 @@ namespace {
 
 constexpr int kPerInterval = 4;     // samples
 constexpr int kMostIntervals = 64;  // in a step
-constexpr double kGrowth = 4.0;     // of steps, so that few samples are in vain
+constexpr double kGrowth = 4.0;     // of steps, so that few samples are wasted
 // From so many samples on the polynomial has degree eight, which is the order of dop853; fewer
 // would leave nothing to predict.
 constexpr int kManySamples = 16;
-// Signals are not asked to be smoother than this: expressions are rounded.
+// Smallest error of a prediction: expressions are rounded.
 constexpr double kSmoothest = 1e-12;
 
 // Which of the samples 0 to `count` the polynomial passes through: Chebyshev's points on the grid.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SignalResolution: how far an integrator may step before it could miss something that a signal
-// does. Error control sees a signal only at the stages of a step, so a short pulse between two
-// stages goes unnoticed. Here every signal is sampled ahead of a step on a fine grid. The step may
-// be as long as a polynomial through nine of the samples predicts the others, and as no switch of
-// an expression changes sides twice.
+// SignalResolution: the largest step in which an integrator does not miss a feature of a signal.
+// Error control sees a signal only at the stages of a step, so a short pulse between two stages
+// goes unnoticed. Here every signal is sampled ahead of a step on a fine grid. The step may be as
+// long as a polynomial through nine of the samples predicts the others, and as no switch of an
+// expression changes sides twice.
 //
 //   SignalResolution resolution(signals, 0.01, 1e-8);
 //   const double limit = resolution.step_end(t, proposed_step, end, state);  // step to it at most
 //
-// The sampling interval is a quarter of `interval`: what is shorter can still be missed. Signals
+// The sampling interval is a quarter of `interval`: shorter features can still be missed. Signals
 // are sampled with the state as it is now; changes by the state are left to error control. Cost:
 // four evaluations of each signal in an interval, up to four times as many where steps are
 // restricted.
@@ -31,7 +31,7 @@ class SignalResolution {
   // `limit`, or if a step from t of the proposed length would miss something the end of one that
   // does not.
   double step_end(double t, double proposed, double limit, const State& state);
-  // Where the integrator starts again: what follows does not depend on the steps before.
+  // Restart with the integrator: later limits do not depend on earlier steps.
   void restart() { allowed_ = std::numeric_limits<double>::infinity(); }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The signals of a simulation, for all their users, with their jumps: where each is switched to,
-// and where the next corner is.
+// The signals of a simulation, for all their users, with their jumps: the present side of each, and
+// the next corner.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ class SignalSet {
   // The signal must outlive the set.
   void add(Signal& signal, std::string name);
 
-  // Those that are no constants.
+  // Signals that are not constant.
   std::vector<const Signal*> varying() const;
 
   // Jumps of all signals, one after the other.
   int switches() const { return switches_; }
   void switch_arguments(double t, const State& state, std::span<double> arguments) const;
-  // Whose jump it is.
+  // The signal of a jump.
   const std::string& switch_name(int k) const;
   std::vector<std::uint8_t> switch_sides() const;
   void set_switch_sides(std::span<const std::uint8_t> sides);

@@ -10,7 +10,7 @@
 
 namespace catena {
 
-// Inputs, controllers, then what makers make, in the order of the settings.
+// Inputs, controllers, then the components of makers, in the order of the settings.
 std::vector<std::unique_ptr<Component>> make_components(const Mechanism& mechanism,
                                                         const ActionSettings& actions);
 

@@ -29,7 +29,7 @@ class SampledComponents {
   void start(std::span<double> x);
   // The next instant at which a tick is due or an output appears; infinite if there is none.
   double next_time() const;
-  // All that is due at the instant, in order. True: a held output has changed.
+  // Runs everything due at the instant, in order. True: a held output has changed.
   bool run(const Instant& at, std::span<const double> x);
 
   // For checkpoints.

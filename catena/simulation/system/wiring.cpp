@@ -148,8 +148,8 @@ void Wiring::find_target(int k, const OutputPort& port, std::size_t output,
   }
 }
 
-// Depth first over the components that a component reads directly. What is sampled is held, and
-// what does not feed through is known beforehand: neither makes a loop.
+// Depth first over the components that a component reads directly. Sampled outputs are held, and
+// outputs without feedthrough are known beforehand: neither makes a loop.
 void Wiring::sort(std::vector<std::string>& problems) {
   enum class Mark { none, under_way, done };
   std::vector<Mark> marks(components_.size(), Mark::none);

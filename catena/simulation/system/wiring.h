@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The components of a system, connected: which output or signal feeds each input, in which order
-// outputs are evaluated, where states, memory and outputs of each component stand in the vectors of
-// all of them.
+// The components of a system, connected: the output or signal of each input, the order in which
+// outputs are evaluated, and the places of states, memory and outputs of each component in the
+// vectors of all of them.
 //
-// Everything that is wrong with the wiring is reported in one Error: unknown components, ports and
-// freedoms (with the nearest name), names that are taken, and algebraic loops (a cycle of
-// components whose outputs depend directly on their inputs).
+// All mistakes of the wiring are reported in one Error: unknown components, ports and freedoms
+// (with the nearest name), names that are taken, and algebraic loops (a cycle of components whose
+// outputs depend directly on their inputs).
 #pragma once
 
 #include <memory>

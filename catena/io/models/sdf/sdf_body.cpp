@@ -12,7 +12,7 @@ namespace {
 using xml::Element;
 using xml::Vocabulary;
 
-constexpr double kDensityOfWater = 1000.0;  // kg/m³, what SDF assumes
+constexpr double kDensityOfWater = 1000.0;  // kg/m³, SDF's default
 
 const Vocabulary kLinkWords{{"pose", "inertial", "gravity", "enable_wind", "self_collide",
                              "kinematic", "must_be_base_link", "velocity_decay"},

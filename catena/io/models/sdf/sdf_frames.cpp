@@ -84,8 +84,8 @@ bool SdfFrames::apply_placements(xml::Report& report) {
 }
 
 bool SdfFrames::resolve(xml::Report& report) {
-  // A frame stands relative to what it is attached to: otherwise one circle would be reported
-  // twice.
+  // A frame is placed relative to the frame it is attached to: otherwise one circle would be
+  // reported twice.
   const std::vector<int> chain = sorted(&Frame::attached_to, "attached to", report);
   if (chain.empty()) return false;
   const std::vector<int> tree = sorted(&Frame::relative_to, "placed relative to", report);

@@ -2,10 +2,10 @@
 // A URDF file that an SDF file includes, as SDF: the format's own way (libsdformat translates,
 // too).
 //
-// Every thing stands in the line in which it stands in the URDF, so that messages about it name
-// that line. Links are placed by the first joint that leads to them; further ones close loops and
-// become joints between two frames. A floating joint is no joint in SDF. The root floats unless it
-// is the link `world` or the outer file joins it. SDF has no planar joint: that is an error.
+// Every element keeps its line in the URDF, so that messages name that line. Links are placed by
+// the first joint that leads to them; further ones close loops and become joints between two
+// frames. A floating joint is no joint in SDF. The root floats unless it is the link `world` or the
+// outer file joins it. SDF has no planar joint: that is an error.
 #pragma once
 
 #include "catena/io/models/xml.h"

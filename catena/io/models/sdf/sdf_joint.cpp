@@ -244,8 +244,8 @@ class JointReader {
   // Metres per radian, positive for a right-handed thread.
   //
   // SDF 1.10 and later: <screw_thread_pitch> in metres per revolution, right-handed positive.
-  // Before (and still read): <thread_pitch> in radians per metre, left-handed positive, which is
-  // what Gazebo makes of it. 1 m per revolution when the file has neither.
+  // Before (and still read): <thread_pitch> in radians per metre, left-handed positive, as Gazebo
+  // reads it. 1 m per revolution when the file has neither.
   double read_pitch(const Element& joint) {
     constexpr double kTurn = 2.0 * std::numbers::pi;
     const Element modern = joint.child("screw_thread_pitch");

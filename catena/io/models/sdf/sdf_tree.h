@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tree of an SDF file: worlds, models, their links, joints and frames, with <include>s opened,
-// names declared in their scopes, and every frame placed. What the things are (masses, axes) is
+// names declared in their scopes, and every frame placed. Masses, axes and other properties are
 // read later, by sdf.cpp and sdf_joint.cpp, which find elements and frames here.
 #pragma once
 
@@ -64,7 +64,7 @@ class SdfTree {
   SdfFrames graph;
 
   // The frame that a name means in a scope ("tip", "arm::tip", "__model__", "world"), or kNoFrame
-  // and an error that says what names it.
+  // and an error that names the element.
   int find(const SdfScope& scope, const std::string& name, const xml::Element& named_by,
            const std::string& role);
   SdfKind kind(int frame) const { return kinds_[static_cast<std::size_t>(frame)]; }
