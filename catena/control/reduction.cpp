@@ -14,7 +14,7 @@
 #include "catena/control/equations/riccati.h"
 #include "catena/control/gramians.h"
 #include "catena/control/modes.h"
-#include "catena/control/reduction_parts.h"
+#include "catena/control/reduction/reduction_parts.h"
 #include "catena/control/response.h"
 #include "catena/linear/algebra.h"
 

@@ -8,7 +8,7 @@
 #include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/control/equations/kernels.h"
-#include "catena/control/reduction_parts.h"
+#include "catena/control/reduction/reduction_parts.h"
 #include "catena/control/sparse/structure_parts.h"
 
 namespace catena {

@@ -7,7 +7,7 @@
 #include "catena/control/equations/kernels.h"
 #include "catena/control/gramians.h"
 #include "catena/control/modes.h"
-#include "catena/control/reduction_parts.h"
+#include "catena/control/reduction/reduction_parts.h"
 
 namespace catena {
 namespace {
