@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "catena/base/dense.h"
 #include "catena/base/index.h"
+#include "catena/constraints/cone_contact.h"
 #include "catena/constraints/cone_islands.h"
 #include "catena/dynamics/multipliers/semidefinite.h"
 
@@ -35,7 +37,6 @@ constexpr int kMostShortenings = 4;
 constexpr int kFirstSweeps = 20;
 constexpr int kMostAttempts = 7;
 constexpr int kHalfFrom = 3;
-constexpr int kMostRootSteps = 60;
 // Steps in which friction is raised where nothing else helps.
 constexpr int kFrictions = 20;
 constexpr double kProximalWeights[] = {1e-2, 1e-4, 1e-6};
@@ -460,56 +461,6 @@ class ConeSolver {
     }
   }
 
-  // The contact that obeys its law while all others push as they do: `u` without its own impulse.
-  // With friction at its limit (W + α on the tangents) p = −u for the α ≥ 0 at which |p_t| = μ p_n.
-  static Vector3d local_cone(const Eigen::Matrix3d& w, const Vector3d& u, double friction) {
-    if (u[0] >= 0.0) return Vector3d::Zero();
-    const Vector3d alone{-u[0] / w(0, 0), 0.0, 0.0};
-    if (friction == 0.0) return alone;
-    const auto solved = [&](double alpha) -> Vector3d {
-      Eigen::Matrix3d a = w;
-      a(1, 1) += alpha;
-      a(2, 2) += alpha;
-      return -inverse3(a) * u;
-    };
-    const auto excess = [&](const Vector3d& p) { return p.tail<2>().norm() - friction * p[0]; };
-    const double size = w(1, 1) + w(2, 2);
-    Vector3d p = solved(0.0);
-    if (p[0] > 0.0 && excess(p) <= 0.0) return p;
-    // α on a scale of powers: everything between sticking and no friction.
-    double low = 0.0, high = size;
-    for (int k = 0; k < kMostRootSteps && excess(solved(high)) > 0.0; ++k) {
-      low = high;
-      high *= 8.0;
-    }
-    double at_low = excess(solved(low)), at_high = excess(solved(high));
-    if (!(at_high <= 0.0)) return alone;
-    for (int k = 0; k < kMostRootSteps && high - low > 1e-15 * high; ++k) {
-      double middle = (low * at_high - high * at_low) / (at_high - at_low);
-      if (!(middle > low && middle < high) || k % 4 == 3) middle = 0.5 * (low + high);
-      p = solved(middle);
-      const double here = excess(p);
-      if (std::abs(here) <= 1e-14 * std::abs(p[0])) break;
-      (here > 0.0 ? low : high) = middle;
-      (here > 0.0 ? at_low : at_high) = here;
-    }
-    p[0] = std::max(p[0], 0.0);
-    return p;
-  }
-
-  static Eigen::Matrix3d inverse3(const Eigen::Matrix3d& a) {
-    const auto cross = [](const Vector3d& x, const Vector3d& y) {
-      return Vector3d(x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2],
-                      x[0] * y[1] - x[1] * y[0]);
-    };
-    const Vector3d x = a.col(0), y = a.col(1), z = a.col(2);
-    Eigen::Matrix3d result;
-    result.row(0) = cross(y, z);
-    result.row(1) = cross(z, x);
-    result.row(2) = cross(x, y);
-    return result / x.dot(cross(y, z));
-  }
-
   void sweep(int count, double part, int& sweeps) {
     VectorXd u = s_ * p_ + b_;
     for (int k = 0; k < count; ++k) {
@@ -527,7 +478,8 @@ class ConeSolver {
         } else {
           const Eigen::Matrix3d own = s_.block<3, 3>(r, r);
           const Vector3d without = u.segment<3>(r) - own * p_.segment<3>(r);
-          const Vector3d by = part * (local_cone(own, without, block.friction) - p_.segment<3>(r));
+          const Vector3d by =
+              part * (contact_alone(own, without, block.friction) - p_.segment<3>(r));
           if (by.isZero(0.0)) continue;
           p_.segment<3>(r) += by;
           u.noalias() += s_.middleCols<3>(r) * by;
