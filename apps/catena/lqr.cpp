@@ -315,6 +315,7 @@ std::string human(const Task& task, const std::optional<RegulatedResult>& open,
 std::unique_ptr<Recorder> recorder_for(const LqrOptions& options, const Task& task,
                                        const RegulatedSettings& settings) {
   if (options.out.empty()) return std::make_unique<MemoryRecorder>();
+  check_named(options.out);
   if (options.out.ends_with(".csv")) return std::make_unique<CsvRecorder>(options.out);
   RunHeader header;
   header.kind = "regulation";

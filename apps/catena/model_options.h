@@ -24,8 +24,10 @@ class ModelOptions {
   Option add(Command& command, bool required = true);
 
   const std::string& file() const { return file_; }
-  // The parsed file. Throws UsageError if it does not exist.
+  // How the file is read. Throws UsageError if it does not exist.
   LoadSettings settings() const;
+  // The parsed file, parameters changed as asked.
+  Reading read() const;
 
   // Throws ModelError; warnings are part of the mechanism.
   Mechanism load(const NamedHinges& named = {}) const;
@@ -36,6 +38,7 @@ class ModelOptions {
   std::string file_;
   std::string base_;
   std::vector<double> gravity_;
+  std::vector<std::string> changes_;  // NAME=VALUE
   bool strict_ = false;
 };
 

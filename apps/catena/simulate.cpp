@@ -228,6 +228,7 @@ Json machine(const SimulationResult& r, const std::string& out) {
 
 std::unique_ptr<Recorder> recorder_for(const std::string& out, const SimulateOptions& options,
                                        const Mechanism& m, const SimulationSettings& settings) {
+  check_named(out);
   if (out.ends_with(".csv")) return std::make_unique<CsvRecorder>(out);
   RunHeader header;
   header.model_yaml = write_yaml(m.description());
