@@ -128,7 +128,12 @@ void read_named_vector(Values& values, const yaml::Node& node, const Mechanism& 
     if (slot.count == 0) continue;
     const Values::Within within(values, entry.key);
     std::vector<double> numbers;
-    if (!values.number_or_list(*entry.value, numbers)) continue;
+    if (positions && entry.value->is_map()) {  // xyz and rpy of a free or spherical hinge
+      numbers.assign(result.data() + slot.first, result.data() + slot.first + slot.count);
+      if (!values.pose_coordinates(*entry.value, numbers)) continue;
+    } else if (!values.number_or_list(*entry.value, numbers)) {
+      continue;
+    }
     if (static_cast<int>(numbers.size()) != slot.count) {
       values.error(entry.line, wrong_count(numbers.size(), slot.count));
       continue;

@@ -348,6 +348,29 @@ bool Values::pose(const Node& node, Transformd& result) {
   return true;
 }
 
+bool Values::pose_coordinates(const Node& node, std::span<double> q) {
+  constexpr std::size_t kSpherical = 4, kFree = 7;
+  if (q.size() != kSpherical && q.size() != kFree)
+    return mismatch(node, "a number or a list of numbers (xyz and rpy are for free joints)");
+  const int before = errors();
+  unknown_keys(node, keys_of(q.size() == kFree ? "pose" : "rotation"));
+  Rotationd rotation;
+  if (!orientation(node, rotation)) return false;
+  Vec3d place;
+  const Entry* xyz = q.size() == kFree ? node.find("xyz") : nullptr;
+  if (xyz != nullptr) {
+    const Within within(*this, "xyz");
+    vector(*xyz->value, place);
+  }
+  if (errors() > before) return false;
+  if (node.find("rpy") || node.find("quaternion") || node.find("rotation")) {
+    const Quaterniond turn = to_quaternion(rotation);
+    q[0] = turn.w, q[1] = turn.x, q[2] = turn.y, q[3] = turn.z;
+  }
+  if (xyz != nullptr) q[4] = place.x, q[5] = place.y, q[6] = place.z;
+  return true;
+}
+
 void Values::unknown_keys(const Node& node, std::span<const std::string> known,
                           std::initializer_list<const char*> expected) {
   const bool whole = std::all_of(expected.begin(), expected.end(),
