@@ -168,7 +168,7 @@ void report(const BatchOptions& options, const BatchWorkspace& w, Eigen::Index s
 }
 
 void batch(const BatchOptions& options) {
-  const CsvTable states = read_csv(options.states, CsvNumbers::finite);
+  const CsvTable states = read_csv(options.states);
   const Mechanism m = options.model.load({.signals = states.names});
   print_warnings(m);
   const Input in = read_input(m, states);

@@ -147,7 +147,7 @@ void linearize_command(const LinearizeOptions& options) {
     return;
   }
   StateInput in = options.at.empty() ? default_input(m) : read_state_file(options.at, m);
-  close_loops(m, in);
+  close_loops_and_say(m, in);
   if (settings.motion_driven.empty()) settings.motion_driven = in.motion_driven;
   const LinearModel model =
       linearize(m, {in.state, in.effort, in.acceleration, in.external}, settings);

@@ -102,6 +102,11 @@ void print_warnings(const Mechanism& mechanism) {
     std::fprintf(stderr, "%s\n", warning.text().c_str());
 }
 
+void close_loops_and_say(const Mechanism& mechanism, StateInput& input) {
+  if (const std::string moved = close_loops(mechanism, input); !moved.empty())
+    std::fprintf(stderr, "warning: %s\n", moved.c_str());
+}
+
 void print_loop_warnings(const Mechanism& mechanism, const Eigen::VectorXd& q) {
   constexpr int kMostFreedoms = 300;  // it takes a while
   if (mechanism.loops().empty() || mechanism.freedoms() > kMostFreedoms) return;

@@ -7,6 +7,7 @@
 
 #include "apps/catena/commands.h"
 #include "catena/io/load.h"
+#include "catena/simulation/state_file.h"
 
 namespace catena::app {
 
@@ -44,6 +45,8 @@ class ModelOptions {
 
 // Warnings of a mechanism on stderr.
 void print_warnings(const Mechanism& mechanism);
+// Closes the loops; a warning on stderr if given values had to move.
+void close_loops_and_say(const Mechanism& mechanism, StateInput& input);
 // Warnings about loops that cannot move, or move less than probably intended, near a closed q.
 void print_loop_warnings(const Mechanism& mechanism, const Eigen::VectorXd& q);
 

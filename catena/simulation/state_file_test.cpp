@@ -111,5 +111,16 @@ TEST_F(StateFile, EveryMistakeHasItsLine) {
   EXPECT_THROW(read_state_file(folder_.path() + "/none.yaml", pendulum_), ModelError);
 }
 
+TEST_F(StateFile, SaysWhichGivenValuesHadToMove) {
+  const Mechanism four_bar = load(std::string(CATENA_SOURCE_DIR) + "/models/four_bar.yaml");
+  StateInput torn = read_state_file(folder_.write("torn.yaml", "q: {A: 1.0, D: 0.3}\n"), four_bar);
+  const std::string moved = close_loops(four_bar, torn);
+  EXPECT_THAT(moved, HasSubstr("A from 1 to "));
+  EXPECT_THAT(moved, HasSubstr("D from 0.3 to "));
+  StateInput good = read_state_file(folder_.write("good.yaml", "q: {A: 1.0}\n"), four_bar);
+  EXPECT_EQ(close_loops(four_bar, good), "");
+  EXPECT_EQ(good.state.q[four_bar.position_index("A")], 1.0);
+}
+
 }  // namespace
 }  // namespace catena

@@ -32,6 +32,9 @@ expect(1 OUT "" ERR "body.couplr.mass'; did you mean 'body.coupler.mass'"
 expect(1 OUT "1 error" ERR "four_bar.yaml:16: error: body 'coupler': mass -1 must not be negative"
        RUN check ${models}/four_bar.yaml --set body.coupler.mass=-1)
 expect(2 OUT "" ERR "--output -: .* give a file" RUN simulate ${models}/pendulum.yaml -d 1 -o -)
+file(WRITE ${WORK}/torn.yaml "q: {A: 1.0, D: 0.3}\n")
+expect(0 OUT "acceleration" ERR "warning: the given state does not close the loops; moved: A from 1 to .* and D from 0.3 to"
+       RUN dynamics ${models}/four_bar.yaml --state ${WORK}/torn.yaml)
 expect(2 OUT "" ERR "--what" RUN dynamics ${models}/pendulum.yaml --what everything)
 expect(2 OUT "" ERR "must end in .yaml" RUN convert ${models}/pendulum.yaml out.urdf)
 
