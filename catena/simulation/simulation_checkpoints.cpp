@@ -147,9 +147,15 @@ void Simulation::load(const RunCheckpoint& from) {
   at += flexible_.saved();
   equations_.sampled().restore({s.data() + at, equations_.sampled().saved()});
   at += equations_.sampled().saved();
-  if (s[at] != 0.0)
-    earlier_quality_ = TimeStepping::Quality{
+  // Continued where it is summed, so that a resumed run has the same bits.
+  if (s[at] != 0.0) {
+    const TimeStepping::Quality quality{
         .residual = s[at + 1], .penetration = s[at + 2], .creep = s[at + 3], .restored = s[at + 4]};
+    if (stepping_ != nullptr)
+      stepping_->set_quality(quality);
+    else
+      earlier_quality_ = quality;
+  }
   at += kSavedQuality;
   const bool in_stretch = s[at++] != 0.0;
   for (double* value : {&stretch_start_, &stretch_end_, &stretch_time_}) *value = s[at++];

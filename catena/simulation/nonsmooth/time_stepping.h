@@ -104,7 +104,8 @@ class TimeStepping final : public Integrator {
   void solve_items();
   void put_rows();
   void book(double h);
-  void book_or_shorten(double& part, bool may_shorten);
+  bool book_or_shorten(double& part, bool may_shorten);
+  void halve(double& part);
   void accept(double h);
   void take_servo(const Item& item, double h, double u_mean);
   bool restores_energy() const;
@@ -120,7 +121,7 @@ class TimeStepping final : public Integrator {
   Passage first_passage(double h);
   void strike();
   bool collide(double least, bool bounces, bool may_refuse);
-  void correct();
+  bool correct();
   double contact_gap(int contact);
   double stop_gap(const StopsAndFriction::Stop& stop, int side, const State& state) const;
   void note_cost();
@@ -186,7 +187,9 @@ class TimeStepping final : public Integrator {
   Quality quality_;
   std::vector<RunEvent> log_;
   double calm_since_ = 0.0;
-  int divisions_ = 0;
+  int divisions_ = 0, shape_divisions_ = 0;
+  // Of shapes, more than at the beginning of the step (m): here, and at the end of the part.
+  double overlap_ = 0.0, overlap_at_end_ = 0.0;
   std::int64_t noted_ = 0;
   bool cost_told_ = false;
 };
