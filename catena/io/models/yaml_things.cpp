@@ -435,12 +435,19 @@ void read_flexible(Values& values, const Node& node, FlexibleWords& words) {
     std::size_t index = 0;
     if (values.choice(value, kModels, index)) beam.model = *flexible_model_from(kModels[index]);
   });
+  with(values, node, "completion", [&](const Node& value) {
+    static const std::vector<std::string> kChoices{"automatic", "always", "never"};
+    std::size_t index = 0;
+    if (values.choice(value, kChoices, index))
+      beam.completion = *inertia_completion_from(kChoices[index]);
+  });
   coordinates(values, node, "initial_position", words.initial_position);
   coordinates(values, node, "initial_velocity", words.initial_velocity);
   if (!words.matrices) return;
   words.matrices->modes = beam.modes;
   words.matrices->modal_damping = beam.damping;
   words.matrices->model = beam.model;
+  words.matrices->completion = beam.completion;
 }
 
 void read_body(Values& values, const Node& node, BodySettings& body) {

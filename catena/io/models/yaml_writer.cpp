@@ -202,7 +202,8 @@ std::string flow(const ModalDamping& d) {
 }
 
 // Modes, damping and model: the same of all flexible bodies.
-std::string modal_words(const ModeChoice& modes, const ModalDamping& d, FlexibleModel model) {
+std::string modal_words(const ModeChoice& modes, const ModalDamping& d, FlexibleModel model,
+                        InertiaCompletion completion) {
   std::string text;
   const auto line = [&](const char* key, const std::string& value) {
     text += "      " + std::string(key) + ": " + value + "\n";
@@ -214,6 +215,8 @@ std::string modal_words(const ModeChoice& modes, const ModalDamping& d, Flexible
       !same(d.rayleigh_stiffness, 0.0))
     line("damping", flow(d));
   line("model", std::string(to_string(model)));
+  if (completion != InertiaCompletion::automatic)
+    line("completion", std::string(to_string(completion)));
   return text;
 }
 
@@ -242,13 +245,13 @@ std::string beam_words(const BeamSettings& b) {
     }
     line("attachments", "{" + all + "}");
   }
-  return text + modal_words(b.modes, b.damping, b.model);
+  return text + modal_words(b.modes, b.damping, b.model, b.completion);
 }
 
 std::string words_of(const Body& body) {
   const MatricesBodySettings* m = matrices_of(body.flexible);
   if (m == nullptr) return beam_words(*body.flexible->beam);
-  return yaml::write_matrices(*m) + modal_words(m->modes, m->modal_damping, m->model);
+  return yaml::write_matrices(*m) + modal_words(m->modes, m->modal_damping, m->model, m->completion);
 }
 
 class Writer {
