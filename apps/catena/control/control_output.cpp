@@ -11,6 +11,7 @@
 #include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/components/controller_file.h"
+#include "catena/control/nonlinear/nonlinear_loop.h"
 #include "catena/linear/algebra.h"
 #include "catena/linear/analysis.h"
 
@@ -262,7 +263,8 @@ void finish_design(const ControlOptions& options, const Plant& plant, const Desi
                           .plant = &plant,
                           .controller = &k,
                           .text = design.text + certificate_text(design.certificate),
-                          .weights = design.weights});
+                          .weights = design.weights,
+                          .running = design.running});
   if (options.json) {
     Json json = design.json;
     json["controller"] = system_json(k);
