@@ -20,6 +20,7 @@
 #include "catena/linear/analysis.h"
 #include "catena/linear/discretize.h"
 #include "catena/linear/files/structure_file.h"
+#include "catena/simulation/recording/outputs.h"
 
 namespace catena::app {
 namespace {
@@ -84,11 +85,7 @@ void fill_units(const Mechanism& m, StateSpace& s) {
         name.starts_with("force."))
       return true;
     const Eigen::Index f = freedom_of(m, freedom);
-    if (f < 0) return false;
-    for (std::size_t h = 0; h < m.hinges().size(); ++h)
-      if (freedom == m.hinges()[h].name || freedom.starts_with(m.hinges()[h].name + "."))
-        return m.description().hinges[h].type == HingeType::prismatic;
-    return false;
+    return f >= 0 && velocity_unit(m, static_cast<int>(f)) == "m/s";
   };
   const auto unit = [&](const std::string& name, bool input) -> std::string {
     const std::string base = is_length(name) ? "m" : "rad";
