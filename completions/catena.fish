@@ -262,7 +262,7 @@ complete -c catena -n '__fish_seen_subcommand_from control' -l prewarp -r -d 'tu
 complete -c catena -n '__fish_seen_subcommand_from control' -l continuous -d 'From sampled to continuous'
 complete -c catena -n '__fish_seen_subcommand_from control' -l motion -r -d 'How far the steps move the outputs, rad or m'
 complete -c catena -n '__fish_seen_subcommand_from control' -l skip-margins -d 'Only poles, norms and responses'
-complete -c catena -n '__fish_seen_subcommand_from control' -l along -r -d 'Also: poles of the loop at the states of this run'
+complete -c catena -n '__fish_seen_subcommand_from control' -l along -r -d 'Also: poles, norm and disk margin of the loop at the states of this run'
 complete -c catena -n '__fish_seen_subcommand_from control' -l start -r -d 'Also: a run from this state (YAML) with limits and delay of the controller file'
 complete -c catena -n '__fish_seen_subcommand_from verify' -s h -l help -d 'Print this help message and exit'
 complete -c catena -n '__fish_seen_subcommand_from verify' -l all -d 'Run the slow cases too'

@@ -65,8 +65,6 @@ Reading ModelOptions::read() const {
   std::vector<std::string> names;
   std::vector<double> values;
   for (const auto& [text, value] : numbers_by_name(changes_, "", "--set")) {
-    if (!std::isfinite(value))
-      throw UsageError("error: --set " + text + " needs a finite number, not " + number(value));
     names.push_back(ParameterSet::full_name(given, text));
     values.push_back(value);
   }

@@ -9,6 +9,7 @@
 
 #include "apps/catena/closed_state.h"
 #include "apps/catena/linear_output.h"
+#include "apps/catena/output.h"
 #include "catena/base/dense.h"
 #include "catena/base/index.h"
 #include "catena/base/text.h"
@@ -16,8 +17,10 @@
 #include "catena/io/models/yaml_tree.h"
 #include "catena/io/text_file.h"
 #include "catena/linear/algebra.h"
+#include "catena/linear/analysis.h"
 #include "catena/linear/discretize.h"
 #include "catena/linear/files/structure_file.h"
+#include "catena/simulation/recording/outputs.h"
 
 namespace catena::app {
 namespace {
@@ -82,11 +85,7 @@ void fill_units(const Mechanism& m, StateSpace& s) {
         name.starts_with("force."))
       return true;
     const Eigen::Index f = freedom_of(m, freedom);
-    if (f < 0) return false;
-    for (std::size_t h = 0; h < m.hinges().size(); ++h)
-      if (freedom == m.hinges()[h].name || freedom.starts_with(m.hinges()[h].name + "."))
-        return m.description().hinges[h].type == HingeType::prismatic;
-    return false;
+    return f >= 0 && velocity_unit(m, static_cast<int>(f)) == "m/s";
   };
   const auto unit = [&](const std::string& name, bool input) -> std::string {
     const std::string base = is_length(name) ? "m" : "rad";
@@ -152,7 +151,14 @@ Plant PlantOptions::from_mechanism(const StateSpace* controller, PointNeeded poi
     const StateInput& in = origin.at;
     return linearize(m, {in.state, in.effort, in.acceleration, in.external}, settings);
   };
-  origin.model = model_at();
+  try {
+    origin.model = model_at();
+  } catch (const NameError& e) {
+    if (controller == nullptr || (!inputs_.empty() && !outputs_.empty())) throw;
+    throw NameError("the controller does not fit " + file() + ": " + e.what() + " (it reads " +
+                    listed(controller->inputs) + " and acts at " + listed(controller->outputs) +
+                    ")");
+  }
   if (origin.model.residual > kRest && origin.model.speed <= kRest &&
       hold_by_inputs(m, origin.model, origin.at))
     origin.model = model_at();
@@ -208,39 +214,9 @@ std::optional<LinearControllerSettings> load_controller_file(const std::string& 
   return load_controller(path);
 }
 
-StateSpace fitted(const StateSpace& plant, const StateSpace& controller) {
-  const auto plain = [](const std::string& name) {
-    for (const char* front : {"effort.", "q."})
-      if (name.starts_with(front)) return name.substr(std::string(front).size());
-    return name;
-  };
-  const auto order = [&](const std::vector<std::string>& wanted,
-                         const std::vector<std::string>& have, const char* what) {
-    if (wanted.size() != have.size())
-      throw Error(
-          fmt::format("the controller has {} {}, the plant {}; name the plant's by --inputs "
-                      "and --outputs",
-                      have.size(), what, wanted.size()));
-    std::vector<std::string> names;
-    for (const std::string& name : wanted) {
-      const auto found = std::find_if(have.begin(), have.end(), [&](const std::string& other) {
-        return plain(other) == plain(name);
-      });
-      if (found == have.end())
-        throw NameError(
-            fmt::format("the controller's {} are {}; '{}' of the plant is not among "
-                        "them{}",
-                        what, listed(have), name, did_you_mean(name, have)));
-      names.push_back(*found);
-    }
-    return names;
-  };
-  return select(controller, order(plant.inputs, controller.outputs, "outputs"),
-                order(plant.outputs, controller.inputs, "inputs"));
-}
-
-void sample_plant(Plant& plant, double period) {
-  if (period == 0.0) return;
+void sample_plant(Plant& plant, const std::optional<double>& given) {
+  if (!given) return;
+  const double period = *given;
   if (!(period > 0.0) || !std::isfinite(period))
     throw UsageError("catena control: error: --period is " + number(period) +
                      " s; it must be positive");
@@ -249,6 +225,15 @@ void sample_plant(Plant& plant, double period) {
     throw UsageError("catena control: error: the plant is sampled at " + number(plant.system.dt) +
                      " s already; leave --period out, or give the continuous plant");
   }
+  // Poles of the samples are 1 + period λ; a part of 1e-9 leaves six digits of λ.
+  constexpr double kShort = 1e-9;
+  const Eigen::VectorXcd all = poles(plant.system);
+  const double fastest = all.size() > 0 ? all.cwiseAbs().maxCoeff() : 0.0;
+  if (fastest > 0.0 && period * fastest < kShort)
+    throw UsageError("catena control: error: --period is " + number(period) +
+                     " s; beside the fastest pole of " + pretty(fastest) +
+                     " rad/s the samples would have no digits; give at least " +
+                     short_number(kShort / fastest) + " s, usually 0.01 to 0.1 of its inverse");
   const std::optional<SystemPoint> point = plant.system.point;
   plant.system = c2d(plant.system, period);
   plant.system.point = point;

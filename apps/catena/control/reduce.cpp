@@ -11,6 +11,7 @@
 #include "apps/catena/control/control_report.h"
 #include "catena/base/text.h"
 #include "catena/components/controller_file.h"
+#include "catena/control/nonlinear/nonlinear_loop.h"
 #include "catena/control/reduction.h"
 #include "catena/control/sparse/structure_reduction.h"
 #include "catena/linear/discretize.h"

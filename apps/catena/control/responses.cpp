@@ -14,6 +14,7 @@
 #include "apps/catena/linear_output.h"
 #include "catena/base/index.h"
 #include "catena/base/text.h"
+#include "catena/control/nonlinear/nonlinear_loop.h"
 #include "catena/io/runs/csv.h"
 #include "catena/linear/algebra.h"
 #include "catena/linear/discretize.h"

@@ -149,6 +149,14 @@ StructureReduction reduce(const SecondOrder& structure,
   r.certificate.add("modes counted by Sylvester's law", true, p.modes.counted,
                     static_cast<double>(p.modes.frequency.size()));
   if (settings.samples > 0) sample_error(p, settings, r);
+  if (settings.samples > 0 && !(r.error.between <= settings.tolerance))
+    r.certificate.remarks.push_back(
+        settings.method == StructureMethod::modal
+            ? "the relative error is above the tolerance: give more states, or a band that ends "
+              "lower"
+            : "the relative error is above the tolerance: this method makes the absolute error "
+              "small "
+              "over all frequencies; for a relative one in a band use the method modal");
   return r;
 }
 

@@ -95,6 +95,30 @@ TEST(StructureReduction, InterpolationIsNearlyBestInH2) {
   EXPECT_LT(mine, 0.1 * h2norm(full));
 }
 
+// So few freedoms that all modes are known: nothing is left to correct, and all states are the
+// structure itself.
+TEST(StructureReduction, SmallStructuresKeepTheirModes) {
+  SecondOrder chain;
+  const int n = 6;
+  MatrixXd k = 2.0 * MatrixXd::Identity(n, n);
+  for (int i = 0; i + 1 < n; ++i) k(i, i + 1) = k(i + 1, i) = -1.0;
+  k(n - 1, n - 1) = 1.0;
+  chain.M = MatrixXd(MatrixXd::Identity(n, n)).sparseView();
+  chain.K = k.sparseView();
+  chain.D = MatrixXd(0.01 * k).sparseView();
+  chain.B = MatrixXd::Zero(n, 1);
+  chain.B(n - 1, 0) = 1.0;
+  chain.Cq = chain.B.transpose();
+  for (const int order : {4, 10, 12}) {
+    const StructureReduction r = reduce(chain, {.order = order, .tolerance = 0.3});
+    EXPECT_EQ(r.system.order(), order);
+    EXPECT_TRUE(is_stable(r.system));
+    if (order == 2 * n) {
+      EXPECT_LT(fresh_error(chain, r, 20), 1e-10);
+    }
+  }
+}
+
 TEST(StructureReduction, RigidModesAreKept) {
   const SecondOrder boom = lattice_boom({.bays = 25, .side = 2, .free = true});
   for (const StructureMethod method :
