@@ -29,8 +29,8 @@ std::pair<std::string, std::string> split_assignment(const std::string& text,
 
 double constant(const std::string& text, const std::string& command, const std::string& option) {
   const auto refuse = [&](const std::string& why) {
-    throw UsageError(program(command) + ": error: " + option + ": '" + text +
-                     "' is not a number" + why);
+    throw UsageError(program(command) + ": error: " + option + ": '" + text + "' is not a number" +
+                     why);
   };
   try {
     const Expression expression(text);

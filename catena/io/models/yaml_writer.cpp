@@ -251,7 +251,8 @@ std::string beam_words(const BeamSettings& b) {
 std::string words_of(const Body& body) {
   const MatricesBodySettings* m = matrices_of(body.flexible);
   if (m == nullptr) return beam_words(*body.flexible->beam);
-  return yaml::write_matrices(*m) + modal_words(m->modes, m->modal_damping, m->model, m->completion);
+  return yaml::write_matrices(*m) +
+         modal_words(m->modes, m->modal_damping, m->model, m->completion);
 }
 
 class Writer {
