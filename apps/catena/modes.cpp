@@ -80,6 +80,7 @@ void modes_command(const ModesOptions& options) {
   }
   StateInput in = options.at.empty() ? default_input(m) : read_state_file(options.at, m);
   close_loops_and_say(m, in);
+  print_friction_warning(m, in.state);
   LinearizeSettings settings;
   if (!options.independent.empty()) settings.independent = mask_of(m, options.independent);
   const LinearModel model =

@@ -35,6 +35,15 @@ expect(2 OUT "" ERR "--output -: .* give a file" RUN simulate ${models}/pendulum
 file(WRITE ${WORK}/torn.yaml "q: {A: 1.0, D: 0.3}\n")
 expect(0 OUT "acceleration" ERR "warning: the given state does not close the loops; moved: A from 1 to .* and D from 0.3 to"
        RUN dynamics ${models}/four_bar.yaml --state ${WORK}/torn.yaml)
+file(WRITE ${WORK}/dry.yaml "catena: 1
+bodies: {a: {mass: 1, inertia: [1, 1, 1]}}
+hinges: {h: {type: revolute, parent: world, child: a, axis: z, friction: 0.5, stiffness: 4}}
+")
+foreach(command modes linearize equilibrium)
+  expect(0 OUT "." ERR "dry friction of h counts as viscous here, up to 500 .*--set hinge.h.friction=0"
+         RUN ${command} ${WORK}/dry.yaml)
+endforeach()
+expect(0 OUT "± 2i" RUN modes ${WORK}/dry.yaml --set hinge.h.friction=0)
 expect(2 OUT "" ERR "--what" RUN dynamics ${models}/pendulum.yaml --what everything)
 expect(2 OUT "" ERR "must end in .yaml" RUN convert ${models}/pendulum.yaml out.urdf)
 
