@@ -138,9 +138,8 @@ void FlexibleWatch::look(double time, const State& state, std::vector<RunEvent>&
     tell(told.pivot, pivot < kLeastPivot,
          "the inertia of flexible body '" + place.name + "' has nearly lost a direction (pivot " +
              short_number(pivot, 2) +
-             " of that at rest): it is deformed beyond the domain of its model; divide the body "
-             "into "
-             "several in a row, or take fewer modes");
+             " of that at rest): it is deformed beyond the domain of its model; set 'completion: "
+             "always', divide the body into several in a row, or take fewer modes");
   }
 }
 
