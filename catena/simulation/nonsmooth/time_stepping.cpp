@@ -444,6 +444,17 @@ void TimeStepping::advance(double limit) {
     if (next - t_ > kSameInstant * std::max(1.0, std::abs(next))) strike();
   }
   t_ = next;
+  close_step();
+  if (whole) {
+    ++count_;
+  } else {
+    start_ = t_;
+    count_ = 0;
+  }
+}
+
+// Overlaps are pushed apart, and what touches is struck: the state to go on from.
+void TimeStepping::close_step() {
   const auto before = touches_;
   if (shapes_) {
     update_shapes();
@@ -460,12 +471,6 @@ void TimeStepping::advance(double limit) {
   equations_.set_state(state_, y_);
   equations_.at(t_, y_, middle_);
   state_ = middle_.state;
-  if (whole) {
-    ++count_;
-  } else {
-    start_ = t_;
-    count_ = 0;
-  }
 }
 
 // Straight: inside a step velocities may have jumped.

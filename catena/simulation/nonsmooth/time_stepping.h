@@ -107,6 +107,7 @@ class TimeStepping final : public Integrator {
   bool book_or_shorten(double& part, bool may_shorten);
   void halve(double& part);
   void accept(double h);
+  void close_step();
   void take_servo(const Item& item, double h, double u_mean);
   bool restores_energy() const;
   void restore_energy();
