@@ -94,7 +94,7 @@ _catena() {
       options='-h --help --base --gravity --set --strict --at --duration --actuators --q --final --r --interval --disturb --seed --limit --limit-efforts -o --output --gains --json' ;;
     control)
       if [[ $COMP_CWORD -eq 2 ]]; then
-        mapfile -t COMPREPLY < <(compgen -W 'info bode nyquist sigma step margins place lqr lqg ltr h2 hinf mixsyn ncf reduce discretize verify --help' -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W 'info bode nyquist sigma step margins place lqr lqg ltr h2 hinf mixsyn ncf reduce discretize verify robust --help' -- "$word")
         return
       fi
       case "$before" in
@@ -103,7 +103,7 @@ _catena() {
         --side) mapfile -t COMPREPLY < <(compgen -W 'input output' -- "$word"); return ;;
         --method) mapfile -t COMPREPLY < <(compgen -W 'balanced stochastic hankel modal interpolation' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --set --strict --at --inputs --outputs --independent --json -o --output --report --controller --of --from --to --duration --poles --output-feedback --q --r --period --w --v --recovery --side --measurements --controls --gamma --tolerance --w1 --w2 --w3 --maximize --suboptimality --order --method --match-dc --plant --prewarp --continuous --motion --skip-margins --along --start' ;;
+      options='-h --help --base --gravity --set --strict --at --inputs --outputs --independent --json -o --output --report --controller --of --from --to --duration --poles --output-feedback --q --r --period --w --v --recovery --side --measurements --controls --gamma --tolerance --w1 --w2 --w3 --maximize --suboptimality --order --method --match-dc --plant --prewarp --continuous --motion --skip-margins --along --start --uncertain --uncertain-file --gain --gain-limit --verify --samples' ;;
     verify)
       options='-h --help --all --json --filter' ;;
     report)

@@ -395,6 +395,10 @@ class Ascent {
     }
     const Matrix loop =
         Matrix::Identity(m_.rows(), m_.rows()) - product(m_, s_.matrix(result.worst));
+    if (!loop.allFinite()) {  // a perturbation beyond all bounds
+      result.worst.clear();
+      return result;
+    }
     const Eigen::VectorXd sigma = lapack::singular_values(loop);
     result.singularity = sigma.minCoeff() / std::max(1.0, sigma.maxCoeff());
     if (result.singularity > kSingular) {

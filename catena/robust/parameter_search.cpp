@@ -8,6 +8,7 @@
 
 #include "catena/base/index.h"
 #include "catena/linear/lapack/lapack.h"
+#include "catena/robust/uncertain_system.h"
 
 namespace catena {
 namespace {
@@ -21,6 +22,22 @@ constexpr int kCrossingBisections = 60;
 class ParameterSearch {
  public:
   ParameterSearch(const StateSpace& m, const BlockStructure& s) : m_(m), s_(s) {}
+
+  Destabilizing sampled(double size) const {
+    constexpr int kMostCorners = 8, kInside = 150;  // corners of the first ones
+    const auto count = std::count_if(s_.blocks().begin(), s_.blocks().end(),
+                                     [](const Block& b) { return b.kind == BlockKind::real; });
+    const int corners = 1 << std::min<int>(static_cast<int>(count), kMostCorners);
+    Destabilizing best;
+    for (int n = 0; n < corners + kInside; ++n) {
+      const Eigen::VectorXd x = point(n, corners);
+      const double reach = best.size > 0.0 ? best.size : size;
+      if (abscissa(reach * x) < 0.0) continue;
+      const double least = crossing(x, reach);
+      if (least > 0.0) record(least, x, mode(least * x, {}, true).value, best);
+    }
+    return best;
+  }
 
   Destabilizing run() {
     Destabilizing best;
@@ -126,6 +143,33 @@ class ParameterSearch {
     return high;
   }
 
+  void record(double size, const Eigen::VectorXd& direction, std::complex<double> value,
+              Destabilizing& best) const {
+    best.size = size;
+    best.frequency = std::abs(value.imag());
+    best.values.assign(to_size(s_.size()), BlockValue{});
+    for (int k = 0; k < s_.size(); ++k) {
+      best.values[to_size(k)].scalar = size * direction[k];
+      if (s_[k].kind == BlockKind::full)
+        best.values[to_size(k)].matrix = Eigen::MatrixXcd::Zero(s_[k].rows, s_[k].columns);
+    }
+  }
+
+  // A point of the box, by the counter `n`: first the corners, then points inside.
+  Eigen::VectorXd point(int n, int corners) const {
+    Eigen::VectorXd x = Eigen::VectorXd::Zero(s_.size());
+    if (n >= corners) {
+      const std::vector<BlockValue> random = sample(s_, static_cast<std::uint64_t>(n));
+      for (int k = 0; k < s_.size(); ++k)
+        if (s_[k].kind == BlockKind::real) x[k] = random[to_size(k)].scalar.real();
+      return x;
+    }
+    int bit = 0;
+    for (int k = 0; k < s_.size(); ++k)
+      if (s_[k].kind == BlockKind::real) x[k] = ((n >> bit++) & 1) != 0 ? 1.0 : -1.0;
+    return x;
+  }
+
   void follow(std::complex<double> pole, Destabilizing& best) const {
     Mode at = mode(Eigen::VectorXd::Zero(s_.size()), pole, false);
     Eigen::VectorXd direction = corner(at.slope);
@@ -133,16 +177,7 @@ class ParameterSearch {
       const double size = crossing(direction, best.size > 0.0 ? best.size : kLargest);
       if (size == 0.0) return;
       const Mode there = mode(size * direction, {}, true);
-      if (best.size == 0.0 || size < best.size) {
-        best.size = size;
-        best.frequency = std::abs(there.value.imag());
-        best.values.assign(to_size(s_.size()), BlockValue{});
-        for (int k = 0; k < s_.size(); ++k) {
-          best.values[to_size(k)].scalar = size * direction[k];
-          if (s_[k].kind == BlockKind::full)
-            best.values[to_size(k)].matrix = Eigen::MatrixXcd::Zero(s_[k].rows, s_[k].columns);
-        }
-      }
+      if (best.size == 0.0 || size < best.size) record(size, direction, there.value, best);
       const Eigen::VectorXd next = corner(there.slope);
       if (next == direction) return;
       direction = next;
@@ -157,6 +192,11 @@ class ParameterSearch {
 
 Destabilizing destabilizing_parameters(const StateSpace& m, const BlockStructure& structure) {
   return ParameterSearch(m, structure).run();
+}
+
+Destabilizing destabilizing_samples(const StateSpace& m, const BlockStructure& structure,
+                                    double size) {
+  return ParameterSearch(m, structure).sampled(size);
 }
 
 }  // namespace catena

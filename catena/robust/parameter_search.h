@@ -22,5 +22,9 @@ struct Destabilizing {
 };
 // A stable continuous system from p to q. Only real blocks are used.
 Destabilizing destabilizing_parameters(const StateSpace& m, const BlockStructure& structure);
+// The smallest destabilizing size along directions through corners and random points of the box of
+// this size, among those that are not stable at it: an attempt to refute a margin.
+Destabilizing destabilizing_samples(const StateSpace& m, const BlockStructure& structure,
+                                    double size);
 
 }  // namespace catena

@@ -33,6 +33,8 @@ constexpr int kCandidates = 6;       // samples from which that search starts
 constexpr int kGainBisections = 40;  // of the worst-case gain
 constexpr int kCornerSweeps = 4;
 constexpr double kBeyondPoles = 10.0;
+constexpr double kMostG = 1e4;        // |G| beside |D| |M|
+constexpr double kLeastLevel = 1e-5;  // of |M|: lower levels make Hamiltonians without digits
 
 StateSpace continuous(const StateSpace& system) {
   if (system.is_continuous()) return explicit_form(system);
@@ -55,11 +57,30 @@ void require_stable(const StateSpace& m) {
           number(pole.real()), pole.imag() < 0.0 ? "-" : "+", number(std::abs(pole.imag()))));
 }
 
+// With real blocks alone μ may be positive at a single frequency, where Im M passes zero, and zero
+// on both sides; scalings with G far above D prove the sides, and their bands meet in that point
+// without covering it. With G bounded beside D the bands end before it, and the gap is sampled.
+void keep_from_touching(const Eigen::MatrixXcd& m, const BlockStructure& structure,
+                        MuBounds& bounds) {
+  MuScaling& s = bounds.scaling;
+  const double most = kMostG * m.norm() * s.d_rows.norm(), g = s.g.norm();
+  if (s.g.size() == 0 || !(g > most)) return;
+  s.g *= most / g;
+  bounds.upper = std::max(bounds.upper, mu_level(m, structure, s));
+}
+
 // Lays bands over the axis until none is left.
 class Cover {
  public:
-  Cover(const StateSpace& m, const BlockStructure& structure, const RobustSettings& settings)
-      : structure_(structure), settings_(settings), cover_(m, structure) {}
+  // `known`: a lower bound, below which no level needs to be tried.
+  Cover(const StateSpace& m, const BlockStructure& structure, const RobustSettings& settings,
+        double known = 0.0)
+      : structure_(structure), settings_(settings), cover_(m, structure), largest_(known) {
+    double size = 0.0;
+    for (const double omega : first_frequencies())
+      size = std::max(size, cover_.response(omega).norm());
+    floor_ = std::max(kNoUncertainty, kLeastLevel * size);
+  }
 
   // `stop_above`: ends as soon as a sample exceeds this level (its answer is then only that).
   MuPeak run(double stop_above = kUnbounded) {
@@ -95,12 +116,14 @@ class Cover {
       if (band.low <= omega && omega <= band.high && omega != 0.0 && !std::isinf(omega)) return;
     MuSettings at = settings_.mu;
     at.lower = false;
-    const MuBounds bounds = mu(cover_.response(omega), structure_, at);
+    const Eigen::MatrixXcd m = cover_.response(omega);
+    MuBounds bounds = mu(m, structure_, at);
+    keep_from_touching(m, structure_, bounds);
     if (bounds.upper > largest_) {
       largest_ = bounds.upper;
       largest_at_ = omega;
     }
-    level_ = std::max(level_, std::max((1.0 + settings_.tolerance) * largest_, kNoUncertainty));
+    level_ = std::max(level_, std::max((1.0 + settings_.tolerance) * largest_, floor_));
     const FrequencyCover::Crossings x =
         cover_.crossings(bounds.scaling, level_, kSlackPart * settings_.tolerance);
     MuBand band{0.0, kUnbounded, omega, level_, bounds.upper};
@@ -156,7 +179,7 @@ class Cover {
   const RobustSettings& settings_;
   FrequencyCover cover_;
   std::vector<MuBand> bands_;
-  double largest_ = 0.0, level_ = 0.0, largest_at_ = 0.0;
+  double largest_ = 0.0, level_ = 0.0, largest_at_ = 0.0, floor_ = 0.0;
 };
 
 // The largest lower bound: at the samples with the largest upper ones, then around the best.
@@ -272,6 +295,20 @@ void reach(const UncertainSystem& system, std::vector<BlockValue> values, double
   }
 }
 
+MuPeak peak_above(const StateSpace& m, const BlockStructure& structure,
+                  const RobustSettings& settings, double known) {
+  const StateSpace c = continuous(m);
+  require_stable(c);
+  Cover cover(c, structure, settings, known);
+  MuPeak peak = cover.run();
+  raise_lower(cover.cover(), structure, settings, peak);
+  peak.frequency = own_frequency(m, peak.frequency);
+  peak.upper_frequency = own_frequency(m, peak.upper_frequency);
+  for (MuBand& band : peak.bands)
+    for (double* omega : {&band.low, &band.high, &band.omega}) *omega = own_frequency(m, *omega);
+  return peak;
+}
+
 }  // namespace
 
 std::map<std::string, double> parameter_values(const UncertainSystem& system,
@@ -285,31 +322,39 @@ std::map<std::string, double> parameter_values(const UncertainSystem& system,
 
 MuPeak mu_peak(const StateSpace& m, const BlockStructure& structure,
                const RobustSettings& settings) {
-  const StateSpace c = continuous(m);
-  require_stable(c);
-  Cover cover(c, structure, settings);
-  MuPeak peak = cover.run();
-  raise_lower(cover.cover(), structure, settings, peak);
-  peak.frequency = own_frequency(m, peak.frequency);
-  peak.upper_frequency = own_frequency(m, peak.upper_frequency);
-  for (MuBand& band : peak.bands)
-    for (double* omega : {&band.low, &band.high, &band.omega}) *omega = own_frequency(m, *omega);
-  return peak;
+  return peak_above(m, structure, settings, 0.0);
 }
 
 RobustStability robstab(const UncertainSystem& system, const RobustSettings& settings) {
   system.validate();
   RobustStability result;
-  MuPeak peak = mu_peak(system.m11(), system.blocks, settings);
+  const StateSpace m = system.m11();
   // Parameters alone: an eigenvalue is followed to the axis, at whatever frequency that is.
-  if (system.blocks.has_real() && peak.upper > kNoUncertainty) {
-    const Destabilizing found = destabilizing_parameters(continuous(system.m11()), system.blocks);
-    if (found.size > 0.0 && 1.0 / found.size > peak.lower) {
-      peak.lower = 1.0 / found.size;
-      peak.worst = found.values;
-      peak.frequency = own_frequency(system.system, found.frequency);
-    }
+  Destabilizing found;
+  if (system.blocks.has_real()) {
+    require_stable(continuous(m));
+    found = destabilizing_parameters(continuous(m), system.blocks);
   }
+  double known = found.size > 0.0 ? 1.0 / found.size : 0.0;
+  MuPeak peak = peak_above(m, system.blocks, settings, known);
+  // Corners and random points inside the margin must not destabilize.
+  constexpr int kRefutations = 4;
+  constexpr double kInside = 0.999;
+  for (int i = 0; i < kRefutations && system.blocks.has_real() && peak.upper > kNoUncertainty;
+       ++i) {
+    const Destabilizing other =
+        destabilizing_samples(continuous(m), system.blocks, kInside / peak.upper);
+    if (!(other.size > 0.0)) break;
+    found = other;
+    known = 1.0 / other.size;
+    peak = peak_above(m, system.blocks, settings, known);
+  }
+  if (known > peak.lower) {
+    peak.lower = known;
+    peak.worst = found.values;
+    peak.frequency = own_frequency(system.system, found.frequency);
+  }
+  if (peak.upper_frequency == 0.0) peak.upper_frequency = peak.frequency;  // no sample was larger
   take(system, peak, result);
   return result;
 }

@@ -127,6 +127,18 @@ TEST(RobustStability, RealParametersByHurwitz) {
   }
 }
 
+// One real parameter: μ is positive at a single frequency, which no sample would hit.
+TEST(RobustStability, OneRealParameterAtASingleFrequency) {
+  const UncertainSystem both = integral_control(0.2, 1.0);
+  // 0.8 - 0.2 t = 2/5, and 5 - t = 2/0.8.
+  for (const auto& [block, margin] : {std::pair{0, 2.0}, {1, 2.5}}) {
+    const RobustStability r = robstab(with_blocks(both, {block}));
+    EXPECT_LE(r.margin_low, margin * (1.0 + 1e-9));
+    EXPECT_GE(r.margin_low, margin * 0.995);
+    EXPECT_NEAR(r.margin_high, margin, 1e-9);
+  }
+}
+
 // Proof from the other side: random parameters within the guaranteed margin leave the loop stable,
 // and the destabilizing ones take it to the axis.
 TEST(RobustStability, SamplesWithinTheMarginAreStable) {

@@ -12,6 +12,7 @@
 #include "catena/base/text.h"
 #include "catena/control/nonlinear/loop_runs.h"
 #include "catena/linear/discretize.h"
+#include "catena/linear/lapack/lapack.h"
 
 namespace catena {
 namespace {
@@ -70,7 +71,10 @@ ProvenCase measure(const NonlinearLoop& loop, double deviation) {
   Index slowest = 0;
   values.real().maxCoeff(&slowest);
   const Complex lambda = values[slowest];
-  const Eigen::VectorXcd left = eigen.vectors.partialPivLu().inverse().row(slowest).transpose();
+  const Index size = a.rows();
+  const Eigen::MatrixXcd inverted = lapack::solve(
+      eigen.vectors, Eigen::MatrixXcd(Eigen::MatrixXcd::Identity(size, size)), "the modes");
+  const Eigen::VectorXcd left = inverted.row(slowest).transpose();
   VectorXd x = eigen.vectors.col(slowest).real();
   const Index n = loop.plant.order();
   const double largest = x.head(n).cwiseAbs().maxCoeff();

@@ -14,6 +14,7 @@
 #include "catena/control/nonlinear/nonlinear_loop.h"
 #include "catena/linear/algebra.h"
 #include "catena/linear/discretize.h"
+#include "catena/linear/lapack/lapack.h"
 #include "catena/robust/polynomial_dependence.h"
 #include "catena/robust/uncertain_matrix.h"
 
@@ -126,8 +127,9 @@ struct Mode {
 std::vector<Mode> modes_of(const MatrixXd& a) {
   std::vector<Mode> list;
   const GeneralEigen eigen = general_eigen(a);
-  const Eigen::MatrixXcd inverted = eigen.vectors.partialPivLu().inverse();
   const Index n = a.rows();
+  const Eigen::MatrixXcd inverted =
+      lapack::solve(eigen.vectors, Eigen::MatrixXcd(Eigen::MatrixXcd::Identity(n, n)), "the modes");
   for (Index k = 0; k < n; ++k) {
     const Complex lambda = eigen.values[k];
     if (!(lambda.imag() > 0.0)) continue;

@@ -20,7 +20,7 @@ function(near json wanted)
 endfunction()
 
 # ---- help
-foreach(command info bode nyquist sigma step margins place lqr lqg ltr h2 hinf mixsyn ncf reduce discretize verify)
+foreach(command info bode nyquist sigma step margins place lqr lqg ltr h2 hinf mixsyn ncf reduce discretize verify robust)
   expect(0 OUT "Examples:.*catena control ${command}" RUN control ${command} --help)
 endforeach()
 expect(0 OUT "Examples:.*catena control" RUN control --help)
@@ -273,5 +273,35 @@ expect(1 OUT "" ERR "the controller does not fit .*double_pendulum.yaml" RUN con
 expect(1 OUT "" ERR "computation delay is -1 s" RUN simulate ${cart} --controller K.yaml --controller-delay -1 -d 1)
 expect(1 OUT "" ERR "K2.yaml" RUN simulate ${cart} --controller K2.yaml)
 expect(1 OUT "" ERR "has no output 'rial'.*|did you mean" RUN simulate ${cart} --controller K.yaml --controller-limit rial=3)
+
+# ---- robustness: m s^3 + d s^2 + 3 s + 1 is stable while 3 d > m; mass 1 +- 0.5 t, damping 1 -+ 0.25 t
+file(WRITE ${WORK}/carriage.yaml "catena: 1
+name: carriage
+bodies: {block: {mass: 1, inertia: [0.1, 0.1, 0.1]}}
+hinges: {rail: {type: prismatic, parent: world, child: block, axis: x, damping: 1, stiffness: 3}}
+")
+file(WRITE ${WORK}/integral.yaml "A: [[0]]
+B: [[1]]
+C: [[-1]]
+D: [[0]]
+inputs: [q.rail]
+outputs: [rail]
+")
+set(robust control robust carriage.yaml --controller integral.yaml --uncertain)
+expect(0 OUT "." RUN ${robust} "mass.block:±50%, friction.rail:±25%" --json)
+near("${out}" 1.6 stability margin_high)
+near("${out}" 1.8 uncertain 1 destabilizing)
+expect(0 OUT "friction.rail +1 +0.75 +1.25 +1 +2.66[0-9]* +0.6" RUN ${robust} "mass.block:±50%, friction.rail:±25%")  # d = 1/3
+expect(0 OUT "grows at .*20 of 20 random cases .*report +robust.html" RUN ${robust} "mass.block:±50%, friction.rail:±25%" --verify --samples 20 --gain --report robust.html)
+file(WRITE ${WORK}/spring.yaml "D: [[-1]]\ninputs: [place]\noutputs: [force]\n")
+file(WRITE ${WORK}/ranges.yaml "uncertain:\n  mass.block: [0.5, 1.5]\n  friction.rail: ±25%\n")
+expect(0 OUT "stable for all values" RUN control robust carriage.yaml --controller integral.yaml --uncertain-file ranges.yaml)
+expect(0 OUT "margin" RUN control robust oscillator.yaml --controller spring.yaml --uncertain "gain.force:±20%, mode.1.frequency:±5%")
+expect(1 OUT "" ERR "'mass.block' cannot be -1" RUN ${robust} "mass.block:-1..2")
+expect(1 OUT "" ERR "has no range" RUN ${robust} mass.block)
+expect(1 OUT "" ERR "did you mean 'body.block.mass'" RUN ${robust} mass.blok:0..1)
+expect(2 OUT "" ERR "nothing is uncertain" RUN control robust carriage.yaml --controller integral.yaml)
+file(WRITE ${WORK}/strong.yaml "A: [[0]]\nB: [[1]]\nC: [[-4]]\nD: [[0]]\ninputs: [q.rail]\noutputs: [rail]\n")
+expect(1 OUT "" ERR "the nominal loop is not stable" RUN control robust carriage.yaml --controller strong.yaml --uncertain mass.block:±50%)
 
 report_failures()

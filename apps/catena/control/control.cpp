@@ -14,6 +14,7 @@ void add_control(CommandLine& line) {
   add_control_robust(control);
   add_control_reduce(control);
   add_control_verify(control);
+  add_control_robustness(control);
   control.footer(
       "Examples:\n"
       "  catena control info models/cart_pendulum.yaml --inputs rail --outputs q.rail,q.pivot\n"

@@ -283,7 +283,7 @@ void write_control_report(const std::string& path, const ControlReport& report) 
   std::string page = "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>" +
                      html_text(report.title) + "</title><style>" + kStyle +
                      "</style></head><body>\n<h1>" + html_text(report.title) + "</h1>\n<pre>" +
-                     html_text(report.text) + "</pre>\n";
+                     html_text(report.text) + "</pre>\n" + report.figures;
   if (report.controller == nullptr) {
     page += "<h2>Poles and gains</h2><div class=\"grid\">" + pole_map(g, nullptr) + sigma_chart(g) +
             "</div>\n";
