@@ -63,19 +63,27 @@ void require_stable(const StateSpace& m) {
 void keep_from_touching(const Eigen::MatrixXcd& m, const BlockStructure& structure,
                         MuBounds& bounds) {
   MuScaling& s = bounds.scaling;
-  const double most = kMostG * m.norm() * s.d_rows.norm(), g = s.g.norm();
-  if (s.g.size() == 0 || !(g > most)) return;
-  s.g *= most / g;
+  const double size = m.norm(), g = s.g.norm();
+  if (s.g.size() == 0 || !(g > kMostG * size * s.d_rows.norm()) || !(size > 0.0)) return;
+  // Scalings for complex blocks are added to D: the bound stays below that of complex blocks.
+  const MuBounds complex = mu(m, structure, {.use_g = false, .lower = false});
+  const double part = g / (kMostG * size * complex.scaling.d_rows.norm());
+  s.d_rows += part * complex.scaling.d_rows;
+  s.d_columns += part * complex.scaling.d_columns;
   bounds.upper = std::max(bounds.upper, mu_level(m, structure, s));
 }
 
 // Lays bands over the axis until none is left.
 class Cover {
  public:
-  // `known`: a lower bound, below which no level needs to be tried.
+  // `known`: a lower bound at a frequency, below which no level needs to be tried.
   Cover(const StateSpace& m, const BlockStructure& structure, const RobustSettings& settings,
-        double known = 0.0)
-      : structure_(structure), settings_(settings), cover_(m, structure), largest_(known) {
+        double known = 0.0, double known_at = 0.0)
+      : structure_(structure),
+        settings_(settings),
+        cover_(m, structure),
+        largest_(known),
+        known_at_(known_at) {
     double size = 0.0;
     for (const double omega : first_frequencies())
       size = std::max(size, cover_.response(omega).norm());
@@ -101,7 +109,7 @@ class Cover {
 
  private:
   std::vector<double> first_frequencies() const {
-    std::vector<double> list{kUnbounded, 0.0};
+    std::vector<double> list{kUnbounded, 0.0, known_at_};
     for (const std::complex<double>& pole : cover_.poles())
       if (pole.imag() >= 0.0) {
         const double square = std::norm(pole) - 2.0 * pole.real() * pole.real();
@@ -179,7 +187,7 @@ class Cover {
   const RobustSettings& settings_;
   FrequencyCover cover_;
   std::vector<MuBand> bands_;
-  double largest_ = 0.0, level_ = 0.0, largest_at_ = 0.0, floor_ = 0.0;
+  double largest_ = 0.0, level_ = 0.0, largest_at_ = 0.0, floor_ = 0.0, known_at_ = 0.0;
 };
 
 // The largest lower bound: at the samples with the largest upper ones, then around the best.
@@ -296,10 +304,10 @@ void reach(const UncertainSystem& system, std::vector<BlockValue> values, double
 }
 
 MuPeak peak_above(const StateSpace& m, const BlockStructure& structure,
-                  const RobustSettings& settings, double known) {
+                  const RobustSettings& settings, double known, double known_at) {
   const StateSpace c = continuous(m);
   require_stable(c);
-  Cover cover(c, structure, settings, known);
+  Cover cover(c, structure, settings, known, known_at);
   MuPeak peak = cover.run();
   raise_lower(cover.cover(), structure, settings, peak);
   peak.frequency = own_frequency(m, peak.frequency);
@@ -322,7 +330,7 @@ std::map<std::string, double> parameter_values(const UncertainSystem& system,
 
 MuPeak mu_peak(const StateSpace& m, const BlockStructure& structure,
                const RobustSettings& settings) {
-  return peak_above(m, structure, settings, 0.0);
+  return peak_above(m, structure, settings, 0.0, 0.0);
 }
 
 RobustStability robstab(const UncertainSystem& system, const RobustSettings& settings) {
@@ -336,7 +344,7 @@ RobustStability robstab(const UncertainSystem& system, const RobustSettings& set
     found = destabilizing_parameters(continuous(m), system.blocks);
   }
   double known = found.size > 0.0 ? 1.0 / found.size : 0.0;
-  MuPeak peak = peak_above(m, system.blocks, settings, known);
+  MuPeak peak = peak_above(m, system.blocks, settings, known, found.frequency);
   // Corners and random points inside the margin must not destabilize.
   constexpr int kRefutations = 4;
   constexpr double kInside = 0.999;
@@ -347,7 +355,7 @@ RobustStability robstab(const UncertainSystem& system, const RobustSettings& set
     if (!(other.size > 0.0)) break;
     found = other;
     known = 1.0 / other.size;
-    peak = peak_above(m, system.blocks, settings, known);
+    peak = peak_above(m, system.blocks, settings, known, found.frequency);
   }
   if (known > peak.lower) {
     peak.lower = known;
