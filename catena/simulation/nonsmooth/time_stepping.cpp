@@ -28,7 +28,7 @@ constexpr double kMostRestored = 1e-2;
 constexpr double kMostMissed = 2e-8;
 constexpr double kLeastEnergyPart = 1.0 / 16.0;
 // Slip of a contact is creep if its friction is this much within its cone.
-constexpr double kWithinCone = 0.999;
+constexpr double kClearlySticks = 0.999;
 // One that carries less than this part of the largest impulse does not stick: the laws are solved
 // to some 1e-10 of the load.
 constexpr double kCarries = 1e-7;
@@ -203,7 +203,7 @@ void TimeStepping::take_forces(double h) {
         const int contact = contacts_[index(item.which)];
         found_.constraint_power[index(contact)] = impulse.dot(0.5 * (before + after)) / h;
         if (impulse[0] > kCarries * solution_.impulse.lpNorm<Eigen::Infinity>() &&
-            impulse.tail<2>().norm() < kWithinCone * set_.contact(contact).friction * impulse[0])
+            impulse.tail<2>().norm() < kClearlySticks * set_.contact(contact).friction * impulse[0])
           quality_.creep = std::max(quality_.creep, after.tail<2>().norm());
         break;
       }
