@@ -405,7 +405,6 @@ void TimeStepping::advance(double limit) {
     bool may_shorten = restores_energy();
     met_before_.reset();
     if (Passage passage = first_passage(part); passage.any) {
-      calm_since_ = t_;
       if (divisions_ < kMostDivisions) {
         ++divisions_;
         part *= passage.part;
