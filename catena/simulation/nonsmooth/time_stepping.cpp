@@ -335,8 +335,10 @@ void TimeStepping::note_residual(const std::string& what) {
                               solution_.residual, what)});
 }
 
-// At a start, after find_touching().
+// At the start of a run, after find_touching().
 void TimeStepping::note_penetration() {
+  if (t_ > 0.0) return;
+  if (shapes_) shapes_->note_start(t_, kDeepest, kMostCorrected, log_);
   for (std::size_t k = 0; k < own_contacts_; ++k)
     if (const double gap = set_.contact_gap(contacts_[k]); gap < -kDeepest)
       log_.push_back(
@@ -363,7 +365,6 @@ void TimeStepping::start_from_here() {
   if (shapes_) shapes_->begin_step(nullptr);
   find_touching();
   note_penetration();
-  if (shapes_) shapes_->note_start(t_, kDeepest, kMostCorrected, log_);
   strike();
   fresh_ = false;
 }
@@ -405,7 +406,6 @@ void TimeStepping::advance(double limit) {
     bool may_shorten = restores_energy();
     met_before_.reset();
     if (Passage passage = first_passage(part); passage.any) {
-      calm_since_ = t_;
       if (divisions_ < kMostDivisions) {
         ++divisions_;
         part *= passage.part;
