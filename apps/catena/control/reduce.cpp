@@ -141,7 +141,8 @@ void reduce_command(const ReduceOptions& options) {
     put_system(options, plant, small, text, {{"loop_error", r.loop_error.value}}, r.certificate);
     return;
   }
-  const Plant plant = options.common.plant.load();
+  Plant plant = options.common.plant.load();
+  sample_plant(plant, {});  // delays of a sampled system become states
   ReductionSettings settings{.order = options.order, .tolerance = options.tolerance};
   for (std::size_t i = 0; i < kMethods.size(); ++i)
     if (kMethods[i] == options.method) settings.method = static_cast<ReductionMethod>(i);
