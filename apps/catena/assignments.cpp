@@ -9,20 +9,28 @@
 
 namespace catena::app {
 
+namespace {
+
+std::string program(const std::string& command) {
+  return command.empty() ? "catena" : "catena " + command;
+}
+
+}  // namespace
+
 std::pair<std::string, std::string> split_assignment(const std::string& text,
                                                      const std::string& command,
                                                      const std::string& option) {
   const std::size_t at = text.find('=');
   if (at == std::string::npos || at == 0 || at + 1 == text.size())
-    throw UsageError("catena " + command + ": error: " + option + " needs NAME=VALUE, not '" +
-                     text + "'");
+    throw UsageError(program(command) + ": error: " + option + " needs NAME=VALUE, not '" + text +
+                     "'");
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
 double constant(const std::string& text, const std::string& command, const std::string& option) {
   const auto refuse = [&](const std::string& why) {
-    throw UsageError("catena " + command + ": error: " + option + ": '" + text +
-                     "' is not a number" + why);
+    throw UsageError(program(command) + ": error: " + option + ": '" + text + "' is not a number" +
+                     why);
   };
   try {
     const Expression expression(text);

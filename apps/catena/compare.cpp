@@ -86,7 +86,7 @@ std::string comparison_text(const RunComparison& c, const CompareOptions& option
 void compare(const CompareOptions& options) {
   if (!(options.tolerance >= 0.0))
     throw UsageError("catena compare: error: --tolerance must not be negative");
-  const RunFile first(options.first), second(options.second);
+  const ResultColumns first(options.first), second(options.second);
   const RunComparison comparison = compare_runs(first, second);
   write_text(options.json ? comparison_json(comparison, options.tolerance).dump(2) + "\n"
                           : comparison_text(comparison, options),
@@ -99,7 +99,7 @@ void compare(const CompareOptions& options) {
 void add_compare(CommandLine& line) {
   Command command = line.subcommand("compare", "Compare two runs");
   const auto options = std::make_shared<CompareOptions>();
-  command.option("RUN1", options->first, "A run").required();
+  command.option("RUN1", options->first, "A run, or a table (.csv)").required();
   command.option("RUN2", options->second, "Another").required();
   command
       .option("--tolerance", options->tolerance,

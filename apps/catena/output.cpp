@@ -107,4 +107,12 @@ void check_ending(const std::string& file, std::string_view ending, std::string_
                                file, what, ending));
 }
 
+void check_named(const std::string& file) {
+  if (file == "-")
+    throw UsageError(
+        "catena: error: --output -: this result is not written to the standard output; give a "
+        "file, "
+        "as run.h5 or table.csv");
+}
+
 }  // namespace catena::app

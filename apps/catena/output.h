@@ -52,5 +52,7 @@ void say_written(const std::string& from, const std::string& file);
 // Throws a UsageError unless the file's name has the ending of its contents: ".svg", "an SVG
 // picture".
 void check_ending(const std::string& file, std::string_view ending, std::string_view what);
+// Throws a UsageError for "-": runs and tables of results do not go to stdout.
+void check_named(const std::string& file);
 
 }  // namespace catena::app

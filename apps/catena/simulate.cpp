@@ -228,6 +228,7 @@ Json machine(const SimulationResult& r, const std::string& out) {
 
 std::unique_ptr<Recorder> recorder_for(const std::string& out, const SimulateOptions& options,
                                        const Mechanism& m, const SimulationSettings& settings) {
+  check_named(out);
   if (out.ends_with(".csv")) return std::make_unique<CsvRecorder>(out);
   RunHeader header;
   header.model_yaml = write_yaml(m.description());
@@ -251,7 +252,7 @@ void make_absolute(const SimulateOptions& options, Mechanism& m, StateInput& inp
     throw UsageError(
         "catena simulate: error: --form absolute is for motions without constraints that are "
         "switched; use --form dae");
-  close_loops(m, input);
+  close_loops_and_say(m, input);
   UsedHinges used(m);
   used.add(settings.actions);
   Mechanism absolute = absolute_form(m, used.names());
@@ -360,7 +361,7 @@ void start(const SimulateOptions& options) {
   if (options.form == "absolute") {
     make_absolute(options, m, input, settings);
   } else {
-    close_loops(m, input);
+    close_loops_and_say(m, input);
     print_loop_warnings(m, input.state.q);
   }
   add_ground(options, m, input.state, settings.actions);

@@ -11,6 +11,7 @@
 #include "catena/dynamics/kernels/flexible_motion.h"
 #include "catena/dynamics/loads.h"
 #include "catena/model/configuration.h"
+#include "catena/model/flexible/flexible_completion.h"
 
 namespace catena {
 namespace {
@@ -216,7 +217,8 @@ FrameMotion EnergyMeter::attachment_motion_of(const Hinge& hinge, const HingePla
 void EnergyMeter::add_flexible(const Eigen::VectorXd& q, const Eigen::VectorXd& v,
                                Energy& energy) const {
   for (const FlexiblePlace& place : mechanism_->flexible_bodies()) {
-    const FlexibleBody& b = *place.constants;
+    // Points and rows of a completed inertia are added below.
+    const FlexibleBody& b = place.completed ? place.completed->remainder : *place.constants;
     const Node& node = mechanism_->nodes()[index(place.node)];
     const auto eta = q.segment(node.q_index, b.modes());
     const auto rate = v.segment(node.v_index, b.modes());
@@ -239,7 +241,21 @@ void EnergyMeter::add_flexible(const Eigen::VectorXd& q, const Eigen::VectorXd& 
     change << j[0], j[1], j[2], j[1], j[3], j[4], j[2], j[4], j[5];
     energy.kinetic += 0.5 * turn.dot(change * turn) + turn.dot(moment.cross(speed)) +
                       turn.dot(c_r) + speed.dot(c_t) + 0.5 * rate.dot(b.modal_mass * rate);
+    const FlexibleBody& whole = *place.constants;
+    if (place.completed)
+      for (int c = 0; c < 3; ++c)
+        moment[c] =
+            (whole.mass_moment_1.row(c) + 0.5 * eta.transpose() * whole.mass_moment_2[index(c)])
+                .dot(eta);
     energy.gravity -= dot(mechanism_->gravity(), m.rotation * from_eigen(moment));
+    if (!place.completed) continue;
+    const CompletedInertia& completed = *place.completed;
+    Eigen::VectorXd motion(6 + b.modes());
+    motion << turn, speed, Eigen::VectorXd::Zero(b.modes());
+    energy.kinetic -=
+        0.5 * (completed.factor(Eigen::VectorXd::Zero(b.modes())) * motion).squaredNorm();
+    motion.tail(b.modes()) = rate;
+    energy.kinetic += 0.5 * (completed.factor(eta) * motion).squaredNorm();
   }
 }
 

@@ -49,10 +49,10 @@ class CompositeColumns {
   void add_modes(const FlexiblePlace& body) {
     const Node& own = node(body.node);
     const FlexibleScratch<double>& f = w_.modes(body.node);
-    const Eigen::MatrixXd& mass = body.constants->modal_mass;
     for (int k = 0; k < own.freedoms; ++k) {
       Wrenchd column = f.coupling[k];
-      for (int l = 0; l <= k; ++l) add(own.v_index + l, own.v_index + k, mass(k, l));
+      for (int l = 0; l <= k; ++l)
+        add(own.v_index + l, own.v_index + k, f.mass[k * own.freedoms + l]);
       for (const FlexiblePlace::Attachment& a : body.attachments) {
         const Twistd* map = w_.attachment(a.node).map;
         const Wrenchd felt = at(composite_, a.node) * map[k];

@@ -27,13 +27,14 @@ namespace {
         "this position: one of them moves no inertia, so the mass matrix is singular");
   const std::string beyond =
       mechanism.has_flexible_bodies()
-          ? "; a flexible body may be deformed beyond the domain of its model"
+          ? "; a flexible body may be deformed beyond the domain of its model, where 'completion: "
+            "always' keeps its inertia positive"
           : "";
   if (node.hinge == NodeHinge::modes)
     throw NumericalError("the modal mass of flexible body '" +
                          mechanism.flexible_bodies()[index(node.flexible)].name +
                          "' is not positive definite in this position" + beyond +
-                         ": check its deflection, or use the model 'ruthless'");
+                         ": check its deflection, or set 'completion: always'");
   if (!w.is_general(n) && node.flexible < 0) {
     const ArticulatedInertiad& p = w.node(n).articulated;
     value = " (" + number(node.hinge == NodeHinge::revolute ? p.angular.zz : p.linear.zz) + ")";

@@ -170,6 +170,19 @@ std::vector<int> stretch_ends(const Mechanism& mechanism) {
 
 // The products z and those with η̇ are read by the step that makes them: all flexible bodies use the
 // place of the largest, which stays in the cache.
+void share_completions(std::span<const FlexibleTable* const> tables, FlexibleStore<double>& store) {
+  std::size_t largest = tables.size();
+  const auto size_of = [&](std::size_t i) {
+    return tables[i]->modes * FlexibleStore<double>::completion_blocks(*tables[i]);
+  };
+  for (std::size_t i = 0; i < tables.size(); ++i)
+    if (tables[i]->completion != nullptr &&
+        (largest == tables.size() || size_of(i) > size_of(largest)))
+      largest = i;
+  for (std::size_t i = 0; i < tables.size(); ++i)
+    if (tables[i]->completion != nullptr)
+      store.bodies()[i].completed = store.bodies()[largest].completed;
+}
 void share_products(const Mechanism& mechanism, FlexibleStore<double>& store) {
   const auto tables = mechanism.flexible_tables();
   if (tables.empty()) return;
@@ -185,6 +198,7 @@ void share_products(const Mechanism& mechanism, FlexibleStore<double>& store) {
     store.bodies()[i].shape = shape;
     store.bodies()[i].rates = rates;
   }
+  share_completions(tables, store);
   for (std::size_t i = 0; i < mechanism.attachment_tables().size(); ++i) {
     store.attachments()[i].shape = shape;
     store.attachments()[i].rates = rates;

@@ -492,6 +492,7 @@ class BeamMaker {
     start_constants(body_, n);
     body_.attachments.resize(s_.attachments.size());
     body_.model = s_.model;
+    body_.completion = s_.completion;
     body_.size = s_.length;
     body_.beam = std::make_shared<const BeamSettings>(s_);
     add_attachments(clamped_, zero_second_order());

@@ -32,6 +32,17 @@ std::shared_ptr<const FlexibleBody> combine_modes(const FlexibleBody& body, cons
   for (MatrixXd& m : b.inertia_2) square(m);
   for (MatrixXd& m : b.coupling_1) square(m);
   b.modal_mass = mass;
+  if (b.moments) {
+    InertiaMoments& moments = *b.moments;
+    row(moments.slope_0);
+    for (std::size_t i = 0; i < 3; ++i) {
+      row(moments.displacement_1[i]);
+      row(moments.turning_1[i]);
+      square(moments.slope_1[i]);
+      for (MatrixXd& m : moments.displacement_2[i]) square(m);
+      for (MatrixXd& m : moments.turning_2[i]) square(m);
+    }
+  }
   square(b.stiffness);
   square(b.damping);
   for (FlexibleBody::Attachment& a : b.attachments) {

@@ -77,7 +77,53 @@ SecondOrderForms second_order_forms(const MassPoint& p) {
   return forms;
 }
 
+// Those of model/flexible/flexible_completion.h. χ of unit rates, with e_a × the axes of ω:
+//   −θ~ e_a = e_a × θ,   ½ θ~² e_a = ½ (θ θ_a − e_a θ·θ),   ½ θ̇ × θ
+void add_moments(InertiaMoments& to, const MassPoint& p) {
+  to.second += p.mass * p.position * p.position.transpose();
+  for (int j = 0; j < 3; ++j) {
+    const double moment = p.mass * p.position[j];
+    at(to.displacement_1, j) += moment * p.shape;
+    for (int c = 0; c < 3; ++c) at(at(to.displacement_2, j), c) += moment * at(p.second_shape, c);
+  }
+  if (p.inertia.isZero(0.0)) return;
+  to.turning_0 += p.inertia;
+  to.slope_0 += p.inertia * p.slope;
+  const Eigen::MatrixXd square = p.slope.transpose() * p.slope;
+  for (int a = 0; a < 3; ++a)
+    at(to.turning_1, a) += p.inertia * skew_of(Vector3d::Unit(a)) * p.slope;
+  for (int r = 0; r < 3; ++r) {
+    const Vector3d u = p.inertia.row(r);
+    const Eigen::RowVectorXd felt = u.transpose() * p.slope;
+    at(to.slope_1, r) -= 0.5 * p.slope.transpose() * skew_of(u) * p.slope;
+    for (int c = 0; c < 3; ++c)
+      if (u[c] != 0.0) at(to.slope_1, r) += u[c] * at(p.second_slope, c);
+    for (int a = 0; a < 3; ++a) {
+      Eigen::MatrixXd& turning = at(at(to.turning_2, r), a);
+      const Eigen::MatrixXd half = 0.5 * felt.transpose() * p.slope.row(a);
+      turning += half + half.transpose() - u[a] * square;
+      const Vector3d arm = Vector3d::Unit(a).cross(u);
+      for (int c = 0; c < 3; ++c)
+        if (arm[c] != 0.0) turning -= arm[c] * at(p.second_slope, c);
+    }
+  }
+}
+
 }  // namespace
+
+void start_moments(FlexibleBody& body, int n) {
+  InertiaMoments& m = body.moments.emplace();
+  m.slope_0.setZero(3, n);
+  for (int i = 0; i < 3; ++i) {
+    at(m.displacement_1, i).setZero(3, n);
+    at(m.turning_1, i).setZero(3, n);
+    at(m.slope_1, i).setZero(n, n);
+    for (int c = 0; c < 3; ++c) {
+      at(at(m.displacement_2, i), c).setZero(n, n);
+      at(at(m.turning_2, i), c).setZero(n, n);
+    }
+  }
+}
 
 void start_constants(FlexibleBody& body, int n) {
   body.mass = 0.0;
@@ -90,6 +136,7 @@ void start_constants(FlexibleBody& body, int n) {
   for (auto& a : body.inertia_2) a.setZero(n, n);
   for (auto& a : body.coupling_1) a.setZero(n, n);
   body.modal_mass.setZero(n, n);
+  start_moments(body, n);
 }
 
 void add_mass_point(FlexibleBody& body, const MassPoint& point) {
@@ -127,6 +174,7 @@ void add_mass_point(FlexibleBody& body, const MassPoint& point) {
     add(at(forms.coupling, c), at(body.coupling_1, c));
   }
   for (int c = 0; c < 6; ++c) add(at(forms.inertia, c), at(body.inertia_2, c));
+  add_moments(*body.moments, point);
 }
 
 }  // namespace catena

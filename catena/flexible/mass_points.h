@@ -23,8 +23,9 @@ struct MassPoint {
   std::array<Eigen::MatrixXd, 3> second_shape, second_slope;  // B_t, B_r: n×n
 };
 
-// Zero matrices for n modes.
+// Zero matrices for n modes; the moments for the completion of the inertia alone.
 void start_constants(FlexibleBody& body, int modes);
+void start_moments(FlexibleBody& body, int modes);
 // Adds mass, h, J, C_r and M_e of one point. Cost: some 300 n² operations.
 void add_mass_point(FlexibleBody& body, const MassPoint& point);
 

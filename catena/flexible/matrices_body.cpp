@@ -254,6 +254,7 @@ class MatricesBodyMaker {
         modal_damping(s_.modal_damping, frequencies_, body_.modal_mass, body_.stiffness);
     if (s_.damping.size() > 0) body_.damping += shapes_.transpose() * s_.damping * shapes_;
     body_.model = s_.model;
+    body_.completion = s_.completion;
     add_geometric_stiffness();
     add_attachments();
     for (const Vec3d& node : s_.nodes)
@@ -263,7 +264,9 @@ class MatricesBodyMaker {
   MatrixXd projected(const MatrixXd& k) const { return shapes_.transpose() * k * shapes_; }
 
   void add_geometric_stiffness() {
+    body_.moments.reset();  // without geometric stiffness there is nothing to complete
     if (s_.geometric_stiffness.empty() || s_.model == FlexibleModel::inconsistent) return;
+    add_moments();
     std::array<std::array<MatrixXd, 3>, 3> s;  // of the loads M x_k e_l
     for (int k = 0; k < 3; ++k) {
       at(body_.mass_moment_2, k) -= projected(at(s_.geometric_stiffness, k));
@@ -280,6 +283,24 @@ class MatricesBodyMaker {
       const int b = (a + 1) % 3, c = (a + 2) % 3;
       at(body_.coupling_1, a) -= at(at(s, b), c) - at(at(s, c), b);
     }
+  }
+
+  // Of the loads M x_j e_c; rotary inertia of nodes stays where it is.
+  void add_moments() {
+    start_moments(body_, static_cast<int>(shapes_.cols()));
+    InertiaMoments& m = *body_.moments;
+    std::array<MatrixXd, 3> fields;
+    for (int j = 0; j < 3; ++j) {
+      MatrixXd& field = at(fields, j) = MatrixXd::Zero(dofs_, 3);
+      for (int i = 0; i < static_cast<int>(s_.nodes.size()); ++i)
+        field.block(dof(i, 0), 0, 3, 3).diagonal().setConstant(at(s_.nodes, i)[j]);
+      at(m.displacement_1, j) = field.transpose() * s_.mass * shapes_;
+      for (int c = 0; c < 3; ++c)
+        at(at(m.displacement_2, j), c) = -projected(at(s_.geometric_stiffness, 3 + 3 * j + c));
+    }
+    for (int j = 0; j < 3; ++j)
+      for (int k = 0; k < 3; ++k)
+        m.second(j, k) = (at(fields, j).transpose() * s_.mass * at(fields, k)).trace() / 3.0;
   }
 
   void add_attachments() {

@@ -43,6 +43,7 @@ struct MatricesBodySettings {
   ModeChoice modes{};
   ModalDamping modal_damping{};
   FlexibleModel model = FlexibleModel::consistent;
+  InertiaCompletion completion = InertiaCompletion::automatic;
 };
 
 // Throws ModelError with every problem, named `name` and with remedies.

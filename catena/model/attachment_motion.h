@@ -12,16 +12,32 @@
 namespace catena {
 inline namespace CATENA_ISA {
 
-// z := base + matrix x, of `rows` numbers; base or x may be null (zero).
+// z := base + matrix x, of so many blocks of n numbers; base or x may be null (zero). Four columns
+// are read at a time, so that z is written once for four products.
 template <class Scalar>
-inline void affine(const double* base, const double* matrix, int rows, int n, const Scalar* x,
-                   Scalar* z) {
-  for (int i = 0; i < rows; ++i) z[i] = Scalar(base != nullptr ? base[i] : 0.0);
+inline void affine(const double* base, const BlockMatrix& matrix, int blocks, int n,
+                   const Scalar* x, Scalar* z) {
+  for (int i = 0; i < blocks * n; ++i) z[i] = Scalar(base != nullptr ? base[i] : 0.0);
   if (x == nullptr) return;
-  for (int j = 0; j < n; ++j) {
-    const Scalar factor = x[j];
-    const double* column = matrix + static_cast<std::ptrdiff_t>(j) * rows;
-    for (int i = 0; i < rows; ++i) z[i] = z[i] + factor * Scalar(column[i]);
+  const std::ptrdiff_t stride = static_cast<std::ptrdiff_t>(matrix.stored) * n;
+  const double* first = matrix.numbers;
+  for (int r = 0; r < matrix.run_count; ++r) {
+    const int length = matrix.runs[r].count * n;
+    Scalar* __restrict const to = z + static_cast<std::ptrdiff_t>(matrix.runs[r].place) * n;
+    const double* column = first;
+    int j = 0;
+    for (; j + 4 <= n; j += 4, column += 4 * stride) {
+      const Scalar x0 = x[j], x1 = x[j + 1], x2 = x[j + 2], x3 = x[j + 3];
+      const double *const b = column + stride, *const c = b + stride, *const d = c + stride;
+      for (int i = 0; i < length; ++i)
+        to[i] = to[i] + ((x0 * Scalar(column[i]) + x1 * Scalar(b[i])) +
+                         (x2 * Scalar(c[i]) + x3 * Scalar(d[i])));
+    }
+    for (; j < n; ++j, column += stride) {
+      const Scalar factor = x[j];
+      for (int i = 0; i < length; ++i) to[i] = to[i] + factor * Scalar(column[i]);
+    }
+    first += length;
   }
 }
 
@@ -82,7 +98,7 @@ inline AttachmentMotion<Scalar> attachment_motion(const AttachmentTable& t, cons
                                                   const Scalar* rate, Scalar* shape, Scalar* rates,
                                                   Twist<Scalar>* map) {
   const int n = t.modes;
-  affine(t.base, t.matrix, 6 * n, n, eta, shape);
+  affine(t.base, t.matrix, 6, n, eta, shape);
   AttachmentMotion<Scalar> m;
   Rotation<Scalar> rest;
   for (int i = 0; i < 9; ++i) rest.matrix.m[i / 3][i % 3] = Scalar(t.rotation[i]);
@@ -112,7 +128,7 @@ inline AttachmentMotion<Scalar> attachment_motion(const AttachmentTable& t, cons
     map[k] = {tangent(vector_of_mode(shape, n, k)),
               m.pose.rotation.inverse_times(vector_of_mode(shape + 3 * n, n, k))};
   if (rate == nullptr) return m;
-  affine<Scalar>(nullptr, t.matrix, 6 * n, n, rate, rates);
+  affine<Scalar>(nullptr, t.matrix, 6, n, rate, rates);
   Vec3<Scalar> angle_rate = Vec3<Scalar>::zero(), second_angle = angle_rate;  // θ̇ and η̇ᵀ B_r η̇
   Vec3<Scalar> second_place = angle_rate;                                     // η̇ᵀ B_t η̇
   for (int k = 0; k < n; ++k) {

@@ -24,6 +24,12 @@ namespace catena {
 //   ruthless      inertia and couplings of the undeformed body; stiffness and damping kept
 enum class FlexibleModel { consistent, inconsistent, ruthless };
 
+// Whether the inertia of the consistent model is completed, so that it stays positive at any
+// deflection (model/flexible/flexible_completion.h).
+//   automatic   where the hinge of the body's frame moves little inertia but that of the body
+//   always, never
+enum class InertiaCompletion { automatic, always, never };
+
 // Choice of the shapes.
 //   craig_bampton   six static shapes of every attachment and modes with all attachments fixed,
 //                   then orthogonalized [Craig & Bampton 1968]
@@ -103,6 +109,7 @@ struct BeamSettings {
   ModeChoice modes{};
   ModalDamping damping{};
   FlexibleModel model = FlexibleModel::consistent;
+  InertiaCompletion completion = InertiaCompletion::automatic;
 };
 
 }  // namespace catena

@@ -81,6 +81,20 @@ class FlexibleCheck {
       for (const auto& m : a.second_shape) fit = fit && has_size(m, n_, n_, "B of an attachment");
       for (const auto& m : a.second_slope) fit = fit && has_size(m, n_, n_, "B of an attachment");
     }
+    if (b_.moments) fit = fit && moments_fit(*b_.moments);
+    return fit;
+  }
+
+  bool moments_fit(const InertiaMoments& m) {
+    const char* const name = "a moment of its displacement";
+    bool fit = has_size(m.slope_0, 3, n_, name);
+    for (int i = 0; i < 3; ++i) {
+      fit = fit && has_size(at(m.displacement_1, i), 3, n_, name) &&
+            has_size(at(m.turning_1, i), 3, n_, name) && has_size(at(m.slope_1, i), n_, n_, name);
+      for (int k = 0; k < 3; ++k)
+        fit = fit && has_size(at(at(m.displacement_2, i), k), n_, n_, name) &&
+              has_size(at(at(m.turning_2, i), k), n_, n_, name);
+    }
     return fit;
   }
 
@@ -256,6 +270,24 @@ std::optional<ModeSet> mode_set_from(std::string_view name) {
   for (const ModeSet m : {ModeSet::craig_bampton, ModeSet::clamped_free, ModeSet::clamped_loaded})
     if (name == to_string(m)) return m;
   return {};
+}
+
+std::string_view to_string(InertiaCompletion completion) {
+  switch (completion) {
+    case InertiaCompletion::automatic:
+      return "automatic";
+    case InertiaCompletion::always:
+      return "always";
+    default:
+      return "never";
+  }
+}
+
+std::optional<InertiaCompletion> inertia_completion_from(std::string_view name) {
+  for (const InertiaCompletion completion :
+       {InertiaCompletion::automatic, InertiaCompletion::always, InertiaCompletion::never})
+    if (name == to_string(completion)) return completion;
+  return std::nullopt;
 }
 
 }  // namespace catena

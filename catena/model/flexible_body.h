@@ -38,6 +38,22 @@
 
 namespace catena {
 
+// First moments of the displacement u = Φ η + ½ ηᵀ B η and of the turning of the body's matter,
+// from which model/flexible/flexible_completion.h completes its inertia. Sums over matter of mass m
+// at x, with the inertia J_s about its own point and the section velocity
+//   χ = (1 − θ~ + ½ θ~²) ω + (1 − ½ θ~) θ̇,   θ = Ψ η + ½ ηᵀ B_r η,   to the second order.
+struct InertiaMoments {
+  using ThreeMatrices = std::array<Eigen::MatrixXd, 3>;
+  Eigen::Matrix3d second = Eigen::Matrix3d::Zero();     // Σ m x xᵀ
+  ThreeMatrices displacement_1{};                       // Σ m x_j Φ, by j: 3×n
+  std::array<ThreeMatrices, 3> displacement_2{};        // Σ m x_j B, by j and axis: n×n
+  Eigen::Matrix3d turning_0 = Eigen::Matrix3d::Zero();  // Σ J_s χ of a unit ω: its parts of the
+  ThreeMatrices turning_1{};                            // orders 0, 1 (by axis of ω: 3×n) and
+  std::array<ThreeMatrices, 3> turning_2{};             // 2 (by row and axis of ω: n×n)
+  Eigen::MatrixXd slope_0{};                            // Σ J_s χ of unit η̇: 3×n, and
+  ThreeMatrices slope_1{};                              // by row: n×n, the rate by the row
+};
+
 struct FlexibleBody {
   struct Attachment {
     std::string name{};
@@ -74,6 +90,8 @@ struct FlexibleBody {
   Eigen::MatrixXd damping{};                       // D
   std::vector<Attachment> attachments{};
   FlexibleModel model = FlexibleModel::consistent;
+  InertiaCompletion completion = InertiaCompletion::automatic;
+  std::optional<InertiaMoments> moments{};  // none: the inertia cannot be completed
 
   std::vector<StiffnessPart> stiffness_parts{};
   std::vector<DrawnPoint> drawn_points{};      // along the beam
@@ -96,5 +114,7 @@ std::string_view to_string(FlexibleModel model);
 std::string_view to_string(ModeSet set);
 std::optional<FlexibleModel> flexible_model_from(std::string_view name);
 std::optional<ModeSet> mode_set_from(std::string_view name);
+std::string_view to_string(InertiaCompletion completion);
+std::optional<InertiaCompletion> inertia_completion_from(std::string_view name);
 
 }  // namespace catena

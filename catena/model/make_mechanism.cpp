@@ -3,6 +3,7 @@
 // graph, place the bodies of every rigid group, make the nodes, place everything else, and look
 // for hinges without inertia. All mistakes are reported at the end, together.
 #include <algorithm>
+#include <map>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -11,7 +12,7 @@
 #include "catena/base/text.h"
 #include "catena/model/builder.h"
 #include "catena/model/configuration.h"
-#include "catena/model/flexible_tables.h"
+#include "catena/model/flexible/flexible_tables.h"
 #include "catena/model/hinge_kinematics.h"
 #include "catena/model/inertia_check.h"
 #include "catena/model/mechanism_names.h"
@@ -362,24 +363,71 @@ class Finisher {
     const int n = static_cast<int>(m_.nodes_.size());
     if (hinge.type == HingeType::modes) {
       node.flexible = static_cast<int>(m_.flexible_.size());
-      m_.flexible_.push_back({hinge.parent, body_of(hinge.parent), n, {}, hinge.flexible});
+      m_.flexible_.push_back({hinge.parent, body_of(hinge.parent), n, {}, hinge.flexible, nullptr});
       m_.flexible_.back().attachments.resize(hinge.flexible->attachments.size());
-      std::shared_ptr<const FlexibleTables>& tables = tables_of_[hinge.flexible.get()];
-      if (!tables) {
-        tables = std::make_shared<const FlexibleTables>(*hinge.flexible);
-        m_.table_stores_.push_back(tables);
-      }
-      m_.flexible_tables_.push_back(&tables->body);
       return;
     }
     const Node& modes = at(m_.nodes_, node.parent);
     node.q_index = modes.q_index;
     node.v_index = modes.v_index;
     node.flexible = static_cast<int>(m_.attachment_tables_.size());
-    FlexiblePlace& body = at(m_.flexible_, modes.flexible);
-    m_.attachment_tables_.push_back(
-        &at(tables_of_.at(body.constants.get())->attachments, hinge.attachment));
-    at(body.attachments, hinge.attachment) = {body_of(hinge.child), n};
+    m_.attachment_tables_.push_back(nullptr);
+    at(at(m_.flexible_, modes.flexible).attachments, hinge.attachment) = {body_of(hinge.child), n};
+  }
+
+  // Tables of all flexible bodies: one for identical bodies whose inertia is completed, and one for
+  // those where it is not.
+  void make_flexible_tables() {
+    using Key = std::pair<const FlexibleBody*, bool>;
+    std::map<Key, std::shared_ptr<const FlexibleTables>> tables_of;
+    std::map<const FlexibleBody*, std::shared_ptr<const CompletedInertia>> completed_of;
+    for (FlexiblePlace& place : m_.flexible_) {
+      const FlexibleBody& body = *place.constants;
+      if (is_completed(place)) {
+        std::shared_ptr<const CompletedInertia>& completed = completed_of[&body];
+        if (!completed) completed = std::make_shared<const CompletedInertia>(body);
+        place.completed = completed;
+      }
+      std::shared_ptr<const FlexibleTables>& tables =
+          tables_of[{&body, place.completed != nullptr}];
+      if (!tables) {
+        tables = std::make_shared<const FlexibleTables>(body, place.completed.get());
+        m_.table_stores_.push_back(tables);
+      }
+      m_.flexible_tables_.push_back(&tables->body);
+      for (std::size_t a = 0; a < place.attachments.size(); ++a)
+        if (const int node = place.attachments[a].node; node >= 0)
+          at(m_.attachment_tables_, at(m_.nodes_, node).flexible) = &tables->attachments[a];
+    }
+  }
+
+  bool is_completed(const FlexiblePlace& place) const {
+    const FlexibleBody& body = *place.constants;
+    if (body.completion == InertiaCompletion::never || !body.moments ||
+        body.model != FlexibleModel::consistent || body.mass <= 0.0)
+      return false;
+    if (body.completion == InertiaCompletion::always) return true;
+    const Node& modes = at(m_.nodes_, place.node);
+    if (modes.parent < 0) return false;
+    const Node& frame = at(m_.nodes_, modes.parent);
+    if (frame.flexible >= 0) return false;  // on an attachment, whose body has its own matter
+    const int freedoms = frame.freedoms;
+    std::vector<double> q(to_size(frame.coordinates), 0.0);
+    const std::vector<double> v(kMaxFreedoms, 0.0);
+    if (frame.hinge == NodeHinge::spherical || frame.hinge == NodeHinge::free) q[0] = 1.0;
+    HingeMotion<double> motion;
+    evaluate_hinge(frame, m_.screws_.data(), at(m_.customs_, modes.parent), q.data(), v.data(),
+                   motion);
+    const SpatialInertiad own = load_inertia<double>(frame);
+    Eigen::MatrixXd columns(6, freedoms), inertia(freedoms, freedoms);
+    for (int k = 0; k < freedoms; ++k) {
+      columns.col(k) = to_eigen(Ad_inverse(load_placement<double>(modes), motion.map[k]));
+      for (int l = 0; l < freedoms; ++l) inertia(l, k) = dot(own * motion.map[k], motion.map[l]);
+    }
+    const std::optional<DriveSettings>& drive = at(d_.hinges, frame.hinge_index).drive;
+    if (drive && freedoms == 1)
+      inertia(0, 0) += drive->rotor_inertia * drive->gear_ratio * drive->gear_ratio;
+    return needs_completion(body, columns, inertia);
   }
 
   void place_hinges() {
@@ -417,6 +465,7 @@ class Finisher {
       const double moments[6] = {j.xx, j.xy, j.xz, j.yy, j.yz, j.zz};
       std::copy(moments, moments + 6, node.inertia);
     }
+    make_flexible_tables();
   }
 
   PointPlace point_on(const std::string& body_name, const Vec3d& point) const {
@@ -503,7 +552,6 @@ class Finisher {
   const Topology& t_ = m_.topology_;
   std::unordered_map<std::string, int> body_index_{{kWorld, -1}};
   std::vector<int> node_of_group_;
-  std::unordered_map<const FlexibleBody*, std::shared_ptr<const FlexibleTables>> tables_of_;
 };
 
 Mechanism MechanismBuilder::finish(const FinishSettings& settings) const {

@@ -124,6 +124,7 @@ struct FlexiblePlace {
   };
   std::vector<Attachment> attachments;  // as in the constants
   std::shared_ptr<const FlexibleBody> constants;
+  std::shared_ptr<const struct CompletedInertia> completed;  // null: not (flexible_completion.h)
 };
 
 struct State {

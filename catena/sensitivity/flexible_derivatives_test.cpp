@@ -87,12 +87,12 @@ TEST(FlexibleDerivatives, SpringsAndHingeElements) {
         return VectorXd(inverse_dynamics(m, {integrate(m, c.state.q, h * unit), c.state.v},
                                          c.acceleration, c.external));
       });
-      EXPECT_LT((q - d.dq.col(k)).cwiseAbs().maxCoeff(), 1e-8 * (1.0 + d.dq.cwiseAbs().maxCoeff()));
+      EXPECT_LT((q - d.dq.col(k)).cwiseAbs().maxCoeff(), 1e-9 * (1.0 + d.dq.cwiseAbs().maxCoeff()));
       const VectorXd v = differenced([&](double h) {
         return VectorXd(
             inverse_dynamics(m, {c.state.q, c.state.v + h * unit}, c.acceleration, c.external));
       });
-      EXPECT_LT((v - d.dv.col(k)).cwiseAbs().maxCoeff(), 1e-8 * (1.0 + d.dv.cwiseAbs().maxCoeff()));
+      EXPECT_LT((v - d.dv.col(k)).cwiseAbs().maxCoeff(), 1e-9 * (1.0 + d.dv.cwiseAbs().maxCoeff()));
     }
   }
 }
@@ -103,6 +103,43 @@ BeamSettings boom(int modes, ModeSet set = ModeSet::clamped_free) {
   s.attachments = {{.name = "tip", .station = 2.0}};
   s.modes = {.set = set, .count = modes};
   return s;
+}
+
+TEST(FlexibleDerivatives, OfACompletedInertia) {
+  // Against differences of inverse dynamics, which dynamics/flexible/completion_test.cpp compares
+  // with Lagrange's equations.
+  Random random(41);
+  for (const HingeType type : {HingeType::revolute, HingeType::spherical, HingeType::free}) {
+    MechanismBuilder b("lone");
+    BeamSettings settings = boom(8);
+    settings.completion = InertiaCompletion::always;
+    b.add_flexible_body("boom", make_beam(settings));
+    b.add_hinge("root", kWorld, "boom", {.type = type});
+    b.add_body("tip", random.body());
+    b.add_hinge("grip", "boom.tip", "tip", {.type = HingeType::revolute});
+    const Mechanism m = b.finish();
+    ASSERT_NE(m.flexible_bodies()[0].completed, nullptr);
+    Case c = random_case(random, m, 1);
+    const int modes = m.position_index("boom.mode1");
+    c.state.q.segment(modes, 8) *= 0.05;
+    c.state.v.segment(m.velocity_index("boom.mode1"), 8) *= 0.05;
+    const InverseDerivatives d =
+        inverse_dynamics_derivatives(m, c.state, c.acceleration, c.external);
+    const auto efforts = [&](const VectorXd& q, const VectorXd& v) {
+      return VectorXd(inverse_dynamics(m, {q, v}, c.acceleration, c.external));
+    };
+    for (int k = 0; k < m.freedoms(); ++k) {
+      const VectorXd unit = VectorXd::Unit(m.freedoms(), k);
+      const VectorXd q = differenced(
+          [&](double h) { return efforts(integrate(m, c.state.q, h * unit), c.state.v); });
+      EXPECT_LT((q - d.dq.col(k)).cwiseAbs().maxCoeff(), 1e-9 * (1.0 + d.dq.cwiseAbs().maxCoeff()));
+      const VectorXd v =
+          differenced([&](double h) { return efforts(c.state.q, c.state.v + h * unit); });
+      EXPECT_LT((v - d.dv.col(k)).cwiseAbs().maxCoeff(), 1e-9 * (1.0 + d.dv.cwiseAbs().maxCoeff()));
+    }
+    const MatrixXd mass = mass_matrix(m, c.state.q);
+    EXPECT_LT((d.da - mass).cwiseAbs().maxCoeff(), 1e-12 * mass.cwiseAbs().maxCoeff());
+  }
 }
 
 TEST(FlexibleDerivatives, ByStiffness) {

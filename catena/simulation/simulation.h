@@ -84,8 +84,9 @@ class Simulation {
   void tell_skipped();
   void note_rigid_loops(const State& state);
 
-  // ---- Checkpoints (simulation_checkpoints.cpp). ---- False: not here, beside a singular
-  // position, from which no run could start.
+  // ---- Checkpoints (simulation_checkpoints.cpp). ----
+  bool checkpoint_due() const;
+  // False: not here, beside a singular position, from which no run could start.
   bool make_checkpoint();
   void load(const RunCheckpoint& from);
 
@@ -130,6 +131,8 @@ class Simulation {
 
   std::int64_t next_output_ = 0;
   std::int64_t next_checkpoint_ = 0;
+  std::int64_t checkpoint_evaluations_ = 0;  // at the last one
+  bool has_checkpoint_ = false;
   std::int64_t rows_ = 0;
   std::int64_t events_ = 0;
   double last_row_ = 0.0;

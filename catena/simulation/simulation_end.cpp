@@ -46,6 +46,8 @@ SimulationResult Simulation::run() {
         end_ = "interrupted";
       }
     }
+    // Where there is none yet: from an earlier one the run resumes to the same bits.
+    if (interrupted_ && !has_checkpoint_ && t_ > 0.0) make_checkpoint();
     equations_.at(t_, y_, here_);
     if (last_row_ < t_) write_row(here_, y_);
     auditor_.observe(here_, y_);

@@ -72,6 +72,8 @@ void Simulation::make_stretch() {
   settings.method = Method::time_stepping;
   settings.step = stretch_step(settings_.integrator);
   stretch_ = std::make_unique<TimeStepping>(equations_, stops_, settings_.actions, settings);
+  if (earlier_quality_) stretch_->set_quality(*earlier_quality_);
+  earlier_quality_.reset();
 }
 
 void Simulation::use_stretch() {

@@ -182,6 +182,13 @@ void bind_beam_words(py::module_& m) {
                            {{"consistent", FlexibleModel::consistent},
                             {"inconsistent", FlexibleModel::inconsistent},
                             {"ruthless", FlexibleModel::ruthless}});
+  bind_enum<InertiaCompletion>(m, "InertiaCompletion",
+                               "Whether the inertia of the consistent model is completed, so that "
+                               "it stays positive at any deflection; automatic: where the hinge of "
+                               "the frame moves little inertia but that of the body.",
+                               {{"automatic", InertiaCompletion::automatic},
+                                {"always", InertiaCompletion::always},
+                                {"never", InertiaCompletion::never}});
   bind_enum<ModeSet>(m, "ModeSet", "How the shapes of a flexible body are found.",
                      {{"craig_bampton", ModeSet::craig_bampton},
                       {"clamped_free", ModeSet::clamped_free},
@@ -252,6 +259,7 @@ void bind_beam_words(py::module_& m) {
   struct_field(beam, "modes", &BeamSettings::modes, "ModeChoice.");
   struct_field(beam, "damping", &BeamSettings::damping, "ModalDamping.");
   beam.field("model", &BeamSettings::model, "FlexibleModel.");
+  beam.field("completion", &BeamSettings::completion, "InertiaCompletion.");
   beam.done();
 }
 
@@ -295,6 +303,7 @@ void bind_matrices_words(py::module_& m) {
   struct_field(s, "modes", &Settings::modes, "ModeChoice.");
   struct_field(s, "modal_damping", &Settings::modal_damping, "ModalDamping.");
   s.field("model", &Settings::model, "FlexibleModel.");
+  s.field("completion", &Settings::completion, "InertiaCompletion.");
   s.done();
 }
 
@@ -338,6 +347,9 @@ void bind_constants(py::module_& m) {
   matrix_field(body, "damping", &B::damping, "D, (n, n).");
   struct_field(body, "attachments", &B::attachments, "list of FlexibleAttachment.");
   body.field("model", &B::model, "FlexibleModel.");
+  body.field("completion", &B::completion,
+             "InertiaCompletion: of bodies by make_beam() or "
+             "make_matrices_body(); others are not completed.");
   struct_field(body, "stiffness_parts", &B::stiffness_parts, "list of StiffnessPart.");
   struct_field(body, "drawn_points", &B::drawn_points, "list of DrawnPoint.");
   body.field("size", &B::size, "m: by which deflections are judged.")

@@ -150,7 +150,8 @@ Plant PlantOptions::from_mechanism(const StateSpace* controller, PointNeeded poi
     origin.at.state.q = controller->point->q;
     origin.at.state.v = controller->point->v;
   }
-  close_loops(m, origin.at);
+  close_loops_and_say(m, origin.at);
+  print_friction_warning(m, origin.at.state);
   const auto model_at = [&] {
     const StateInput& in = origin.at;
     return linearize(m, {in.state, in.effort, in.acceleration, in.external}, settings);

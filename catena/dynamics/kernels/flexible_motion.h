@@ -31,7 +31,7 @@ inline SpatialInertia<Scalar> deformed_inertia(const FlexibleTable& t, const Sca
 template <class Scalar>
 inline void deform_body(const FlexibleTable& t, const Scalar* eta, FlexibleScratch<Scalar>& f) {
   const int n = t.modes;
-  affine(t.base, t.matrix, 12 * n, n, eta, f.shape);
+  affine(t.base, t.matrix, 12, n, eta, f.shape);
   f.change = deformed_inertia(t, eta, f.shape);
   for (int k = 0; k < n; ++k)
     f.coupling[k] = {vector_of_mode(f.shape + 9 * n, n, k), vector_of_mode(f.shape, n, k)};

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "catena/dynamics/kernels/cholesky.h"
+#include "catena/dynamics/kernels/flexible_completed.h"
 #include "catena/dynamics/kernels/flexible_motion.h"
 #include "catena/dynamics/kernels/shift.h"
 #include "catena/dynamics/kernels/sweep.h"
@@ -170,20 +171,21 @@ struct ModesNode {
     f.bias = Wrench<Scalar>::zero();
 
     // K η + D η̇, then the gyroscopic and centrifugal forces on the modes.
-    affine(nullptr, t.stiffness, modes, modes, eta, f.force);
-    for (int j = 0; j < modes; ++j)
-      for (int k = 0; k < modes; ++k)
-        f.force[k] = f.force[k] + rate[j] * Scalar(t.damping[j * modes + k]);
+    affine(nullptr, t.stiffness, 1, modes, eta, f.force);
+    if (t.damping.stored > 0) {
+      affine(nullptr, t.damping, 1, modes, rate, f.rates);
+      for (int k = 0; k < modes; ++k) f.force[k] = f.force[k] + f.rates[k];
+    }
     const Vec3<Scalar>& turn = v.angular;
     const Vec3<Scalar> sideways = cross(v.linear, turn);  // ω·(h × v) = h·(v × ω)
     for (int k = 0; k < modes; ++k) {
       f.force[k] = f.force[k] - dot(f.coupling[k].force, sideways) -
                    Scalar(0.5) * dot(turn, matrix_of_mode(j_k, modes, k) * turn);
-      for (int j = 0; j <= k; ++j) f.mass[k * modes + j] = Scalar(t.modal_mass[j * modes + k]);
     }
+    start_modal_mass(t, f);
     if (t.ruthless) return;
 
-    affine<Scalar>(nullptr, t.rates, 9 * modes, modes, rate, f.rates);
+    affine<Scalar>(nullptr, t.rates, 9, modes, rate, f.rates);
     const Scalar *const h2 = f.rates, *const c1 = h2 + 3 * modes, *const c1_t = c1 + 3 * modes;
     SymMat3<Scalar> inertia_rate = SymMat3<Scalar>::zero();
     Vec3<Scalar> moment_rate = Vec3<Scalar>::zero();
@@ -199,6 +201,10 @@ struct ModesNode {
     f.bias.moment += inertia_rate * turn + cross(moment_rate, v.linear);
     f.bias.force -= cross(moment_rate, turn);
     f.bias -= ad_star(v, p);
+    if (t.completion == nullptr) return;
+    complete_shape(t, eta, f);
+    complete_forces(t, v, rate, f);
+    complete_inertia(t, f);
   }
 
  private:
@@ -210,6 +216,11 @@ struct ModesNode {
     const FlexibleTable& t = *s.model.flexible[node.flexible];
     FlexibleScratch<Scalar>& f = s.scratch.flexible[node.flexible];
     deform_body(t, t.ruthless ? nullptr : s.in.q + node.q_index, f);
+    start_modal_mass(t, f);
+    if (t.completion != nullptr) {
+      complete_shape(t, s.in.q + node.q_index, f);
+      complete_inertia(t, f);
+    }
     f.momentum = Wrench<Scalar>::zero();
     if (s.in.v == nullptr) return;
     for (int k = 0; k < t.modes; ++k) f.momentum += s.in.v[node.v_index + k] * f.coupling[k];

@@ -20,6 +20,8 @@ struct FlexibleScratch {
   Scalar* factor = nullptr;            // L of the force-driven modes
   Wrench<Scalar>* reduced = nullptr;   // Y = L⁻¹ (P_full)_er
   Scalar* innovation = nullptr;        // y = L⁻¹ (Q − z_e)
+  Scalar* completed = nullptr;         // blocks of points and rows (flexible_completed.h)
+  Vec3<Scalar>* places = nullptr;      // p of the points, a of the rows
   int* free = nullptr;                 // the force-driven modes
   int free_count = 0;
   SpatialInertia<Scalar> change;  // what the deformation adds to the inertia at rest

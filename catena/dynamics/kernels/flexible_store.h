@@ -21,12 +21,16 @@ class FlexibleStore {
   FlexibleStore() = default;
   FlexibleStore(std::span<const FlexibleTable* const> bodies,
                 std::span<const AttachmentTable* const> attachments) {
-    std::size_t numbers = 0, wrenches = 0, integers = 0, twists = 0;
+    std::size_t numbers = 0, wrenches = 0, integers = 0, twists = 0, vectors = 0;
     for (const FlexibleTable* t : bodies) {
       const auto n = static_cast<std::size_t>(t->modes);
       numbers += 23 * n + 2 * n * n;
       wrenches += 2 * n;
       integers += n;
+      if (t->completion != nullptr) {
+        numbers += static_cast<std::size_t>(completion_blocks(*t)) * n;
+        vectors += static_cast<std::size_t>(t->completion->points + t->completion->rows);
+      }
     }
     for (const AttachmentTable* t : attachments) {
       const auto n = static_cast<std::size_t>(t->modes);
@@ -37,10 +41,12 @@ class FlexibleStore {
     wrenches_.resize(wrenches);
     integers_.resize(integers);
     twists_.resize(twists);
+    vectors_.resize(vectors);
     Scalar* x = numbers_.data();
     Wrench<Scalar>* w = wrenches_.data();
     int* i = integers_.data();
     Twist<Scalar>* t = twists_.data();
+    Vec3<Scalar>* v = vectors_.data();
     const auto take = [](auto*& from, int count) {
       auto* const taken = from;
       from += count;
@@ -58,6 +64,10 @@ class FlexibleStore {
       b.coupling = take(w, n);
       b.reduced = take(w, n);
       b.free = take(i, n);
+      if (table->completion != nullptr) {
+        b.completed = take(x, completion_blocks(*table) * n);
+        b.places = take(v, table->completion->points + table->completion->rows);
+      }
       bodies_.push_back(b);
     }
     for (const AttachmentTable* table : attachments) {
@@ -74,6 +84,9 @@ class FlexibleStore {
   const AttachmentScratch<Scalar>& attachment(int i) const {
     return attachments_[static_cast<std::size_t>(i)];
   }
+  static int completion_blocks(const FlexibleTable& t) {
+    return t.completion->blocks() + t.completion->rate_blocks();
+  }
   FlexibleScratch<Scalar>* bodies() { return bodies_.data(); }
   AttachmentScratch<Scalar>* attachments() { return attachments_.data(); }
 
@@ -81,6 +94,7 @@ class FlexibleStore {
   std::vector<Scalar> numbers_;
   std::vector<Wrench<Scalar>> wrenches_;
   std::vector<Twist<Scalar>> twists_;
+  std::vector<Vec3<Scalar>> vectors_;
   std::vector<int> integers_;
   std::vector<FlexibleScratch<Scalar>> bodies_;
   std::vector<AttachmentScratch<Scalar>> attachments_;

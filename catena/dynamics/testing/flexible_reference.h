@@ -8,6 +8,7 @@
 // one. Bodies, hinges and constants are read from the description, nothing from nodes or tables.
 #pragma once
 
+#include <map>
 #include <random>
 #include <vector>
 
@@ -62,9 +63,24 @@ inline std::shared_ptr<const FlexibleBody> random_flexible(Random& random, int m
   return b;
 }
 
+// A body of four mass points that are not in a plane and turn alike: its completed inertia is that
+// of the points, whatever their shapes are.
+struct FourPoints {
+  double mass[4];
+  Vec3d position[4];
+  MatrixXd shape[4];            // 3×n
+  MatrixXd second_shape[4][3];  // n×n
+  Mat3d turning;                // J_s of all
+  MatrixXd slope;
+  MatrixXd second_slope[3];
+};
+using PointBodies = std::map<const FlexibleBody*, FourPoints>;
+
 class FlexibleReference {
  public:
-  explicit FlexibleReference(const Mechanism& mechanism) : m_(mechanism), d_(m_.description()) {}
+  // The kinetic energy of bodies in `points` is that of their points; they must outlive this.
+  explicit FlexibleReference(const Mechanism& mechanism, const PointBodies* points = nullptr)
+      : m_(mechanism), d_(m_.description()), points_(points) {}
 
   // Efforts of all freedoms at a state and accelerations.
   VectorXd efforts(const State& state, const VectorXd& acceleration,
@@ -379,20 +395,64 @@ class FlexibleReference {
              S(0.5) * form(b.inertia_2[index(c)], eta, eta);
     const SymMat3<S> inertia{j[0], j[1], j[2], j[3], j[4], j[5]};
     const Vec3<S>&w = twist.angular, &u = twist.linear;
-    r.kinetic += S(0.5) * dot(w, inertia * w) + dot(w, cross(h, u)) + S(0.5 * b.mass) * dot(u, u) +
-                 dot(w, c_r) + dot(u, c_t) + S(0.5) * form(b.modal_mass, rate, rate);
+    if (points_ != nullptr && points_->contains(&b))
+      r.kinetic += kinetic_of(points_->at(&b), eta, rate, w, u);
+    else
+      r.kinetic += S(0.5) * dot(w, inertia * w) + dot(w, cross(h, u)) +
+                   S(0.5 * b.mass) * dot(u, u) + dot(w, c_r) + dot(u, c_t) +
+                   S(0.5) * form(b.modal_mass, rate, rate);
     r.potential += S(0.5) * form(b.stiffness, eta, eta);
     const Transform<S>& pose = r.poses[index(f.body)];
     r.potential -= dot(lift<S>(d_.gravity), S(b.mass) * pose.translation + pose.rotation * h);
   }
 
+  // Of points at x + Φ η + ½ ηᵀ B η whose matter turns with (1 − θ~ + ½ θ~²) ω + (1 − ½ θ~) θ̇,
+  // the products to the second order in η for ω and to the first for η̇.
+  template <class S>
+  static S kinetic_of(const FourPoints& p, const std::vector<S>& eta, const std::vector<S>& rate,
+                      const Vec3<S>& w, const Vec3<S>& u) {
+    const int n = static_cast<int>(eta.size());
+    // Value and rate of a1 η + ½ ηᵀ a2 η, and its part of first order.
+    const auto expand = [&](const MatrixXd& a1, const MatrixXd(&a2)[3], Vec3<S>& first,
+                            Vec3<S>& second, Vec3<S>& first_rate, Vec3<S>& second_rate) {
+      first = second = first_rate = second_rate = Vec3<S>::zero();
+      for (int c = 0; c < 3; ++c)
+        for (int k = 0; k < n; ++k) {
+          first[c] += S(a1(c, k)) * eta[index(k)];
+          first_rate[c] += S(a1(c, k)) * rate[index(k)];
+          for (int l = 0; l < n; ++l) {
+            second[c] += S(0.5 * a2[c](k, l)) * eta[index(k)] * eta[index(l)];
+            second_rate[c] += S(a2[c](k, l)) * eta[index(k)] * rate[index(l)];
+          }
+        }
+    };
+    S kinetic(0.0);
+    Vec3<S> first, second, first_rate, second_rate;
+    for (int i = 0; i < 4; ++i) {
+      expand(p.shape[i], p.second_shape[i], first, second, first_rate, second_rate);
+      const Vec3<S> place = lift<S>(p.position[i]) + first + second;
+      const Vec3<S> speed = u + cross(w, place) + first_rate + second_rate;
+      kinetic += S(0.5 * p.mass[i]) * dot(speed, speed);
+    }
+    expand(p.slope, p.second_slope, first, second, first_rate, second_rate);
+    const Vec3<S> once = cross(first, w);
+    const Vec3<S> turn = w - once + S(0.5) * cross(first, once) - cross(second, w) + first_rate +
+                         second_rate - S(0.5) * cross(first, first_rate);
+    for (int a = 0; a < 3; ++a)
+      for (int b = 0; b < 3; ++b) kinetic += S(0.5 * p.turning.m[a][b]) * turn[a] * turn[b];
+    return kinetic;
+  }
+
   const Mechanism& m_;
   const Description& d_;
+  const PointBodies* points_;
 };
 
-// A random tree of rigid and flexible bodies, hinges of all types between bodies and attachments.
-inline MechanismBuilder random_flexible_tree(Random& random, int bodies, bool free_base,
-                                             FlexibleModel model = FlexibleModel::consistent) {
+// A random tree of rigid bodies and flexible ones that `make(modes, attachments)` returns, hinges
+// of all types between bodies and attachments.
+template <class Make>
+inline MechanismBuilder random_flexible_tree_of(Random& random, int bodies, bool free_base,
+                                                Make make) {
   MechanismBuilder builder("flexible");
   builder.set_gravity(6.0 * random.vector());
   std::vector<std::string> places{kWorld};
@@ -412,13 +472,20 @@ inline MechanismBuilder random_flexible_tree(Random& random, int bodies, bool fr
       builder.add_body(name, random.body());
     } else {
       const int attachments = random.below(3);
-      const auto body = random_flexible(random, 1 + random.below(4), attachments, model);
+      const auto body = make(1 + random.below(4), attachments);
       builder.add_flexible_body(name, body, random.below(2) == 0 ? random.body() : BodySettings{});
       for (int a = 0; a < attachments; ++a) places.push_back(name + ".a" + std::to_string(a));
     }
     builder.add_hinge("h" + std::to_string(i), parent, name, hinge);
   }
   return builder;
+}
+
+inline MechanismBuilder random_flexible_tree(Random& random, int bodies, bool free_base,
+                                             FlexibleModel model = FlexibleModel::consistent) {
+  return random_flexible_tree_of(random, bodies, free_base, [&](int modes, int attachments) {
+    return random_flexible(random, modes, attachments, model);
+  });
 }
 
 }  // namespace catena::test

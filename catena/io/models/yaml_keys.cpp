@@ -6,8 +6,8 @@ namespace catena::yaml {
 const KeyTable& key_table() {
   static const KeyTable kTable{
       {"model",
-       {"catena", "name", "gravity", "base", "from", "attach", "remove", "change", "bodies",
-        "hinges", "frames", "rods", "couplings", "springs", "lock"}},
+       {"catena", "name", "gravity", "base", "strict", "from", "attach", "remove", "change",
+        "bodies", "hinges", "frames", "rods", "couplings", "springs", "lock"}},
       {"attach", {"file", "prefix", "onto", "pose"}},
       {"remove", {"bodies", "hinges", "frames", "rods", "couplings", "springs"}},
       {"change", {"bodies", "hinges"}},
@@ -15,8 +15,8 @@ const KeyTable& key_table() {
        {"mass", "center_of_mass", "inertia", "inertia_axes", "visuals", "collisions", "flexible"}},
       {"flexible",
        {"length", "section", "end_section", "material", "pose", "clamped_at", "attachments",
-        "modes", "frequency_limit", "mode_set", "damping", "model", "initial_position",
-        "initial_velocity", "matrices"}},
+        "modes", "frequency_limit", "mode_set", "damping", "model", "completion",
+        "initial_position", "initial_velocity", "matrices"}},
       {"matrices",
        {"nodes", "freedoms_per_node", "mass", "stiffness", "damping", "geometric_stiffness",
         "clamped_nodes"}},

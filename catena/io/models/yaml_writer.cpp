@@ -15,6 +15,7 @@
 #include "catena/io/models/yaml_matrices.h"
 #include "catena/model/flexible_body.h"
 #include "catena/model/topology.h"
+#include "catena/model/validation.h"
 
 namespace catena {
 namespace {
@@ -201,7 +202,8 @@ std::string flow(const ModalDamping& d) {
 }
 
 // Modes, damping and model: the same of all flexible bodies.
-std::string modal_words(const ModeChoice& modes, const ModalDamping& d, FlexibleModel model) {
+std::string modal_words(const ModeChoice& modes, const ModalDamping& d, FlexibleModel model,
+                        InertiaCompletion completion) {
   std::string text;
   const auto line = [&](const char* key, const std::string& value) {
     text += "      " + std::string(key) + ": " + value + "\n";
@@ -213,6 +215,8 @@ std::string modal_words(const ModeChoice& modes, const ModalDamping& d, Flexible
       !same(d.rayleigh_stiffness, 0.0))
     line("damping", flow(d));
   line("model", std::string(to_string(model)));
+  if (completion != InertiaCompletion::automatic)
+    line("completion", std::string(to_string(completion)));
   return text;
 }
 
@@ -241,13 +245,14 @@ std::string beam_words(const BeamSettings& b) {
     }
     line("attachments", "{" + all + "}");
   }
-  return text + modal_words(b.modes, b.damping, b.model);
+  return text + modal_words(b.modes, b.damping, b.model, b.completion);
 }
 
 std::string words_of(const Body& body) {
   const MatricesBodySettings* m = matrices_of(body.flexible);
   if (m == nullptr) return beam_words(*body.flexible->beam);
-  return yaml::write_matrices(*m) + modal_words(m->modes, m->modal_damping, m->model);
+  return yaml::write_matrices(*m) +
+         modal_words(m->modes, m->modal_damping, m->model, m->completion);
 }
 
 class Writer {
@@ -258,6 +263,8 @@ class Writer {
     line(0, "catena", "1");
     line(0, "name", yaml(d.name));
     line(0, "gravity", yaml(d.gravity));
+    if (has_error(validate(d, {.strict = true})) && !has_error(validate(d, {.strict = false})))
+      line(0, "strict", "false");
     // The parts of flexible bodies follow from their words.
     std::unordered_set<std::string> parts;
     std::vector<Body> bodies = d.bodies;

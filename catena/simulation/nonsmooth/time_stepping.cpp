@@ -276,24 +276,32 @@ bool TimeStepping::restores_energy() const {
 }
 
 // Books the part that move() has made. What turns fast while it is pushed misses more energy than a
-// step may: then the part is divided, for half of it misses an eighth.
-void TimeStepping::book_or_shorten(double& part, bool may_shorten) {
+// step may: then the part is divided, for half of it misses an eighth. True: shapes must be looked
+// at again.
+bool TimeStepping::book_or_shorten(double& part, bool may_shorten) {
+  bool renew = shorten_for_shapes(part);
   const Quality quality = quality_;
   for (;;) {
     book(part);
     const double size = end_energy_.kinetic + std::abs(end_energy_.total() - end_energy_.kinetic);
-    if (!may_shorten || !(std::abs(missed_) > kMostMissed * size)) return;
-    if (part <= kLeastEnergyPart * settings_.step) return;
+    if (!may_shorten || !(std::abs(missed_) > kMostMissed * size)) return renew;
+    if (part <= kLeastEnergyPart * settings_.step) return renew;
     quality_ = quality;
-    if (met_before_) {
-      touches_ = met_before_->contacts;
-      stop_lower_ = met_before_->lower;
-      stop_upper_ = met_before_->upper;
-      met_before_.reset();
-    }
-    part *= 0.5;
-    move(part);
+    halve(part);
+    renew = shorten_for_shapes(part) || renew;
   }
+}
+
+// The first half of the part that move() has made; what would be met at its end is not met in it.
+void TimeStepping::halve(double& part) {
+  if (met_before_) {
+    touches_ = met_before_->contacts;
+    stop_lower_ = met_before_->lower;
+    stop_upper_ = met_before_->upper;
+    met_before_.reset();
+  }
+  part *= 0.5;
+  move(part);
 }
 
 // The work of a servo's row: by its actuator, or ideal.
@@ -352,6 +360,7 @@ void TimeStepping::start_from_here() {
   choose_stiff();
   if (shapes_) shapes_->restart();
   update_shapes();
+  if (shapes_) shapes_->begin_step(nullptr);
   find_touching();
   note_penetration();
   if (shapes_) shapes_->note_start(t_, kDeepest, kMostCorrected, log_);
@@ -386,7 +395,8 @@ void TimeStepping::advance(double limit) {
     next = limit;
   }
   if (fresh_) start_from_here();
-  divisions_ = 0;
+  divisions_ = shape_divisions_ = 0;
+  overlap_ = 0.0;
   double most = settings_.step;  // of a part
   while (next - t_ > kSameInstant * std::max(1.0, std::abs(next))) {
     double part = std::min(next - t_, most);
@@ -418,11 +428,12 @@ void TimeStepping::advance(double limit) {
         }
       }
     }
-    const bool renew = shorten_for_shapes(part);
+    bool renew = false;
     const double looked_at = part;
     if (part > 0.0) {
-      book_or_shorten(part, may_shorten);
+      renew = book_or_shorten(part, may_shorten);
       accept(part);
+      overlap_ = overlap_at_end_;
       t_ = part == next - t_ ? next : t_ + part;
     }
     most = part < looked_at ? part : 2.0 * most;
@@ -433,12 +444,24 @@ void TimeStepping::advance(double limit) {
     if (next - t_ > kSameInstant * std::max(1.0, std::abs(next))) strike();
   }
   t_ = next;
+  close_step();
+  if (whole) {
+    ++count_;
+  } else {
+    start_ = t_;
+    count_ = 0;
+  }
+}
+
+// Overlaps are pushed apart, and what touches is struck: the state to go on from.
+void TimeStepping::close_step() {
   const auto before = touches_;
   if (shapes_) {
     update_shapes();
     find_touching();
   }
-  correct();
+  const bool moved = correct();
+  if (shapes_) shapes_->begin_step(moved ? &state_ : nullptr);
   find_touching();
   if (before != touches_) {
     calm_since_ = t_;
@@ -448,12 +471,6 @@ void TimeStepping::advance(double limit) {
   equations_.set_state(state_, y_);
   equations_.at(t_, y_, middle_);
   state_ = middle_.state;
-  if (whole) {
-    ++count_;
-  } else {
-    start_ = t_;
-    count_ = 0;
-  }
 }
 
 // Straight: inside a step velocities may have jumped.

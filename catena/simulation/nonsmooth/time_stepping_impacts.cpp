@@ -205,9 +205,9 @@ bool TimeStepping::collide(double least, bool bounces, bool may_refuse) {
 }
 
 // Positions back onto equalities, and out of planes and limits, the least way as the inertia
-// measures it.
-void TimeStepping::correct() {
-  if (items_.empty() && touches_.empty() && stop_lower_.empty()) return;
+// measures it. True: by more than kLittle.
+bool TimeStepping::correct() {
+  if (items_.empty() && touches_.empty() && stop_lower_.empty()) return false;
   use_rows();
   constrained_->set_targets(t_, state_);
   Eigen::VectorXd velocities, gaps;
@@ -238,7 +238,7 @@ void TimeStepping::correct() {
   }
   quality_.penetration = std::max(quality_.penetration, deepest);
   if (deepest > kDeepest) calm_since_ = t_;  // events would move it to its plane at once
-  if (most <= kMissed) return;
+  if (most <= kMissed) return false;
   // J M⁻¹ Jᵀ of the middle of the step will do for little.
   if (!stale && most > kLittle) set_.dynamics().form_at(state_, set_.workspace());
   ConeProblem positions;
@@ -277,6 +277,7 @@ void TimeStepping::correct() {
   state_.q = integrate(mechanism_, state_.q, c.change());
   energy_.reset();
   equations_.work().add_correction(energy_here() - before, y_);
+  return most > kLittle;
 }
 
 }  // namespace catena

@@ -7,7 +7,7 @@
 #include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/dynamics/kinematics.h"
-#include "catena/model/flexible_body.h"
+#include "catena/model/flexible/flexible_completion.h"
 #include "catena/model/hinge_kinematics.h"
 #include "catena/spatial/eigen.h"
 
@@ -22,26 +22,12 @@ constexpr double kLeastPivot = 0.1;
 constexpr double kDeformed = 0.002;
 
 // M̄(η): modes, rotation, translation.
-Eigen::MatrixXd inertia_at(const FlexibleBody& b, const Eigen::VectorXd& eta) {
-  const int n = b.modes(), size = n + 6;
-  Eigen::MatrixXd m = Eigen::MatrixXd::Zero(size, size);
-  m.topLeftCorner(n, n) = b.modal_mass;
-  Eigen::Vector3d h;
-  for (int c = 0; c < 3; ++c) {
-    const Eigen::MatrixXd& second = b.mass_moment_2[index(c)];
-    h[c] = b.mass_moment[c] + (b.mass_moment_1.row(c) + 0.5 * eta.transpose() * second).dot(eta);
-    m.block(n + c, 0, 1, n) = b.coupling_0.row(c) + (b.coupling_1[index(c)] * eta).transpose();
-    m.block(n + 3 + c, 0, 1, n) = b.mass_moment_1.row(c) + (second * eta).transpose();
-    m(n + 3 + c, n + 3 + c) = b.mass;
-  }
-  constexpr int kRow[6] = {0, 0, 0, 1, 1, 2}, kColumn[6] = {0, 1, 2, 1, 2, 2};
-  for (int c = 0; c < 6; ++c)
-    m(n + kColumn[c], n + kRow[c]) = m(n + kRow[c], n + kColumn[c]) =
-        b.inertia[index(c)] +
-        (b.inertia_1.row(c) + 0.5 * eta.transpose() * b.inertia_2[index(c)]).dot(eta);
-  m.block(n, n + 3, 3, 3) << 0.0, -h[2], h[1], h[2], 0.0, -h[0], -h[1], h[0], 0.0;
-  m.block(n + 3, n, 3, 3) = m.block(n, n + 3, 3, 3).transpose();
-  m.topRightCorner(n, 6) = m.bottomLeftCorner(6, n).transpose();
+Eigen::MatrixXd inertia_of(const FlexiblePlace& place, const Eigen::VectorXd& eta) {
+  const int n = place.constants->modes();
+  const Eigen::MatrixXd own = inertia_at(*place.constants, place.completed.get(), eta);
+  Eigen::MatrixXd m(n + 6, n + 6);
+  m << own.bottomRightCorner(n, n), own.bottomLeftCorner(n, 6), own.topRightCorner(6, n),
+      own.topLeftCorner(6, 6);
   return m;
 }
 
@@ -109,7 +95,7 @@ double FlexibleWatch::pivot_of(std::size_t body, const Eigen::VectorXd& eta) con
       frame_part(n + l, n + k) =
           dot(momentum, motion_map_column(mechanism_, *workspace_, frame, l));
   }
-  return smallest_pivot(columns.transpose() * inertia_at(b, eta) * columns + frame_part) /
+  return smallest_pivot(columns.transpose() * inertia_of(place, eta) * columns + frame_part) /
          usual_pivot_[body];
 }
 
@@ -152,9 +138,8 @@ void FlexibleWatch::look(double time, const State& state, std::vector<RunEvent>&
     tell(told.pivot, pivot < kLeastPivot,
          "the inertia of flexible body '" + place.name + "' has nearly lost a direction (pivot " +
              short_number(pivot, 2) +
-             " of that at rest): it is deformed beyond the domain of its model; divide the body "
-             "into "
-             "several in a row, or take fewer modes");
+             " of that at rest): it is deformed beyond the domain of its model; set 'completion: "
+             "always', divide the body into several in a row, or take fewer modes");
   }
 }
 

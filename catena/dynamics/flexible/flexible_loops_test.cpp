@@ -138,7 +138,7 @@ void check(const Closed& c, const Reference& reference, const MatrixXd& j, const
   balance.take((open - j.transpose() * lambda).cwiseAbs().maxCoeff() / size);
 }
 
-constexpr double kLoopTolerance = 1e-10;  // of sums that the position of a loop conditions
+constexpr double kLoopTolerance = 1e-11;  // of sums that the position of a loop conditions
 
 void compare_loops(HingeType type, unsigned seed, int wanted) {
   Random random(seed);
