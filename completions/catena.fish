@@ -227,6 +227,7 @@ complete -c catena -n '__fish_seen_subcommand_from control' -l strict -d 'Treat 
 complete -c catena -n '__fish_seen_subcommand_from control' -l at -r -d 'Of a mechanism: state and efforts (YAML; default: its initial state, held by the inputs)'
 complete -c catena -n '__fish_seen_subcommand_from control' -l inputs -r -d 'Inputs: freedoms with an actuator (default: all); of a system file its channels'
 complete -c catena -n '__fish_seen_subcommand_from control' -l outputs -r -d 'Outputs: q.NAME, v.NAME, position.FRAME.x (default: all states)'
+complete -c catena -n '__fish_seen_subcommand_from control' -l pade -r -d 'Order of the rational approximation of a system'\''s delays (default: none)'
 complete -c catena -n '__fish_seen_subcommand_from control' -l independent -r -d 'Freedoms of closed loops that are to be states'
 complete -c catena -n '__fish_seen_subcommand_from control' -l json -d 'Print JSON'
 complete -c catena -n '__fish_seen_subcommand_from control' -s o -l output -r -d 'Write the result: a system file (.yaml, .h5)'
