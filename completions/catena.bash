@@ -103,7 +103,7 @@ _catena() {
         --side) mapfile -t COMPREPLY < <(compgen -W 'input output' -- "$word"); return ;;
         --method) mapfile -t COMPREPLY < <(compgen -W 'balanced stochastic hankel modal interpolation' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --strict --at --inputs --outputs --independent --json -o --output --report --controller --of --from --to --duration --poles --output-feedback --q --r --period --w --v --recovery --side --measurements --controls --gamma --tolerance --w1 --w2 --w3 --maximize --suboptimality --order --method --match-dc --plant --prewarp --continuous --motion --skip-margins --along --start' ;;
+      options='-h --help --base --gravity --strict --at --inputs --outputs --pade --independent --json -o --output --report --controller --of --from --to --duration --poles --output-feedback --q --r --period --w --v --recovery --side --measurements --controls --gamma --tolerance --w1 --w2 --w3 --maximize --suboptimality --order --method --match-dc --plant --prewarp --continuous --motion --skip-margins --along --start' ;;
     verify)
       options='-h --help --all --json --filter' ;;
     report)

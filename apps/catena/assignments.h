@@ -9,7 +9,7 @@
 
 namespace catena::app {
 
-// At the first '='. A UsageError names the command and the option.
+// At the first '='. A UsageError names the command (none: the program) and the option.
 std::pair<std::string, std::string> split_assignment(const std::string& text,
                                                      const std::string& command,
                                                      const std::string& option);

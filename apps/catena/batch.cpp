@@ -186,6 +186,7 @@ void batch(const BatchOptions& options) {
   const Results found = evaluate(m, in, options.what, w, derivatives.get());
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  check_named(options.out);
   CsvWriter writer(options.out, found.names);
   for (Eigen::Index i = 0; i < found.rows.rows(); ++i)
     writer.append({found.rows.row(i).data(), to_size(found.rows.cols())});

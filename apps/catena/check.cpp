@@ -14,7 +14,7 @@ namespace catena::app {
 namespace {
 
 void check(const ModelOptions& options) {
-  Reading reading = read_description(options.file(), options.settings());
+  Reading reading = options.read();
   std::vector<Diagnostic> found = reading.diagnostics;
   if (!has_error(found)) {
     try {

@@ -2,7 +2,9 @@
 #include "apps/catena/command_line.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -68,13 +70,31 @@ Option& Option::one_of(const std::vector<std::string>& words) {
   return *this;
 }
 
+namespace {
+
+// A message if the text is no finite number, or one that is not allowed.
+template <class Allowed>
+std::string refused(const std::string& text, const char* needs, Allowed allowed) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const bool number = !text.empty() && *end == '\0' && std::isfinite(value);
+  return number && allowed(value) ? std::string() : std::string(needs) + ", not " + text;
+}
+
+}  // namespace
+
 Option& Option::positive() {
-  option_->check(CLI::PositiveNumber);
+  option_->check([](const std::string& text) {
+    return refused(text, "must be a positive number", [](double x) { return x > 0.0; });
+  });
   return *this;
 }
 
 Option& Option::non_negative() {
-  option_->check(CLI::NonNegativeNumber);
+  option_->check([](const std::string& text) {
+    return refused(text, "must be a number that is not negative",
+                   [](double x) { return x >= 0.0; });
+  });
   return *this;
 }
 

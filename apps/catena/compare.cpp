@@ -17,6 +17,7 @@ struct CompareOptions {
   std::string first, second;
   double tolerance = 0.0;
   bool json = false;
+  std::string out;
 };
 
 Json comparison_json(const RunComparison& c, double tolerance) {
@@ -86,11 +87,10 @@ std::string comparison_text(const RunComparison& c, const CompareOptions& option
 void compare(const CompareOptions& options) {
   if (!(options.tolerance >= 0.0))
     throw UsageError("catena compare: error: --tolerance must not be negative");
-  const RunFile first(options.first), second(options.second);
+  const ResultColumns first(options.first), second(options.second);
   const RunComparison comparison = compare_runs(first, second);
-  write_text(options.json ? comparison_json(comparison, options.tolerance).dump(2) + "\n"
-                          : comparison_text(comparison, options),
-             "");
+  give(comparison_json(comparison, options.tolerance), comparison_text(comparison, options),
+       options.json, options.out);
   if (!comparison.agree(options.tolerance)) throw Failed();
 }
 
@@ -99,13 +99,13 @@ void compare(const CompareOptions& options) {
 void add_compare(CommandLine& line) {
   Command command = line.subcommand("compare", "Compare two runs");
   const auto options = std::make_shared<CompareOptions>();
-  command.option("RUN1", options->first, "A run").required();
+  command.option("RUN1", options->first, "A run, or a table (.csv)").required();
   command.option("RUN2", options->second, "Another").required();
   command
       .option("--tolerance", options->tolerance,
               "Largest difference of a column, relative to its largest value")
       .show_default();
-  command.flag("--json", options->json, "Print JSON");
+  command.json(options->json, options->out);
   command.footer(
       "Examples:\n"
       "  catena compare before.h5 after.h5\n"

@@ -349,7 +349,7 @@ void dynamics(const DynamicsOptions& options) {
       options.model.load({.freedoms = options.independent, .state_file = options.state});
   print_warnings(m);
   StateInput in = options.state.empty() ? default_input(m) : read_state_file(options.state, m);
-  close_loops(m, in);
+  close_loops_and_say(m, in);
   print_loop_warnings(m, in.state.q);
   Result result;
   if (options.what == "forward") result = forward(m, in, options.route);

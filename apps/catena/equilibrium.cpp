@@ -34,6 +34,7 @@ void equilibrium_command(const EquilibriumOptions& options) {
   if (!options.hold.empty()) settings.held = mask_of(m, options.hold);
   const Equilibrium e =
       find_equilibrium(m, {in.state, in.effort, in.acceleration, in.external}, settings);
+  if (e.found) print_friction_warning(m, e.state);
   Json json;
   json["found"] = e.found;
   json["q"] = by_name(m.position_names(), e.state.q);

@@ -8,8 +8,34 @@
 #include <fmt/core.h>
 
 #include "catena/base/index.h"
+#include "catena/base/text.h"
 
 namespace catena::app {
+
+void print_friction_warning(const Mechanism& m, const State& state) {
+  std::vector<std::string> names;
+  double steepest = 0.0;
+  for (std::size_t h = 0; h < m.hinges().size(); ++h) {
+    const HingePlace& place = m.hinges()[h];
+    const std::vector<FreedomSettings>& freedoms = m.description().hinges[h].freedoms;
+    if (place.node < 0) continue;
+    for (int k = 0; k < std::min(place.freedoms, static_cast<int>(freedoms.size())); ++k) {
+      const Friction& friction = freedoms[index(k)].friction;
+      const int v = place.v_index + k;
+      if (!(friction.sliding > 0.0) || std::abs(state.v[v]) > friction.transition_velocity)
+        continue;
+      names.push_back(m.velocity_names()[index(v)]);
+      steepest = std::max(steepest, friction.sliding / friction.transition_velocity);
+    }
+  }
+  if (names.empty()) return;
+  fmt::print(
+      stderr,
+      "warning: dry friction of {} counts as viscous here, up to {:.4g} N m s/rad (or N s/m): "
+      "the slope of its law at zero speed. A joint at rest sticks instead; for the motion "
+      "without friction add --set hinge.{}.friction=0\n",
+      listed(names), steepest, names.front());
+}
 
 Json rows_json(const Eigen::MatrixXd& a) {
   Json rows = Json::array();

@@ -147,7 +147,8 @@ void linearize_command(const LinearizeOptions& options) {
     return;
   }
   StateInput in = options.at.empty() ? default_input(m) : read_state_file(options.at, m);
-  close_loops(m, in);
+  close_loops_and_say(m, in);
+  print_friction_warning(m, in.state);
   if (settings.motion_driven.empty()) settings.motion_driven = in.motion_driven;
   const LinearModel model =
       linearize(m, {in.state, in.effort, in.acceleration, in.external}, settings);

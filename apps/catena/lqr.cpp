@@ -151,7 +151,7 @@ void design(const LqrOptions& options, Task& task) {
     const Mechanism& m = *task.mechanism;
     print_warnings(m);
     StateInput in = options.at == "initial" ? default_input(m) : read_state_file(options.at, m);
-    close_loops(m, in);
+    close_loops_and_say(m, in);
     if (!(options.duration > 0.0))
       throw UsageError("catena lqr: error: --duration must be positive");
     if (!options.final.empty())
@@ -315,6 +315,7 @@ std::string human(const Task& task, const std::optional<RegulatedResult>& open,
 std::unique_ptr<Recorder> recorder_for(const LqrOptions& options, const Task& task,
                                        const RegulatedSettings& settings) {
   if (options.out.empty()) return std::make_unique<MemoryRecorder>();
+  check_named(options.out);
   if (options.out.ends_with(".csv")) return std::make_unique<CsvRecorder>(options.out);
   RunHeader header;
   header.kind = "regulation";

@@ -34,7 +34,7 @@ void lyapunov_command(const LyapunovOptions& options) {
     throw Error(
         "'" + options.state +
         "' has external wrenches; Lyapunov exponents are computed with constant efforts only");
-  close_loops(m, in);
+  close_loops_and_say(m, in);
   const LyapunovExponents found = lyapunov_exponents(m, in.state, in.effort, settings);
   Json json;
   json["exponents"] = std::vector<double>(found.exponents.begin(), found.exponents.end());

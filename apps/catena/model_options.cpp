@@ -5,9 +5,11 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "apps/catena/assignments.h"
 #include "catena/base/text.h"
 #include "catena/closure/mobility.h"
 #include "catena/model/validation.h"
+#include "catena/sensitivity/parameters.h"
 #include "catena/simulation/used_hinges.h"
 
 namespace catena::app {
@@ -23,6 +25,13 @@ Option ModelOptions::add(Command& command, bool required) {
   command.option("--gravity", gravity_, "Gravity in m/s², instead of the file's")
       .values(3)
       .placeholder("X Y Z");
+  command
+      .option(
+          "--set", changes_,
+          "Change a parameter of the model: body.NAME.mass=3, rod.NAME.length=0.2 (or mass.NAME); "
+          "may be repeated")
+      .placeholder("NAME=VALUE")
+      .repeatable();
   command.flag("--strict", strict_, "Treat impossible inertias and doubtful tags as errors");
   return file;
 }
@@ -48,8 +57,29 @@ LoadSettings ModelOptions::settings() const {
   return settings;
 }
 
+Reading ModelOptions::read() const {
+  Reading reading = read_description(file_, settings());
+  if (changes_.empty() || has_error(reading.diagnostics)) return reading;
+  const Mechanism given =
+      MechanismBuilder(reading.description).finish({.strict = false, .idle_hinges = true});
+  std::vector<std::string> names;
+  std::vector<double> values;
+  for (const auto& [text, value] : numbers_by_name(changes_, "", "--set")) {
+    names.push_back(ParameterSet::full_name(given, text));
+    values.push_back(value);
+  }
+  const ParameterSet parameters(given, names);
+  reading.description = parameters.changed(
+      Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size())));
+  return reading;
+}
+
 Mechanism ModelOptions::load(const NamedHinges& named) const {
-  const Mechanism mechanism = catena::load(file_, settings());
+  Reading reading = read();
+  if (has_error(reading.diagnostics)) throw ModelError(std::move(reading.diagnostics));
+  const Mechanism mechanism =
+      MechanismBuilder(std::move(reading.description))
+          .finish({.strict = reading.strict, .notes = std::move(reading.diagnostics)});
   UsedHinges used(mechanism);
   used.add(named.freedoms);
   used.add_signals(named.signals);
@@ -58,7 +88,7 @@ Mechanism ModelOptions::load(const NamedHinges& named) const {
 }
 
 Mechanism ModelOptions::load_to_describe() const {
-  Reading reading = read_description(file_, settings());
+  Reading reading = read();
   if (has_error(reading.diagnostics)) throw ModelError(std::move(reading.diagnostics));
   return MechanismBuilder(std::move(reading.description))
       .finish(
@@ -68,6 +98,11 @@ Mechanism ModelOptions::load_to_describe() const {
 void print_warnings(const Mechanism& mechanism) {
   for (const Diagnostic& warning : mechanism.warnings())
     std::fprintf(stderr, "%s\n", warning.text().c_str());
+}
+
+void close_loops_and_say(const Mechanism& mechanism, StateInput& input) {
+  if (const std::string moved = close_loops(mechanism, input); !moved.empty())
+    std::fprintf(stderr, "warning: %s\n", moved.c_str());
 }
 
 void print_loop_warnings(const Mechanism& mechanism, const Eigen::VectorXd& q) {

@@ -7,6 +7,7 @@
 
 #include "apps/catena/commands.h"
 #include "catena/io/load.h"
+#include "catena/simulation/state_file.h"
 
 namespace catena::app {
 
@@ -24,8 +25,10 @@ class ModelOptions {
   Option add(Command& command, bool required = true);
 
   const std::string& file() const { return file_; }
-  // The parsed file. Throws UsageError if it does not exist.
+  // How the file is read. Throws UsageError if it does not exist.
   LoadSettings settings() const;
+  // The parsed file, parameters changed as asked.
+  Reading read() const;
 
   // Throws ModelError; warnings are part of the mechanism.
   Mechanism load(const NamedHinges& named = {}) const;
@@ -36,11 +39,14 @@ class ModelOptions {
   std::string file_;
   std::string base_;
   std::vector<double> gravity_;
+  std::vector<std::string> changes_;  // NAME=VALUE
   bool strict_ = false;
 };
 
 // Warnings of a mechanism on stderr.
 void print_warnings(const Mechanism& mechanism);
+// Closes the loops; a warning on stderr if given values had to move.
+void close_loops_and_say(const Mechanism& mechanism, StateInput& input);
 // Warnings about loops that cannot move, or move less than probably intended, near a closed q.
 void print_loop_warnings(const Mechanism& mechanism, const Eigen::VectorXd& q);
 

@@ -79,7 +79,8 @@ void modes_command(const ModesOptions& options) {
     return;
   }
   StateInput in = options.at.empty() ? default_input(m) : read_state_file(options.at, m);
-  close_loops(m, in);
+  close_loops_and_say(m, in);
+  print_friction_warning(m, in.state);
   LinearizeSettings settings;
   if (!options.independent.empty()) settings.independent = mask_of(m, options.independent);
   const LinearModel model =

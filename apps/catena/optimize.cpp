@@ -74,6 +74,7 @@ std::string run_name(const OptimizeOptions& o) {
 
 // Checked before a long search, not after it.
 void check_folder(const std::string& file) {
+  check_named(file);
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   if (!folder.empty() && !std::filesystem::is_directory(folder))
     throw Error(file + ": cannot be written: there is no folder '" + folder.string() + "'");

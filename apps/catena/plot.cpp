@@ -11,7 +11,7 @@
 #include "apps/catena/output.h"
 #include "apps/catena/report/report_data.h"
 #include "apps/catena/report/report_series.h"
-#include "catena/io/runs/run_file.h"
+#include "catena/io/runs/result_columns.h"
 #include "catena/io/runs/svg_plot.h"
 
 namespace catena::app {
@@ -27,10 +27,11 @@ struct PlotOptions {
 // Recorded columns, and the deflections of flexible bodies, which follow from them.
 class Columns {
  public:
-  explicit Columns(const RunFile& run) : run_(run), all_(run.header().columns) {
-    if (const RunMechanism model = mechanism_of(run);
+  explicit Columns(const ResultColumns& results) : results_(results), all_(results.columns()) {
+    if (results.run() == nullptr) return;
+    if (const RunMechanism model = mechanism_of(*results.run());
         model.mechanism && model.mechanism->has_flexible_bodies())
-      add_deflections(*model.mechanism);
+      add_deflections(*results.run(), *model.mechanism);
   }
 
   // The columns that match a name or a pattern such as q.*.
@@ -41,19 +42,19 @@ class Columns {
           (column.name != "time" && ::fnmatch(wanted.c_str(), column.name.c_str(), 0) == 0))
         found.push_back(column);
     if (!found.empty()) return found;
-    if (wanted.find_first_of("*?[") == std::string::npos) run_.column_index(wanted);  // suggests
-    throw NameError("'" + run_.path() + "' has no column like '" + wanted + "'");
+    if (wanted.find_first_of("*?[") == std::string::npos) results_.column(wanted);  // suggests
+    throw NameError("'" + results_.path() + "' has no column like '" + wanted + "'");
   }
 
   Eigen::VectorXd values(const std::string& name) const {
     const auto derived = deflections_.find(name);
-    return derived != deflections_.end() ? derived->second : run_.column(name);
+    return derived != deflections_.end() ? derived->second : results_.column(name);
   }
 
  private:
-  void add_deflections(const Mechanism& mechanism) {
-    DeflectionColumns deflections(run_, mechanism);
-    const RunRows rows = run_.read(0, run_.rows());
+  void add_deflections(const RunFile& run, const Mechanism& mechanism) {
+    DeflectionColumns deflections(run, mechanism);
+    const RunRows rows = run.read(0, run.rows());
     for (const RunColumn& column : deflections.columns()) {
       all_.push_back(column);
       deflections_[column.name].resize(rows.rows());
@@ -67,14 +68,14 @@ class Columns {
     }
   }
 
-  const RunFile& run_;
+  const ResultColumns& results_;
   std::vector<RunColumn> all_;
   std::map<std::string, Eigen::VectorXd> deflections_;
 };
 
 void plot(const PlotOptions& options) {
   check_ending(options.out, ".svg", "an SVG picture");
-  const RunFile run(options.run);
+  const ResultColumns run(options.run);
   SvgPlot picture{.title = options.title, .times = run.column("time")};
   const Columns columns(run);
   for (const std::string& wanted : options.columns)
@@ -94,7 +95,7 @@ void plot(const PlotOptions& options) {
 void add_plot(CommandLine& line) {
   Command command = line.subcommand("plot", "Plot columns of a run as an SVG picture");
   const auto options = std::make_shared<PlotOptions>();
-  command.option("RUN", options->run, "The run: an HDF5 file").required();
+  command.option("RUN", options->run, "The run: an HDF5 file, or a table (.csv)").required();
   command.option("COLUMN", options->columns, "Names of columns; q.* means all that match")
       .required();
   command.option("-o,--output", options->out, "The picture to write; default: to stdout");

@@ -183,6 +183,9 @@ void connect_controllers(ActionSettings& actions) {
                   std::to_string(c.system.input_count()) + " and " +
                   std::to_string(c.system.output_count()));
     if (from.period) c.system = sampled(c.system, *from.period);
+    if (from.delay && !(*from.delay >= 0.0 && std::isfinite(*from.delay)))
+      throw Error("controller '" + from.name + "': the computation delay is " +
+                  number(*from.delay) + " s; it must be a finite number that is not negative");
     if (from.delay) c.delay = *from.delay;
     limit_outputs(from, c);
     ControllerFile ready{.name = from.name, .file = from.file};

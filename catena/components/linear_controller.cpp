@@ -34,7 +34,8 @@ class LinearController final : public Component {
                 : Eigen::VectorXd::Zero(system_.output_count())),
         lower_(s.lower),
         upper_(s.upper),
-        initial_(s.initial.size() > 0 ? s.initial : Eigen::VectorXd::Zero(system_.order())) {}
+        initial_(s.initial.size() > 0 ? s.initial : Eigen::VectorXd::Zero(system_.order())),
+        held_(s.held.size() > 0 ? s.held : Eigen::VectorXd::Zero(system_.output_count())) {}
 
   int states() const override { return system_.is_continuous() ? system_.order() : 0; }
   int memory() const override { return system_.is_continuous() ? 0 : system_.order(); }
@@ -45,6 +46,11 @@ class LinearController final : public Component {
   }
   void start(std::span<double> x, std::span<double> m) const override {
     std::copy(initial_.begin(), initial_.end(), system_.is_continuous() ? x.begin() : m.begin());
+  }
+  void start_outputs(std::span<double> y) const override {
+    Vector u = vector_of(y);
+    u = u0_ + held_;
+    limit(u);
   }
   bool feeds_through() const override { return !system_.D.isZero(0.0); }
 
@@ -79,7 +85,7 @@ class LinearController final : public Component {
 
   StateSpace system_;
   Sampling sampling_;
-  Eigen::VectorXd u0_, lower_, upper_, initial_;
+  Eigen::VectorXd u0_, lower_, upper_, initial_, held_;
 };
 
 void check_limits(const LinearControllerSettings& s) {
@@ -163,6 +169,9 @@ ComponentMaker linear_controller(LinearControllerSettings settings) {
   if (settings.initial.size() > 0 && settings.initial.size() != system.order())
     throw Error("controller '" + settings.name + "' has " + std::to_string(system.order()) +
                 " states and " + std::to_string(settings.initial.size()) + " initial values");
+  if (settings.held.size() > 0 && settings.held.size() != system.output_count())
+    throw Error("controller '" + settings.name + "' has " + std::to_string(system.output_count()) +
+                " outputs and " + std::to_string(settings.held.size()) + " held values");
   return [settings = std::move(settings), system = std::move(system)](const Mechanism& m) {
     const State point = point_of(settings, m);
     std::vector<InputPort> inputs;

@@ -35,6 +35,8 @@ struct LinearControllerSettings {
   // Where δy is measured from; empty: the point of the system, or the mechanism's default state.
   std::optional<State> point{};
   Eigen::VectorXd initial{};  // of the controller's states; empty: zero
+  // u − u0 of a sampled controller until its first output appears; empty: zero.
+  Eigen::VectorXd held{};
 };
 
 // Throws Error if the system cannot run: names that do not fit the mechanism, limits of the wrong

@@ -144,20 +144,53 @@ TEST(LinearController, LimitsItsEffort) {
   EXPECT_EQ(effort.maxCoeff(), 0.5);
 }
 
-// A pendulum held at 0.8 rad: deviations are from there, and the holding torque is part of u.
-TEST(LinearController, ActsAboutItsOperatingPoint) {
+Mechanism hanging_link() {
   MechanismBuilder builder("pendulum");
   builder.add_body("link", {.mass = 2.0,
                             .center_of_mass = {0.0, 0.0, -0.75},
                             .inertia = SymMat3d::diagonal(0.3, 0.3, 0.01)});
   builder.add_hinge("pivot", "world", "link", {.axes = {{0.0, 1.0, 0.0}}});
-  const Mechanism m = builder.finish();
+  return builder.finish();
+}
+
+// Holds the link at 0.8 rad with the torque that its weight needs there.
+StateSpace link_holder() {
   StateSpace K = ss((MatrixXd(1, 2) << -20.0, -8.0).finished());
   K.inputs = {"q.pivot", "v.pivot"};
   K.outputs = {"effort.pivot"};
   K.point = SystemPoint{.q = VectorXd::Constant(1, 0.8),
                         .v = VectorXd::Zero(1),
                         .y0 = VectorXd::Constant(1, 2.0 * 9.81 * 0.75 * std::sin(0.8))};
+  return K;
+}
+
+// While the first output is computed the operating effort acts: the link does not sag.
+TEST(LinearController, HoldsItsEffortUntilTheFirstOutput) {
+  const Mechanism m = hanging_link();
+  LinearControllerSettings k{.system = link_holder(), .delay = 0.09};
+  k.system.dt = 0.1;
+  SimulationSettings settings = run_with(k);
+  settings.duration = 0.09;
+  State start = m.default_state();
+  start.q[0] = 0.8;
+  MemoryRecorder record;
+  const SimulationResult r = simulate(m, start, settings, record);
+  EXPECT_NEAR(r.state.q[0], 0.8, 1e-12);
+  // A deviation of the held effort accelerates it by u/J from the start.
+  k.held = VectorXd::Constant(1, 0.01);
+  settings.actions.components = {linear_controller(k)};
+  MemoryRecorder pushed_record;
+  const SimulationResult moved = simulate(m, start, settings, pushed_record);
+  const double inertia = 0.3 + 2.0 * 0.75 * 0.75;
+  // Gravity takes m g l cos(q) t²/(6 J) of it.
+  const double part = 2.0 * 9.81 * 0.75 * std::cos(0.8) * 0.09 * 0.09 / (6.0 * inertia);
+  EXPECT_NEAR(moved.state.v[0] / (0.01 / inertia * 0.09), 1.0 - part, 1e-3 * part + 1e-4);
+}
+
+// A pendulum held at 0.8 rad: deviations are from there, and the holding torque is part of u.
+TEST(LinearController, ActsAboutItsOperatingPoint) {
+  const Mechanism m = hanging_link();
+  const StateSpace K = link_holder();
   SimulationSettings settings = run_with({.system = K});
   settings.duration = 20.0;
   MemoryRecorder record;

@@ -37,10 +37,14 @@ constexpr int kMostShortenings = 4;
 constexpr int kFirstSweeps = 20;
 constexpr int kMostAttempts = 7;
 constexpr int kHalfFrom = 3;
-// Steps in which friction is raised where nothing else helps.
-constexpr int kFrictions = 20;
 constexpr double kProximalWeights[] = {1e-2, 1e-4, 1e-6};
 constexpr int kMostProximal = 40;
+// Of soften(): the first compliance, of a row's own W_ii, and by what it falls (by less where that
+// is too much); problems that are solved at most; factor between the weights that are tried.
+constexpr double kMostCompliant = 0.1;
+constexpr double kSofter = 0.1;
+constexpr int kMostSoft = 30;
+constexpr double kStiffer = 100.0;
 // The function of Newton's method weighs motions against impulses by 1/W times one of these: where
 // it cycles with one of them, another may do.
 constexpr double kOtherStiffnesses[] = {0.1, 10.0};
@@ -91,10 +95,18 @@ class ConeSolver {
           p_ = start;
           newton(result.steps, stiffness);
         }
-      if (best_residual_ > kConeSolved) p_ = start;
+      if (best_residual_ > kConeSolved) {
+        p_ = start;
+        soften(result);
+        if (best_residual_ > kConeGood) {
+          p_.setZero();
+          soften(result);
+        }
+        p_ = start;
+      }
       int sweeps = kFirstSweeps;
       for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
-        if (best_residual_ <= (attempt < kHalfFrom ? kConeSolved : usable)) break;
+        if (best_residual_ <= (attempt < kHalfFrom ? kConeGood : usable)) break;
         // Cycles of sweeps and of Newton's method are rarely those of proximal points.
         if (attempt == kHalfFrom) {
           const VectorXd from = p_;
@@ -114,7 +126,6 @@ class ConeSolver {
         }
         sweeps *= 2;
       }
-      if (best_residual_ > usable) raise_friction(result);
     } else {
       best_residual_ = 0.0;
     }
@@ -155,28 +166,42 @@ class ConeSolver {
     }
   }
 
-  // From no friction to all of it, each time from the solution with less.
-  void raise_friction(ConeSolution& result) {
-    const std::vector<ConeProblem::Block> all = blocks_;
-    const VectorXd best = best_;
-    const double best_residual = best_residual_;
-    p_.setZero();
-    for (int k = 0; k <= kFrictions; ++k) {
-      for (std::size_t i = 0; i < blocks_.size(); ++i)
-        blocks_[i].friction = k == kFrictions
-                                  ? all[i].friction
-                                  : all[i].friction * static_cast<double>(k) / kFrictions;
+  // With a compliance of all rows that falls to none, each time from the solution with more of it.
+  // How redundant contacts share their load hangs on it clearly at first, and changes little later.
+  // The slips by which they share it fall with the compliance: motions are weighed by up to its
+  // inverse, so that Newton's method sees them.
+  void soften(ConeSolution& result) {
+    const MatrixXd s = s_;
+    VectorXd p = p_;
+    double solved = kMostCompliant / kSofter, factor = kSofter, stiffness = 1.0;
+    for (int k = 0; k < kMostSoft && solved > 0.0 && best_residual_ > kConeGood; ++k) {
+      double compliance = solved * factor;
+      if (compliance < kRegularized) compliance = 0.0;
+      const VectorXd best = best_;
+      const double residual = best_residual_;
+      s_.diagonal() += compliance * s.diagonal();
       best_residual_ = std::numeric_limits<double>::infinity();
-      newton(result.steps);
-      if (best_residual_ > kConeSolved) {
-        sweep(kFirstSweeps, 0.5, result.sweeps);
-        newton(result.steps);
+      const double most = 1.0 / std::max(compliance, kRegularized);
+      for (double tried = stiffness; best_residual_ > kConeSolved && tried < most;
+           tried *= kStiffer) {
+        p_ = p;
+        newton(result.steps, tried);
+        if (best_residual_ <= kConeSolved) stiffness = tried;
+      }
+      const bool good = best_residual_ <= kConeSolved;
+      if (good || k == 0) {
+        p = best_;
+        solved = compliance;
+        factor = kSofter;
+      } else {
+        factor = std::sqrt(factor);
       }
       p_ = best_;
+      s_ = s;
+      best_ = best;
+      best_residual_ = residual;
+      judge(s_ * p_ + b_, step_);
     }
-    if (best_residual_ < best_residual) return;
-    best_ = best;
-    best_residual_ = best_residual;
   }
 
   void eliminate() {

@@ -210,6 +210,55 @@ TEST(ConeProblem, IslandsAreProblemsOfTheirOwn) {
   EXPECT_NEAR(solve(problem).motion[8], 0.0, 1e-9);
 }
 
+// Plates on feet in one plane, in a chain of up to three that push each other, that stop within the
+// step or all but stop: how the feet share friction hangs on the compliance alone, and which of
+// them slip (by 1e-10 of what they slipped) on that.
+TEST(ConeProblem, RedundantFeetThatAreAboutToStop) {
+  std::mt19937 random(5);
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform(0.0, 1.0);
+  for (int trial = 0; trial < 200; ++trial) {
+    const int plates = 1 + trial % 3, feet = 4 + trial % 4;
+    ConeProblem problem;
+    MatrixXd j = MatrixXd::Zero(3 * (feet + 1) * plates, 6 * plates);
+    VectorXd inverse(6 * plates), v(6 * plates);
+    int row = 0;
+    const double mu = 0.2 + 0.6 * uniform(random);
+    for (int k = 0; k < plates; ++k) {
+      const double mass = 0.5 + 4.0 * uniform(random);
+      for (int i = 0; i < 3; ++i) {
+        inverse[6 * k + i] = 1.0 / (0.02 * mass * (1.0 + uniform(random)));
+        inverse[6 * k + 3 + i] = 1.0 / mass;
+        v[6 * k + i] = i == 2 ? 0.02 * uniform(random) * normal(random) : 0.0;
+        v[6 * k + 3 + i] = i == 2 ? -0.00981 : mu * 0.00981 * uniform(random) * normal(random);
+      }
+      // A foot at r moves with v + ω × r; forces of neighbours act on both, at one side.
+      const auto push = [&](int body, const Eigen::Vector3d& r, double sense) {
+        const Eigen::Matrix3d cross{{0.0, -r[2], r[1]}, {r[2], 0.0, -r[0]}, {-r[1], r[0], 0.0}};
+        Eigen::Matrix<double, 3, 6> block;
+        block << -cross, Eigen::Matrix3d::Identity();
+        j.block<3, 6>(row, 6 * body) = sense * block({2, 0, 1}, Eigen::all);
+      };
+      for (int f = 0; f < feet; ++f) {
+        push(k, {0.2 * normal(random), 0.1 * normal(random), -0.05}, 1.0);
+        problem.blocks.push_back({.law = Law::cone, .row = row, .friction = mu});
+        row += 3;
+      }
+      if (k == 0) continue;
+      push(k, {0.2 * normal(random), 0.1 * normal(random), -0.05}, 1.0);
+      push(k - 1, {0.2 * normal(random), 0.1 * normal(random), 0.05}, -1.0);
+      problem.blocks.push_back({.law = Law::cone, .row = row, .friction = 0.5 * mu});
+      row += 3;
+    }
+    j.conservativeResize(row, Eigen::NoChange);
+    problem.w = j * inverse.asDiagonal() * j.transpose();
+    problem.b = j * v;
+    const ConeSolution s = solve(problem);
+    EXPECT_LT(s.residual, 1e-7) << trial;
+    EXPECT_LT(violation(problem, s), 1e-6) << trial;
+  }
+}
+
 // A stop at a freedom that an equality holds, and contradictory equalities: an answer, no NaN.
 TEST(ConeProblem, BlockedRowsHaveAnAnswer) {
   ConeProblem problem;

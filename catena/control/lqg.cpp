@@ -198,8 +198,12 @@ KalmanResult kalman(const StateSpace& plant, const Eigen::MatrixXd& W, const Eig
       g.A.transpose(), g.C.transpose(), symmetrized(times(gain, times_nt(W, gain))), V, cross, {}};
   const RiccatiSolution s = g.is_discrete() ? solve_dare(problem) : solve_care(problem);
   if (!s.ok())
-    throw NumericalError("Kalman filter: " + explained(s) +
-                         "; the process noise must excite every mode that is not damped");
+    throw NumericalError(
+        s.status == RiccatiStatus::singular_weight
+            ? "Kalman filter: the intensity V of the measurement noise is singular; every "
+              "measurement needs noise of its own"
+            : "Kalman filter: " + explained(s) +
+                  "; the process noise must excite every mode that is not damped");
   KalmanResult k;
   k.L = s.K.transpose();
   k.P = s.X;

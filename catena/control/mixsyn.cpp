@@ -93,7 +93,11 @@ void require_same_sampling(const Weight& w, const StateSpace& g, const std::stri
                        "; convert the weight first (c2d or d2c with tustin)");
 }
 
-void require_stable_weight(const Weight& w, const char* name) {
+void require_weight(const Weight& w, const char* name) {
+  if (w.present() && w.polynomial.empty() && w.proper.D.isZero(0.0) &&
+      (w.proper.order() == 0 || w.proper.B.isZero(0.0) || w.proper.C.isZero(0.0)))
+    throw NumericalError(std::string("weight ") + name +
+                         " is zero; leave it out, or give a gain other than zero");
   if (w.present() && !has_stable_poles(w.proper))
     throw NumericalError(
         std::string("weight ") + name +
@@ -139,9 +143,9 @@ GeneralizedPlant augw(const StateSpace& plant, const Weight& w1, const Weight& w
     throw NumericalError("augw: give at least one weight");
   if (!w1.polynomial.empty() || !w2.polynomial.empty())
     throw NumericalError("augw: only W3 may be improper; W1 and W2 must be proper");
-  require_stable_weight(w1, "W1");
-  require_stable_weight(w2, "W2");
-  require_stable_weight(w3, "W3");
+  require_weight(w1, "W1");
+  require_weight(w2, "W2");
+  require_weight(w3, "W3");
   require_same_sampling(w1, g, "W1");
   require_same_sampling(w2, g, "W2");
   require_same_sampling(w3, g, "W3");
@@ -189,6 +193,11 @@ GeneralizedPlant augw(const StateSpace& plant, const Weight& w1, const Weight& w
   d.block(z1 + z2 + z3, p, p, m) = -g.D;
   GeneralizedPlant r;
   r.system = ss(a, b, c, d, g.dt);
+  r.system.states.clear();  // those of the plant by their names
+  for (int i = 0; i < n; ++i) r.system.states.push_back(g.state_name(i));
+  for (const auto& [name, count] : {std::pair("W1", n1), std::pair("W2", n2), std::pair("W3", n3)})
+    for (Eigen::Index i = 0; i < count; ++i)
+      r.system.states.push_back(std::string(name) + ".x" + std::to_string(i + 1));
   r.measurements = p;
   r.controls = m;
   return r;

@@ -57,11 +57,38 @@ TEST(Mixsyn, ChiangSafonov) {
   EXPECT_LE(best.design.hinf.gamma, 1.0 + 1e-4);
 }
 
+// Constant weights on a plant with poles on the axis: no disturbance reaches its states. S tends to
+// 1, so no level below |W1| exists; zeros of P21 on the axis get a little noise.
+TEST(Mixsyn, RigidPlantWithConstantWeights) {
+  for (const double stiffness : {0.0, 4.0}) {  // double integrator, undamped oscillator
+    const StateSpace g =
+        ss((MatrixXd(2, 2) << 0, 1, -stiffness, 0).finished(), (MatrixXd(2, 1) << 0, 1).finished(),
+           (MatrixXd(1, 2) << 1, 0).finished());
+    const MixsynResult r = mixsyn(g, weight(0.5), weight(0.1), {});
+    EXPECT_TRUE(r.hinf.peak.stable);
+    EXPECT_GE(r.hinf.gamma, 0.5 - 1e-9);
+    EXPECT_LE(r.hinf.gamma, 1.0);
+    ASSERT_FALSE(r.hinf.certificate.remarks.empty());
+    EXPECT_THAT(r.hinf.certificate.remarks.back(), testing::HasSubstr("zeros on the stability"));
+    for (int k = 0; k <= 400; ++k) {
+      const double w = std::pow(10.0, -4.0 + 0.015 * k);
+      const std::complex<double> s = at(r.S, w), l = 1.0 / s - 1.0;
+      const double u = std::abs(s * (l / at(g, w)));
+      EXPECT_LE(std::hypot(0.5 * std::abs(s), 0.1 * u), r.hinf.gamma * (1.0 + 1e-6)) << w;
+    }
+  }
+}
+
 TEST(Mixsyn, BadWeights) {
   const StateSpace g = rational_weight({1}, {1, 1}).proper;
   EXPECT_THROW(mixsyn(g, rational_weight({1}, {1, 0})), NumericalError);  // integrator
   EXPECT_THROW(mixsyn(g, weight(1.0), {}, polynomial_weight({0, 0, 1})), NumericalError);  // s² G
   EXPECT_THROW(augw(g, {}), NumericalError);
+  EXPECT_THROW(augw(g, weight(0.0)), NumericalError);
+  EXPECT_EQ(augw(g, weight(ss(-MatrixXd::Identity(1, 1), MatrixXd::Identity(1, 1),
+                              MatrixXd::Identity(1, 1))))
+                .system.states,
+            (std::vector<std::string>{"x1", "W1.x1"}));
   EXPECT_THROW(augw(g, weight(ss(MatrixXd::Identity(2, 2)))), NumericalError);
 }
 

@@ -249,6 +249,10 @@ StableReduction reduce_stable(const StateSpace& g, const ReductionSettings& s,
     case ReductionMethod::hankel: {
       const Eigen::VectorXd sigma = hsvd(g);
       const Eigen::Index k = std::min(chosen_order(sigma, s, unstable), numerical_rank(sigma));
+      // Beyond the minimal order σ_{k+1} is rounding, which the embedding divides by; truncation is
+      // as good there.
+      constexpr double kNegligible = 1e-8;
+      if (k < sigma.size() && sigma[k] < kNegligible * sigma[0]) return balanced(g, s, unstable);
       StableReduction r{hankel_approximation(g, k), sigma};
       r.bound = sigma.tail(sigma.size() - k).sum();
       return r;

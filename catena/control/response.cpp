@@ -9,6 +9,15 @@
 
 namespace catena {
 
+namespace {
+
+// Up to this order the factors of s − A are computed at each frequency: a Hessenberg form mixes
+// poles that are many decades apart (as of a loop near the least H-infinity norm), and the slow
+// ones lose their digits.
+constexpr Eigen::Index kDirectOrder = 32;
+
+}  // namespace
+
 PeakSearch::PeakSearch(const StateSpace& system) : dt_(system.dt) {
   dual_ = system.output_count() < system.input_count();
   Eigen::MatrixXd a = system.A;
@@ -23,6 +32,13 @@ PeakSearch::PeakSearch(const StateSpace& system) : dt_(system.dt) {
   }
   if (a.rows() == 0) return;
   const lapack::Balanced balanced = lapack::balance(a);
+  if (a.rows() <= kDirectOrder) {
+    h_ = balanced.scaled;
+    b_ = balanced.scale.cwiseInverse().asDiagonal() * b_;
+    c_ *= balanced.scale.asDiagonal();
+    poles_ = spectrum(h_);
+    return;
+  }
   const lapack::Hessenberg h = lapack::hessenberg(balanced.scaled);
   h_ = h.H;
   b_ = times_tn(h.Q, balanced.scale.cwiseInverse().asDiagonal() * b_);
@@ -36,6 +52,16 @@ Eigen::MatrixXcd PeakSearch::response(double omega) const {
   Eigen::MatrixXcd g = d_.cast<Complex>();
   if (n == 0 || std::isinf(omega)) return dual_ ? Eigen::MatrixXcd(g.transpose()) : g;
   const Complex s = dt_ == 0.0 ? Complex(0.0, omega) : std::polar(1.0, omega * dt_);
+  if (n <= kDirectOrder) {
+    Eigen::MatrixXcd pencil = -h_.cast<Complex>();
+    pencil.diagonal().array() += s;
+    const lapack::ComplexLu lu(pencil);
+    if (lu.rcond() == 0.0)
+      g.setConstant(std::numeric_limits<double>::infinity());
+    else
+      g += c_ * lu.solve(b_.cast<Complex>());
+    return dual_ ? Eigen::MatrixXcd(g.transpose()) : g;
+  }
   // Elimination of the subdiagonal of s − H, rows contiguous, with exchange of neighbours.
   using Rows = Eigen::Matrix<Complex, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   Rows w(n, n + m);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The largest singular value of a frequency response, evaluated many times: the Hessenberg form is
-// computed once, each frequency costs O(n² min(m, p)). Not installed.
+// computed once, each frequency costs O(n² min(m, p)); small systems are factored at each
+// frequency. Not installed.
 #pragma once
 
 #include <vector>
@@ -35,7 +36,8 @@ class PeakSearch {
  private:
   double gain_of(const Eigen::MatrixXcd& g) const;
 
-  Eigen::MatrixXd h_, b_, c_, d_;  // Hessenberg form; of the dual system if that has fewer inputs
+  // Hessenberg form (small systems: balanced only); of the dual system if that has fewer inputs.
+  Eigen::MatrixXd h_, b_, c_, d_;
   bool dual_ = false;
   double dt_ = 0.0;
   Eigen::VectorXcd poles_;

@@ -127,8 +127,17 @@ StandardProblem standard_problem(const GeneralizedPlant& given, TimeMap map,
   regularize_feedthrough(s, d12, d21, plant.system);
   const Eigen::Index n = s.A.rows();
   if (state_regularization > 0.0) {
-    const double wc = state_regularization * std::max(s.C1.norm(), 1e-300),
-                 wb = state_regularization * std::max(s.B1.norm(), 1e-300);
+    // Where C1 (B1) is zero, the size that the cost of the controls (the noise of the sensors)
+    // has on the states.
+    const double rate = s.A.norm() > 0.0 ? s.A.norm() : 1.0;
+    const double on_states = d12.norm() * rate / std::max(s.B2.norm(), 1e-300),
+                 from_noise = d21.norm() * rate / std::max(s.C2.norm(), 1e-300);
+    constexpr double kZero = 1e-9;
+    const auto size = [](double norm, double otherwise) {
+      return norm > kZero * otherwise ? norm : otherwise;
+    };
+    const double wc = state_regularization * size(s.C1.norm(), on_states),
+                 wb = state_regularization * size(s.B1.norm(), from_noise);
     s.C1 = vstack(s.C1, wc * Eigen::MatrixXd::Identity(n, n));
     s.B1 = hstack(s.B1, wb * Eigen::MatrixXd::Identity(n, n));
     s.D11 = block_diagonal(s.D11, Eigen::MatrixXd::Zero(n, n));

@@ -51,7 +51,8 @@ class CompositeColumns {
     const FlexibleScratch<double>& f = w_.modes(body.node);
     for (int k = 0; k < own.freedoms; ++k) {
       Wrenchd column = f.coupling[k];
-      for (int l = 0; l <= k; ++l) add(own.v_index + l, own.v_index + k, f.mass[k * own.freedoms + l]);
+      for (int l = 0; l <= k; ++l)
+        add(own.v_index + l, own.v_index + k, f.mass[k * own.freedoms + l]);
       for (const FlexiblePlace::Attachment& a : body.attachments) {
         const Twistd* map = w_.attachment(a.node).map;
         const Wrenchd felt = at(composite_, a.node) * map[k];

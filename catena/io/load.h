@@ -29,7 +29,8 @@ enum class Base {
 struct LoadSettings {
   Base base = Base::as_written;
   std::optional<Vec3d> gravity = {};  // overrides the file's
-  // Treat impossible inertias and doubtful tags as errors. YAML is always read strictly.
+  // Treat impossible inertias and doubtful tags as errors. YAML is read strictly unless
+  // it says `strict: false`.
   bool strict = false;
 };
 

@@ -145,13 +145,17 @@ MatrixXcd evaluate(const StateSpace& system, Complex s) {
 MatrixXd dcgain(const StateSpace& given) {
   const StateSpace system = explicit_form(given);
   const Eigen::Index n = system.order();
-  const auto regular_gain = [](const StateSpace& g) -> std::optional<MatrixXd> {
+  // Rounding of the whole system: the A of one channel may be one number, 1e-17 for an integrator.
+  const double rounding = 10.0 * static_cast<double>(std::max<Eigen::Index>(n, 1)) *
+                          std::numeric_limits<double>::epsilon() *
+                          (system.is_discrete() ? std::max(1.0, system.A.norm()) : system.A.norm());
+  const auto regular_gain = [&](const StateSpace& g) -> std::optional<MatrixXd> {
     if (g.order() == 0) return g.D;
     MatrixXd a = -g.A;
     if (g.is_discrete()) a.diagonal().array() += 1.0;
     const lapack::Lu lu(a);
-    if (lu.rcond() < 10.0 * static_cast<double>(g.order()) * std::numeric_limits<double>::epsilon())
-      return std::nullopt;
+    const double size = a.cwiseAbs().colwise().sum().maxCoeff();
+    if (!(lu.rcond() * size > rounding)) return std::nullopt;  // 1/‖a⁻¹‖
     return MatrixXd(g.D + g.C * lu.solve(g.B));
   };
   if (n == 0) return system.D;

@@ -180,6 +180,17 @@ TEST(DcGain, FiniteAndInfinite) {
                              MatrixXd::Identity(2, 2));
   EXPECT_TRUE(std::isinf(dcgain(mass)(0, 0)));
   EXPECT_NEAR(dcgain(mass)(1, 0), 2.0, 1e-12);
+  // Free masses: every position and every speed drifts, whatever the masses are.
+  for (const double a : {1.0, 0.02, 7.3, 1e3}) {
+    MatrixXd A = MatrixXd::Zero(6, 6), B = MatrixXd::Zero(6, 3);
+    A.topRightCorner(3, 3).setIdentity();
+    B.bottomRows(3).diagonal() << a, 0.03, 2.0 * a;
+    const MatrixXd gain = dcgain(ss(A, B, MatrixXd::Identity(6, 6)));
+    for (int i = 0; i < 6; ++i)
+      for (int j = 0; j < 3; ++j)
+        EXPECT_EQ(gain(i, j), i % 3 == j ? std::numeric_limits<double>::infinity() : 0.0)
+            << i << " " << j;
+  }
 }
 
 TEST(ModeTests, NameTheModeThatIsNotReached) {

@@ -322,6 +322,10 @@ class Validator {
     check_axes(hinge, what);
     if (!usable(hinge.pitch))
       error(hinge.source, what + ": pitch" + unusable(hinge.pitch));
+    else if (hinge.pitch == 0.0 && hinge.type == HingeType::screw)
+      error(hinge.source, what +
+                              ": a screw needs its pitch, in metres per radian; one without is a "
+                              "revolute hinge");
     else if (hinge.pitch != 0.0 && hinge.type != HingeType::screw)
       warning(hinge.source, what + ": a " + std::string(to_string(hinge.type)) +
                                 " hinge has no pitch; make it a screw or leave the pitch out");

@@ -354,13 +354,33 @@ VectorXd ParameterSet::values() const {
 }
 
 Mechanism ParameterSet::with(const VectorXd& wanted) const {
+  return MechanismBuilder(changed(wanted)).finish({.strict = false});
+}
+
+Description ParameterSet::changed(const VectorXd& wanted) const {
   if (wanted.size() != size())
     throw NumericalError("the parameter set has " + std::to_string(size()) + " values, not " +
                          std::to_string(wanted.size()));
   const VectorXd now = values();
   Description d = m_.description();
   for (Index k = 0; k < now.size(); ++k) change(parameters_[index(k)], wanted[k] - now[k], d);
-  return MechanismBuilder(std::move(d)).finish({.strict = false});
+  return d;
+}
+
+std::string ParameterSet::full_name(const Mechanism& m, const std::string& text) {
+  if (find(m, text)) return text;
+  for (std::size_t dot = text.find('.'); dot != std::string::npos; dot = text.find('.', dot + 1)) {
+    const std::string kind = text.substr(0, dot), name = text.substr(dot + 1);
+    for (const char* of : {"body.", "hinge.", "spring.", "rod.", "coupling."})
+      if (const std::string full = of + name + "." + kind; find(m, full)) return full;
+  }
+  // Of a kind that there is, so that the nearest name can be found.
+  const std::size_t dot = text.find('.');
+  if (dot == std::string::npos) return text;
+  const std::string ending = "." + text.substr(0, dot);
+  for (const std::string& name : all_names(m))
+    if (name.ends_with(ending)) return name.substr(0, name.find('.')) + text.substr(dot) + ending;
+  return text;
 }
 
 }  // namespace catena

@@ -78,8 +78,9 @@ class ParameterSet {
   int size() const { return static_cast<int>(names_.size()); }
   // The value of each as the mechanism has it; those that have none (rotation, axis) start at zero.
   Eigen::VectorXd values() const;
-  // The mechanism with other values.
+  // The mechanism with other values, or its description alone, which may be impossible.
   Mechanism with(const Eigen::VectorXd& values) const;
+  Description changed(const Eigen::VectorXd& values) const;
 
   // ∂τ/∂p of inverse dynamics at this acceleration (efforts at the independent freedoms of a closed
   // mechanism), and ∂v̇/∂p of forward dynamics at this effort.
@@ -130,6 +131,9 @@ class ParameterSet {
 
   // Of every kind, for listing and for suggestions.
   static std::vector<std::string> all_names(const Mechanism& mechanism);
+  // The name of a parameter that is written with its kind in front, mass.NAME, friction.NAME or
+  // length.NAME; any other text is returned as it is.
+  static std::string full_name(const Mechanism& mechanism, const std::string& text);
 
  private:
   enum class Kind {

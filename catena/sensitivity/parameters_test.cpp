@@ -19,6 +19,24 @@ double off(const VectorXd& found, const VectorXd& expected) {
 
 // Every name of random trees with everything on them, against differences of order eight of the
 // reference in double precision on mechanisms made with other values.
+TEST(Parameters, ShortNamesPutTheKindInFront) {
+  MechanismBuilder b("p");
+  b.add_body("boom", {.mass = 2.0, .inertia = SymMat3d::diagonal(1.0, 1.0, 1.0)});
+  b.add_hinge("root.a", "world", "boom", {.axes = {{0.0, 0.0, 1.0}}});
+  const Mechanism m = b.finish();
+  EXPECT_EQ(ParameterSet::full_name(m, "mass.boom"), "body.boom.mass");
+  EXPECT_EQ(ParameterSet::full_name(m, "inertia.xx.boom"), "body.boom.inertia.xx");
+  EXPECT_EQ(ParameterSet::full_name(m, "damping.root.a"), "hinge.root.a.damping");
+  EXPECT_EQ(ParameterSet::full_name(m, "body.boom.mass"), "body.boom.mass");
+  EXPECT_EQ(ParameterSet::full_name(m, "gravity.x"), "gravity.x");
+  EXPECT_EQ(ParameterSet::full_name(m, "mass.bom"), "body.bom.mass");  // for the nearest name
+  EXPECT_EQ(ParameterSet::full_name(m, "nothing"), "nothing");
+  const ParameterSet set(m, {"body.boom.mass"});
+  const Eigen::VectorXd negative = Eigen::VectorXd::Constant(1, -1.0);
+  EXPECT_EQ(set.changed(negative).bodies.at(0).mass, -1.0);
+  EXPECT_THROW(static_cast<void>(set.with(negative)), ModelError);
+}
+
 TEST(Parameters, OfTreesAgreeWithTheReference) {
   Random random(51);
   Worst worst;

@@ -98,6 +98,8 @@ class Component {
 
   // Set: a sampled component, which has ticks and no continuous states.
   virtual std::optional<Sampling> sampling() const { return {}; }
+  // Outputs of a sampled component until its first ones appear.
+  virtual void start_outputs(std::span<double> y) const { std::fill(y.begin(), y.end(), 0.0); }
   // Whether output() reads u. If not, u is NaN there.
   virtual bool feeds_through() const { return true; }
 

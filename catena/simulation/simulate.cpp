@@ -188,7 +188,7 @@ void Simulation::advance() {
   }
   const Coordinates::Accepted accepted = accept();
   must_restart |= accepted.changed && !accepted.recounted;
-  if (t_ >= checkpoint_time() && t_ < settings_.duration) must_restart |= make_checkpoint();
+  if (checkpoint_due() && t_ < settings_.duration) must_restart |= make_checkpoint();
   if (must_restart) {
     restart();
   } else if (accepted.changed) {

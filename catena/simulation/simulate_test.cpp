@@ -468,6 +468,26 @@ TEST(Recorders, WriteFiles) {
   EXPECT_EQ(table.values(7, 2), memory.values()[7 * memory.columns().size() + 2]);
 }
 
+// Checkpoints by the amount of work, and one where a run is interrupted before the first.
+TEST(Resume, EveryInterruptedRun) {
+  const Mechanism m = model("double_pendulum");
+  SimulationSettings settings{.duration = 1e6, .checkpoint_interval = 1e6};
+  settings.integrator.relative_tolerance = 1e-10;
+  settings.progress = [](double t) { return t < 2.0; };
+  MemoryRecorder early;
+  EXPECT_FALSE(simulate(m, m.default_state(), settings, early).complete);
+  ASSERT_EQ(early.checkpoints().size(), 1u);
+  EXPECT_GE(early.checkpoints()[0].time, 2.0);
+  EXPECT_EQ(early.checkpoints()[0].rows, 1);  // without the last row, which is between the others
+  MemoryRecorder rest, whole;
+  rest.begin(early.columns());
+  settings.duration = 4.0;
+  settings.progress = {};
+  const State a = resume_simulation(m, early.checkpoints()[0], settings, rest).state;
+  const State b = simulate(m, m.default_state(), settings, whole).state;
+  EXPECT_LT((a.q - b.q).norm(), 1e-8);
+}
+
 // Interrupted, and taken up again from its file with the model and the settings in it.
 TEST(Recorders, ResumeARunFromItsFile) {
   const Mechanism m = model("arm6");

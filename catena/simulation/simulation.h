@@ -29,6 +29,12 @@
 
 namespace catena {
 
+// Joints rattle at their stops (simulation_stretch.cpp).
+class RattleError : public NonsmoothError {
+ public:
+  explicit RattleError(const std::string& what) : NonsmoothError(what) {}
+};
+
 class Simulation {
  public:
   // `at`: initial state of the coordinates, closed.
@@ -60,7 +66,7 @@ class Simulation {
 
   // ---- Where events fail (simulation_stretch.cpp). ---- Continues by time-stepping for a while.
   // False: it cannot.
-  bool begin_stretch(const std::string& why);
+  bool begin_stretch(const std::string& why, bool rattle = false);
   void make_stretch();
   void use_stretch();
   // Returns to events after long enough without impacts.
@@ -69,6 +75,8 @@ class Simulation {
   bool in_stretch() const { return stretch_ != nullptr && stepping_ == stretch_.get(); }
   // Throws NonsmoothError where events and short steps take too long.
   void watch_for_chatter();
+  // Throws RattleError where stops and dry friction of several joints rattle.
+  void watch_for_rattle();
 
   // ---- Recording. ----
   double output_time(std::int64_t k) const;
@@ -84,8 +92,9 @@ class Simulation {
   void tell_skipped();
   void note_rigid_loops(const State& state);
 
-  // ---- Checkpoints (simulation_checkpoints.cpp). ---- False: not here, beside a singular
-  // position, from which no run could start.
+  // ---- Checkpoints (simulation_checkpoints.cpp). ----
+  bool checkpoint_due() const;
+  // False: not here, beside a singular position, from which no run could start.
   bool make_checkpoint();
   void load(const RunCheckpoint& from);
 
@@ -130,6 +139,8 @@ class Simulation {
 
   std::int64_t next_output_ = 0;
   std::int64_t next_checkpoint_ = 0;
+  std::int64_t checkpoint_evaluations_ = 0;  // at the last one
+  bool has_checkpoint_ = false;
   std::int64_t rows_ = 0;
   std::int64_t events_ = 0;
   double last_row_ = 0.0;
@@ -144,6 +155,12 @@ class Simulation {
   int recent_events_ = 0;                                     // since recent_start_
   double recent_start_ = 0.0;
   std::deque<double> latest_;  // times of the last events
+  struct At {
+    double time = 0.0;
+    std::string name;
+    bool impact = false;
+  };
+  std::deque<At> rattle_;  // the last events of stops and dry friction
   std::string end_;
   bool interrupted_ = false;
   double wall_start_ = 0.0, processor_start_ = 0.0;  // s

@@ -15,6 +15,9 @@ constexpr std::size_t kSavedQuality = 5;
 // Stretches by time-stepping: whether the run is in one, and the data that decide when they begin
 // and end.
 constexpr std::size_t kSavedStretch = 6;
+// Evaluations times bodies between checkpoints, about a minute's work. Not the time itself: a run
+// has the same bits on every machine.
+constexpr double kCheckpointWork = 4e7;
 // Number of entries before y.
 constexpr std::size_t kCheckpointHeader = 7;
 
@@ -40,12 +43,23 @@ State state_at(const Mechanism& mechanism, const RunCheckpoint& from) {
           Eigen::Map<const Eigen::VectorXd>(q + mechanism.coordinates(), mechanism.freedoms())};
 }
 
+bool Simulation::checkpoint_due() const {
+  if (t_ >= checkpoint_time()) return true;
+  const auto evaluations =
+      static_cast<double>(now_->statistics().evaluations - checkpoint_evaluations_);
+  return evaluations * static_cast<double>(mechanism_.nodes().size()) >= kCheckpointWork;
+}
+
 bool Simulation::make_checkpoint() {
   equations_.at(t_, y_, here_);
   if (here_.is_interpolated()) return false;
-  ++next_checkpoint_;
+  if (t_ >= checkpoint_time()) ++next_checkpoint_;
+  checkpoint_evaluations_ = now_->statistics().evaluations;
+  has_checkpoint_ = true;
   recent_events_ = 0;
   recent_start_ = t_;
+  latest_.clear();
+  rattle_.clear();
   tell_skipped();
   window_start_ = t_;
   window_steps_ = window_events_ = 0;
@@ -135,9 +149,15 @@ void Simulation::load(const RunCheckpoint& from) {
   at += flexible_.saved();
   equations_.sampled().restore({s.data() + at, equations_.sampled().saved()});
   at += equations_.sampled().saved();
-  if (s[at] != 0.0)
-    earlier_quality_ = TimeStepping::Quality{
+  // Continued where it is summed, so that a resumed run has the same bits.
+  if (s[at] != 0.0) {
+    const TimeStepping::Quality quality{
         .residual = s[at + 1], .penetration = s[at + 2], .creep = s[at + 3], .restored = s[at + 4]};
+    if (stepping_ != nullptr)
+      stepping_->set_quality(quality);
+    else
+      earlier_quality_ = quality;
+  }
   at += kSavedQuality;
   const bool in_stretch = s[at++] != 0.0;
   for (double* value : {&stretch_start_, &stretch_end_, &stretch_time_}) *value = s[at++];
@@ -155,6 +175,8 @@ void Simulation::load(const RunCheckpoint& from) {
   steps.largest_step = s[at++];
   steps.stiff_since = s[at++];
   now_->set_statistics(steps);
+  checkpoint_evaluations_ = steps.evaluations;
+  has_checkpoint_ = true;
 }
 
 }  // namespace catena

@@ -2,6 +2,7 @@
 #include "catena/simulation/state_file.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "catena/base/index.h"
 #include "catena/base/text.h"
@@ -11,6 +12,10 @@
 
 namespace catena {
 namespace {
+
+// Given values that closing the loops moves by less than this, relative to one or to the value,
+// were rounded.
+constexpr double kMoved = 1e-4;
 
 std::string wrong_count(std::size_t found, std::ptrdiff_t needed) {
   return "has " + std::to_string(found) + (found == 1 ? " number, but " : " numbers, but ") +
@@ -105,8 +110,24 @@ StateInput default_input(const Mechanism& mechanism) {
   return input;
 }
 
-void close_loops(const Mechanism& mechanism, StateInput& input) {
-  input.state = assemble_near(mechanism, input.state, input.given);
+std::string close_loops(const Mechanism& mechanism, StateInput& input) {
+  const State given = input.state;
+  input.state = assemble_near(mechanism, given, input.given);
+  std::vector<std::string> moved;
+  const auto compare = [&](const std::string& name, double from, double to) {
+    if (std::abs(to - from) > kMoved * std::max(1.0, std::abs(from)))
+      moved.push_back(name + " from " + short_number(from, 6) + " to " + short_number(to, 6));
+  };
+  for (int i = 0; i < mechanism.freedoms(); ++i) {
+    const int q = mechanism.coordinate_of_freedom()[index(i)];
+    if (q >= 0 && input.given.position[index(i)] != 0)
+      compare(mechanism.position_names()[index(q)], given.q[q], input.state.q[q]);
+  }
+  for (int i = 0; i < mechanism.freedoms(); ++i)
+    if (input.given.velocity[index(i)] != 0)
+      compare("v." + mechanism.velocity_names()[index(i)], given.v[i], input.state.v[i]);
+  if (moved.empty()) return {};
+  return "the given state does not close the loops; moved: " + listed(moved);
 }
 
 void read_named_vector(Values& values, const yaml::Node& node, const Mechanism& m, bool positions,
@@ -128,7 +149,12 @@ void read_named_vector(Values& values, const yaml::Node& node, const Mechanism& 
     if (slot.count == 0) continue;
     const Values::Within within(values, entry.key);
     std::vector<double> numbers;
-    if (!values.number_or_list(*entry.value, numbers)) continue;
+    if (positions && entry.value->is_map()) {  // xyz and rpy of a free or spherical hinge
+      numbers.assign(result.data() + slot.first, result.data() + slot.first + slot.count);
+      if (!values.pose_coordinates(*entry.value, numbers)) continue;
+    } else if (!values.number_or_list(*entry.value, numbers)) {
+      continue;
+    }
     if (static_cast<int>(numbers.size()) != slot.count) {
       values.error(entry.line, wrong_count(numbers.size(), slot.count));
       continue;

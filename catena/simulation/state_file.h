@@ -34,7 +34,8 @@ struct StateInput {
 };
 
 // Moves the state to a position and velocity that close the loops. The state of a tree stays.
-void close_loops(const Mechanism& mechanism, StateInput& input);
+// Returns a warning if given values had to move: by how much each (empty: they stay).
+std::string close_loops(const Mechanism& mechanism, StateInput& input);
 
 StateInput default_input(const Mechanism& mechanism);
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "catena/simulation/state_file.h"
 
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "catena/dynamics/kinematics.h"
 #include "catena/io/load.h"
 #include "catena/simulation/testing/test_support.h"
 
@@ -32,6 +35,30 @@ class StateFile : public testing::Test {
   test::TemporaryFolder folder_;
   Mechanism pendulum_ = load(folder_.write("model.yaml", test::kPendulumModel));
 };
+
+TEST_F(StateFile, RollPitchYaw) {
+  const StateInput in = read("q: {ball: {rpy: [pi/6, 0, 0]}}\n");
+  const double half = std::acos(-1.0) / 12.0;
+  EXPECT_NEAR((in.state.q.tail(4) - Eigen::Vector4d(std::cos(half), std::sin(half), 0, 0)).norm(),
+              0.0, 1e-15);
+  const Mechanism box = load(folder_.write(
+      "box.yaml",
+      "catena: 1\nbase: free\nbodies: {box: {mass: 1, inertia: [1, 1, 1]}}\n"
+      "hinges: {base: {type: free, parent: world, child: box, initial_position: {xyz: [1, 2, 3], "
+      "quaternion: [0, 1, 0, 0]}}}\n"));
+  Eigen::VectorXd expected(7);
+  expected << 0, 1, 0, 0, 1, 2, 3;
+  EXPECT_EQ(box.default_state().q, expected);
+  const StateInput tilted =
+      read_state_file(folder_.write("tilt.yaml", "q: {base: {rpy: [0, 0, pi]}}\n"), box);
+  expected << 0, 0, 0, 1, 1, 2, 3;
+  EXPECT_NEAR((tilted.state.q - expected).norm(), 0.0, 1e-15);  // the position stays
+  const Transformd pose = body_pose(box, tilted.state.q, box.body_index("box"));
+  EXPECT_NEAR(pose.rotation.matrix(0, 0), -1.0, 1e-15);
+  EXPECT_EQ(pose.translation, (Vec3d{1, 2, 3}));
+  EXPECT_THAT(problems("q: {pivot: {rpy: [0, 0, 0]}}\n"),
+              ElementsAre(HasSubstr("xyz and rpy are for free joints")));
+}
 
 TEST_F(StateFile, ByHingeAndByCoordinate) {
   const StateInput in = read(
@@ -82,6 +109,17 @@ TEST_F(StateFile, EveryMistakeHasItsLine) {
                   HasSubstr("7: external: 2: needs 'body:'")));
   EXPECT_THAT(problems("[1, 2]"), ElementsAre(HasSubstr("needs a map")));
   EXPECT_THROW(read_state_file(folder_.path() + "/none.yaml", pendulum_), ModelError);
+}
+
+TEST_F(StateFile, SaysWhichGivenValuesHadToMove) {
+  const Mechanism four_bar = load(std::string(CATENA_SOURCE_DIR) + "/models/four_bar.yaml");
+  StateInput torn = read_state_file(folder_.write("torn.yaml", "q: {A: 1.0, D: 0.3}\n"), four_bar);
+  const std::string moved = close_loops(four_bar, torn);
+  EXPECT_THAT(moved, HasSubstr("A from 1 to "));
+  EXPECT_THAT(moved, HasSubstr("D from 0.3 to "));
+  StateInput good = read_state_file(folder_.write("good.yaml", "q: {A: 1.0}\n"), four_bar);
+  EXPECT_EQ(close_loops(four_bar, good), "");
+  EXPECT_EQ(good.state.q[four_bar.position_index("A")], 1.0);
 }
 
 }  // namespace

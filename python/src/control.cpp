@@ -478,12 +478,15 @@ void bind_robust(py::module_& m) {
       "The controller with the least H-infinity norm of the loop.");
   m.def(
       "mixsyn",
-      [](const S& plant, const py::object& w1, const py::object& w2, const py::object& w3) {
-        const MixsynResult r = mixsyn(plant, weight_of(w1), weight_of(w2), weight_of(w3));
+      [](const S& plant, const py::object& w1, const py::object& w2, const py::object& w3,
+         double tolerance) {
+        const MixsynResult r =
+            mixsyn(plant, weight_of(w1), weight_of(w2), weight_of(w3), {.tolerance = tolerance});
         return py::make_tuple(r.controller, r.hinf);
       },
       py::arg("plant"), py::arg("w1") = py::none(), py::arg("w2") = py::none(),
-      py::arg("w3") = py::none(), "(controller of u = K (r - y), HinfResult).");
+      py::arg("w3") = py::none(), py::arg("tolerance") = 0.01,
+      "(controller of u = K (r - y), HinfResult).");
   m.def(
       "augw",
       [](const S& plant, const py::object& w1, const py::object& w2, const py::object& w3) {
@@ -502,9 +505,13 @@ void bind_robust(py::module_& m) {
       "(controller in negative feedback, margin b(P, C), certificate).");
   m.def(
       "reduce",
-      [](const S& s, int order, double tolerance, const std::string& method) {
+      [](const S& s, int order, double tolerance, const std::string& method, bool match_dc,
+         const std::optional<S>& input_weight, const std::optional<S>& output_weight) {
         static const Names kMethods{"balanced", "stochastic", "hankel", "modal"};
         ReductionSettings settings{.order = order, .tolerance = tolerance};
+        settings.match_dc = match_dc;
+        settings.input_weight = input_weight;
+        settings.output_weight = output_weight;
         const auto found = std::find(kMethods.begin(), kMethods.end(), method);
         if (found == kMethods.end())
           throw NameError("'" + method + "' is no method of reduction; it is one of " +
@@ -514,7 +521,9 @@ void bind_robust(py::module_& m) {
         return py::make_tuple(r.system, r.error.value, r.certificate);
       },
       py::arg("system"), py::arg("order") = -1, py::arg("tolerance") = 1e-3,
-      py::arg("method") = "balanced", "(system of less order, true error, certificate).");
+      py::arg("method") = "balanced", py::arg("match_dc") = false,
+      py::arg("input_weight") = py::none(), py::arg("output_weight") = py::none(),
+      "(system of less order, true error, certificate).");
 }
 
 }  // namespace
@@ -550,6 +559,7 @@ void bind_control(py::module_& module) {
   bind_robust(m);
   bind_control_designs(m);
   bind_control_structures(m);
+  bind_control_loops(m);
 }
 
 }  // namespace catena::python

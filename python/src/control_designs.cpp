@@ -202,13 +202,18 @@ void bind_more_designs(py::module_& m) {
   using Response = std::function<Complex(double)>;
   m.def(
       "wiener_hopf",
-      [](const Response& plant, const Response& disturbance, const Response& noise, double mu,
+      [](const py::object& plant, const Response& disturbance, const Response& noise, double mu,
          int nodes, double scale) {
         const auto scalar = [](const Response& f) {
           return [f](double w) { return Eigen::MatrixXcd::Constant(1, 1, f(w)); };
         };
-        const SampledDesign d = wiener_hopf(scalar(plant), scalar(disturbance), scalar(noise), mu,
-                                            {.nodes = nodes, .scale = scale});
+        const SampleGrid grid{.nodes = nodes, .scale = scale};
+        const bool model = py::isinstance<S>(plant);
+        const PlantFactors factors = model ? plant_factors(py::cast<S>(plant)) : PlantFactors{};
+        const SampledDesign d =
+            model ? wiener_hopf(factors, scalar(disturbance), scalar(noise), mu, grid)
+                  : wiener_hopf(scalar(py::cast<Response>(plant)), scalar(disturbance),
+                                scalar(noise), mu, grid);
         VectorXd omega(std::ssize(d.controller_samples));
         Eigen::VectorXcd samples(omega.size());
         for (Eigen::Index k = 0; k < omega.size(); ++k) {
@@ -223,12 +228,17 @@ void bind_more_designs(py::module_& m) {
         r["control_power"] = d.control_power;
         r["winding"] = d.winding;
         r["largest_turn"] = d.largest_turn;
+        if (!model) return r;
+        const RealizedDesign k = realize(py::cast<S>(plant), factors, d);
+        r["realized"] = k.controller;
+        r["stable"] = k.stable;
         return r;
       },
       py::arg("plant"), py::arg("disturbance"), py::arg("noise"), py::arg("mu"),
       py::arg("nodes") = 4096, py::arg("scale") = 1.0,
       "H2 design on samples of functions of omega (scalar): dict with omega, controller, cost, "
-      "error_power, control_power, winding, largest_turn.");
+      "error_power, control_power, winding, largest_turn. The plant may be a StateSpace, unstable "
+      "too: then also realized, a StateSpace of u = C y in negative feedback, and stable.");
 }
 
 }  // namespace

@@ -18,5 +18,7 @@ Weight weight_of(const py::object& x);
 void bind_control_designs(py::module_& module);
 // Sparse structures.
 void bind_control_structures(py::module_& module);
+// Verification on the mechanism, controller files, descriptor form, delays, polynomial matrices.
+void bind_control_loops(py::module_& module);
 
 }  // namespace catena::python

@@ -217,7 +217,7 @@ void bind_comparison(py::module_& m) {
   m.def(
       "_compare_runs",
       [](const std::string& first, const std::string& second) {
-        return compare_runs(RunFile(first), RunFile(second));
+        return compare_runs(ResultColumns(first), ResultColumns(second));
       },
       py::arg("first"), py::arg("second"), "compare_runs() of files.");
 }

@@ -25,7 +25,10 @@ void bind_state_file(py::module_& m) {
         const std::string file =
             py::cast<std::string>(py::module_::import("os").attr("fspath")(path));
         StateInput input = read_state_file(file, *mechanism);
-        if (close) close_loops(*mechanism, input);
+        if (close)
+          if (const std::string moved = close_loops(*mechanism, input);
+              !moved.empty() && PyErr_WarnEx(PyExc_UserWarning, moved.c_str(), 1) < 0)
+            throw py::error_already_set();
         NamedState state{mechanism, input.state};
         return std::make_pair(std::move(state), std::move(input));
       },

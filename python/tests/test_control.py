@@ -100,6 +100,76 @@ def test_from_a_mechanism_to_a_run(tmp_path, source):
     assert run["q.pivot"][-1] == pytest.approx(np.pi, abs=1e-3)
 
 
+def test_verification_on_the_mechanism(tmp_path, source):
+    robot = catena.load(source / "models/cart_pendulum.yaml")
+    upright = robot.default_state()
+    upright.q = [0.0, np.pi]
+    upright.v = [0.0, 0.0]
+    model = catena.linearize(robot, upright, inputs=["rail"], outputs=["q.rail", "q.pivot"])
+    plant = control.state_space(model)
+    K = control.lqg(plant, plant.C.T @ plant.C, [[0.1]], [[1.0]], 1e-4 * np.eye(2), G=plant.B).controller
+    proof = control.verify(model, K)
+    assert proof["stable"] and proof["passed"]
+    poles = [c for c in proof["claims"] if c["name"].startswith("pole")]
+    exact = control.poles(control.feedback(plant, K, +1))
+    for claim in poles:
+        assert np.min(abs(exact.real - claim["nonlinear"])) < 1e-4
+    assert any(c["name"].startswith("H-infinity norm") for c in proof["claims"])
+    sampled = control.controller_for(plant, control.c2d(K, 0.01, "tustin"))
+    path = tmp_path / "K.yaml"
+    control.save_controller(sampled, str(path), delay=0.004, upper=[500.0], lower=[-500.0])
+    assert control.verify(model, path)["passed"]
+    assert not control.verify(model, -K)["stable"]
+
+
+def test_descriptor_form_and_delays():
+    s = control.dss([[-1.0, 0], [0, 1]], [[1.0], [1.0]], [[1.0, 1.0]], [[0.0]], [[1.0, 0], [0, 0]])
+    explicit = control.explicit_form(s)
+    assert explicit.order == 1 and explicit(0.7j)[0, 0] == pytest.approx(1 / (0.7j + 1) - 1)
+    late = control.with_delays(control.ss([[-1.0]], [[1.0]], [[1.0]]), inputs=[0.3])
+    assert control.freqresp(late, np.array([2.0]))[0, 0, 0] == pytest.approx(np.exp(-0.6j) / (2j + 1))
+    assert control.absorb_delays(control.c2d(late, 0.1)).order == 4
+    X = control.lyap([[-1.0, 1.0], [0.0, -2.0]], np.eye(2))
+    assert [[-1.0, 1.0], [0.0, -2.0]] @ X + X @ np.array([[-1.0, 0.0], [1.0, -2.0]]) == pytest.approx(-np.eye(2))
+
+
+def test_levels_of_the_loop():
+    P = control.ss([[1.0]], [[1.0, 0.0, 1.0]], [[1.0], [0.0], [1.0]], [[0, 0, 0], [0, 0, 1.0], [0, 1.0, 0]])
+    assert control.hinf_tests(P, 1, 1, 2.74)[0] and control.hinfsyn_at(P, 1, 1, 2.74).gamma <= 2.74
+    exists, tests, blame = control.hinf_tests(P, 1, 1, 2.72)
+    assert not exists and not all(tests.values()) and blame
+    with pytest.raises(catena.Error, match="test 4"):
+        control.hinfsyn_at(P, 1, 1, 2.72)
+
+
+def test_measured_responses(tmp_path, oscillator):
+    omega = np.array([0.5, 1.0, 3.0])
+    samples = control.freqresp(oscillator, omega)
+    path = str(tmp_path / "shaker.csv")
+    control.write_frequency_data(path, omega, samples, inputs=["force"], outputs=["place"])
+    back = control.read_frequency_data(path)
+    assert back[0] == pytest.approx(omega) and back[1] == pytest.approx(samples)
+    assert back[2] == ["force"] and back[3] == ["place"]
+
+
+def test_polynomials_are_exact():
+    b = control.bezout([[[2, 1]]], [[[2, 3, 1]]])  # s + 2 and (s + 1)(s + 2)
+    assert b["G"] == [[[2, 1]]] and b["D1"] == [[[1, 1]]]
+    H, U = control.hermite_form([[[0, 1], [1]], [[1], [0, 1]]])  # [s 1; 1 s]
+    assert H == [[[1], [0, 1]], [[0], [-1, 0, 1]]]
+    third = control.ss([[-1 / 4, 0.0], [0.0, -2.0]], [[1.0], [0.0]], [[1.0, 1.0]])  # one mode is not reached
+    N, D, degree = control.coprime_fraction(third)
+    assert degree == 1 and len(D[0][0]) == 2 and D[0][0][0] / D[0][0][1] == 1 / 4
+
+
+def test_wiener_hopf_of_an_unstable_plant():
+    plant = control.ss([[0.5]], [[1.0]], [[1.0]])
+    d = control.wiener_hopf(plant, lambda w: 3 / (1 + w * w), lambda w: 1.0, 0.5, nodes=2048)
+    assert d["stable"]
+    loop = control.feedback(control.series(d["realized"], plant), None)
+    assert np.max(control.poles(loop).real) < 0
+
+
 def test_mistakes_are_named(oscillator):
     with pytest.raises(catena.Error, match="B"):
         control.ss([[1.0]], [[1.0], [2.0]], [[1.0]])
@@ -117,7 +187,9 @@ impulse initial lsim stepinfo rlocus poles zeros damp dcgain gram hsvd minreal b
 hankelnorm nugap margin diskmargin ncfmargin lqr lqry lqrd lqe lqg lqi kalman ltr place place_output h2syn hinfsyn
 mixsyn ncfsyn augw makeweight reduce reduce_controller c2d d2c pade care dare wiener_hopf attainable_error
 controllability observability characteristic_loci maximize_weight load_structure save_structure structure_modes
-structure_response reduce_structure SecondOrder rational_fit""".split()
+structure_response reduce_structure SecondOrder rational_fit dss explicit_form similarity transpose absorb_delays
+with_delays is_stabilizable is_detectable lyap dlyap margin_loop_at_a_time hinfsyn_at hinf_tests verify save_controller
+read_frequency_data write_frequency_data hermite_form bezout coprime_fraction""".split()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -48,6 +48,7 @@ OTHERWISE = {
     "with_coordinates": "Mechanism.with_coordinates()",
     "to_string": "str() of an enumeration",
     "hinge_type_from": "HingeType",
+    "inertia_completion_from": "InertiaCompletion",
     "hinge_type_names": "HingeType.__members__",
     "coordinates_of": "HingePlace.coordinates",
     "freedoms_of": "HingePlace.freedoms",

@@ -25,6 +25,28 @@ expect(2 OUT "" ERR "--base" RUN info ${models}/pendulum.yaml --base floating)
 expect(2 OUT "" ERR "--gravity" RUN info ${models}/pendulum.yaml --gravity 1 2)
 expect(2 OUT "" ERR "--gravity needs three finite numbers, not nan"
        RUN info ${models}/pendulum.yaml --gravity 0 0 nan)
+expect(2 OUT "" ERR "--set needs NAME=VALUE, not 'mass.link'"
+       RUN info ${models}/pendulum.yaml --set mass.link)
+expect(1 OUT "" ERR "body.couplr.mass'; did you mean 'body.coupler.mass'"
+       RUN info ${models}/four_bar.yaml --set mass.couplr=2)
+expect(1 OUT "1 error" ERR "four_bar.yaml:16: error: body 'coupler': mass -1 must not be negative"
+       RUN check ${models}/four_bar.yaml --set body.coupler.mass=-1)
+expect(2 OUT "" ERR "--output -: .* give a file" RUN simulate ${models}/pendulum.yaml -d 1 -o -)
+file(WRITE ${WORK}/torn.yaml "q: {A: 1.0, D: 0.3}\n")
+expect(0 OUT "acceleration" ERR "warning: the given state does not close the loops; moved: A from 1 to .* and D from 0.3 to"
+       RUN dynamics ${models}/four_bar.yaml --state ${WORK}/torn.yaml)
+file(WRITE ${WORK}/dry.yaml "catena: 1
+bodies: {a: {mass: 1, inertia: [1, 1, 1]}}
+hinges: {h: {type: revolute, parent: world, child: a, axis: z, friction: 0.5, stiffness: 4}}
+")
+foreach(command modes linearize equilibrium)
+  expect(0 OUT "." ERR "dry friction of h counts as viscous here, up to 500 .*--set hinge.h.friction=0"
+         RUN ${command} ${WORK}/dry.yaml)
+endforeach()
+expect(0 OUT "± 2i" RUN modes ${WORK}/dry.yaml --set hinge.h.friction=0)
+expect(0 OUT "^$" RUN info ${models}/four_bar.yaml -o ${WORK}/info.json)
+file(READ ${WORK}/info.json out)
+value("${out}" four_bar name)
 expect(2 OUT "" ERR "--what" RUN dynamics ${models}/pendulum.yaml --what everything)
 expect(2 OUT "" ERR "must end in .yaml" RUN convert ${models}/pendulum.yaml out.urdf)
 
@@ -44,6 +66,9 @@ value("${out}" 4 hinges)
 value("${out}" 3 freedoms)
 value("${out}" 1 mobility)
 value("${out}" 4.0 total_mass)
+expect(0 OUT "." RUN info ${models}/four_bar.yaml --json --set mass.coupler=3 --set gravity.y=-1)
+value("${out}" 6.0 total_mass)
+expect(0 OUT "." RUN info ${models}/four_bar.yaml --json)
 string(JSON loop GET "${out}" loops 0)
 keys("${loop}" bodies constraints redundant instantaneous singular shaky treatment)
 value("${loop}" 5 constraints)

@@ -2,6 +2,7 @@
 #include "apps/catena/control/control_output.h"
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include <fmt/core.h>
@@ -11,6 +12,7 @@
 #include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/components/controller_file.h"
+#include "catena/control/nonlinear/nonlinear_loop.h"
 #include "catena/linear/algebra.h"
 #include "catena/linear/analysis.h"
 
@@ -114,8 +116,14 @@ std::string poles_text(const StateSpace& system) {
                {"mainly in"}});
   const std::vector<ModeTest> modes =
       system.is_descriptor() ? std::vector<ModeTest>{} : controllability(system);
-  for (const PoleInfo& p : damp(system)) {
+  constexpr double kRounding = 1e-13;  // of the modulus: a part that is rounding is shown as zero
+  for (PoleInfo p : damp(system)) {
     if (p.pole.imag() < 0.0) continue;
+    if (system.is_continuous() && std::abs(p.pole.real()) <= kRounding * std::abs(p.pole)) {
+      p.pole = {0.0, p.pole.imag()};
+      p.damping = 0.0;
+      p.time_constant = std::numeric_limits<double>::infinity();
+    }
     table.add({complex_text(p.pole), pretty(p.frequency), pretty(p.damping),
                std::isfinite(p.time_constant) ? pretty(p.time_constant) : "-",
                states_of(modes, p.pole)});
@@ -262,7 +270,8 @@ void finish_design(const ControlOptions& options, const Plant& plant, const Desi
                           .plant = &plant,
                           .controller = &k,
                           .text = design.text + certificate_text(design.certificate),
-                          .weights = design.weights});
+                          .weights = design.weights,
+                          .running = design.running});
   if (options.json) {
     Json json = design.json;
     json["controller"] = system_json(k);

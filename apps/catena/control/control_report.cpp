@@ -8,11 +8,11 @@
 #include <fmt/core.h>
 
 #include "apps/catena/control/control_output.h"
-#include "apps/catena/control/nonlinear_check.h"
 #include "apps/catena/control/svg_chart.h"
 #include "catena/base/index.h"
 #include "catena/base/text.h"
 #include "catena/control/margins.h"
+#include "catena/control/nonlinear/nonlinear_loop.h"
 #include "catena/linear/algebra.h"
 #include "catena/linear/analysis.h"
 #include "catena/linear/discretize.h"
@@ -232,29 +232,39 @@ std::string sigma_chart(const StateSpace& plant) {
   return svg_chart(chart);
 }
 
-// Linear beside nonlinear, one chart for each input.
-std::string step_charts(const Plant& plant, const StateSpace& controller) {
+// One chart for each input: the linear loop and, of a mechanism, the nonlinear one beside it.
+std::string step_charts(const Plant& plant, const LinearControllerSettings& controller) {
   std::string out;
   const StateSpace& g = plant.system;
-  const Eigen::VectorXd t = comparison_times(plant, controller);
+  std::optional<NonlinearLoop> nonlinear;
+  if (plant.origin)
+    nonlinear = nonlinear_loop(*plant.origin->mechanism, plant.origin->model, controller);
+  StateSpace linear;
+  if (!nonlinear) {
+    const StateSpace k = fitted(g, explicit_form(controller.system));
+    linear = closed_by(k.is_discrete() && g.is_continuous() ? c2d(g, k.dt) : g, k);
+  }
+  const Eigen::VectorXd t = nonlinear ? comparison_times(*nonlinear) : time_grid(linear);
   constexpr int kMost = 4;
   for (int j = 0; j < std::min(g.input_count(), kMost); ++j) {
     constexpr double kMotion = 0.05;  // rad or m: large enough to show the nonlinearity
-    const double size = step_size({.plant = &plant, .controller = controller}, j, kMotion, t);
+    ResponseComparison r;
+    double size = 0.0;
+    if (nonlinear) {
+      size = step_size(*nonlinear, j, kMotion, t);
+      r = compare_step(*nonlinear, j, size, t);
+    } else {
+      r.t = t;
+      r.linear = step(linear, t).y[to_size(j)];
+      const double largest = r.linear.cwiseAbs().maxCoeff();
+      size = largest > 0.0 && std::isfinite(largest) ? kMotion / largest : 1.0;
+      r.linear *= size;
+    }
     Chart chart{.title = fmt::format("step of {} at {}", short_number(size, 3), g.input_name(j)),
                 .x_label = "time [s]",
                 .y_label = "deviation"};
     chart.width = 560;
     chart.height = 340;
-    ResponseComparison r;
-    if (plant.origin) {
-      r = compare_step({.plant = &plant, .controller = controller}, j, size, t);
-    } else {
-      const StateSpace sampled =
-          controller.is_discrete() && g.is_continuous() ? c2d(g, controller.dt) : g;
-      r.t = t;
-      r.linear = size * step(closed_by_positive(sampled, controller), t).y[to_size(j)];
-    }
     for (int i = 0; i < g.output_count(); ++i) {
       chart.curves.push_back({g.output_name(i), r.t, r.linear.row(i).transpose(), false, i});
       if (r.nonlinear.size() > 0)
@@ -286,9 +296,8 @@ void write_control_report(const std::string& path, const ControlReport& report) 
             nyquist_chart(loop_at_input(sampled, k)) + sensitivity_chart(sampled, k, report) +
             "</div>\n";
     if (is_stable(closed)) {
-      StateSpace running = k;
-      running.point = report.controller->point ? report.controller->point
-                                               : std::optional<SystemPoint>(SystemPoint{});
+      LinearControllerSettings running = report.running;
+      running.system = *report.controller;
       page += "<h2>Step responses</h2><div class=\"grid\">" + step_charts(*report.plant, running) +
               "</div>\n";
     }

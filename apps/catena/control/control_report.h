@@ -16,6 +16,7 @@ struct ControlReport {
   const StateSpace* controller = nullptr;  // none: the plant alone
   std::string text;                        // what the command printed
   std::vector<std::pair<std::string, StateSpace>> weights{};
+  LinearControllerSettings running{};  // delay and limits; its system is `controller`
 };
 // Pole map, Bode grid, singular values; with a controller Nyquist with the disk, S and T, and the
 // step response, of a mechanism beside that of the nonlinear model.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -63,6 +64,7 @@ Eigen::VectorXcd parse_poles(const std::vector<std::string>& texts) {
       re = std::stod(text, &used);
       if (used < text.size()) {
         std::string rest = text.substr(used);
+        if (rest == "+i" || rest == "-i" || rest == "+j" || rest == "-j") rest.insert(1, "1");
         if (rest == "i" || rest == "j") {
           im = re;
           re = 0.0;
@@ -121,6 +123,7 @@ struct PlaceOptions {
 
 void place_command(const PlaceOptions& options) {
   Plant plant = options.common.plant.load(nullptr, PointNeeded::equilibrium);
+  sample_plant(plant, {});
   const Eigen::VectorXcd poles = parse_poles(options.poles);
   DesignOutput out;
   if (options.output_feedback) {
@@ -152,7 +155,7 @@ void place_command(const PlaceOptions& options) {
 struct LqOptions {
   ControlOptions common;
   QuadraticWeights weights;
-  double period = 0.0;
+  std::optional<double> period;
   std::vector<double> recovery;
   std::string side = "input";
 };
@@ -165,10 +168,15 @@ void control_lqr(const LqOptions& options) {
   Plant plant = options.common.plant.load(nullptr, PointNeeded::equilibrium);
   const Eigen::MatrixXd Q = options.weights.state_weight(plant.system);
   const Eigen::MatrixXd R = options.weights.input_weight(plant.system);
-  const bool sampled_cost = options.period != 0.0 && plant.system.is_continuous();
+  if (plant.system.has_delay() && options.period)
+    throw UsageError(
+        "catena control lqr: error: " + plant.file +
+        " has delays: state feedback would have to measure what is under way; use lqg");
+  const bool sampled_cost = options.period && plant.system.is_continuous();
   const StateSpace continuous = plant.system;
   sample_plant(plant, options.period);  // refuses a period out of range
-  const LqrResult r = sampled_cost ? lqrd(continuous, Q, R, options.period) : lqr(continuous, Q, R);
+  const LqrResult r =
+      sampled_cost ? lqrd(continuous, Q, R, *options.period) : lqr(continuous, Q, R);
   Plant full = measured_fully(plant);
   full.origin = std::move(plant.origin);
   DesignOutput out;

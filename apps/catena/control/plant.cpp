@@ -9,6 +9,7 @@
 
 #include "apps/catena/closed_state.h"
 #include "apps/catena/linear_output.h"
+#include "apps/catena/output.h"
 #include "catena/base/dense.h"
 #include "catena/base/index.h"
 #include "catena/base/text.h"
@@ -16,8 +17,10 @@
 #include "catena/io/models/yaml_tree.h"
 #include "catena/io/text_file.h"
 #include "catena/linear/algebra.h"
+#include "catena/linear/analysis.h"
 #include "catena/linear/discretize.h"
 #include "catena/linear/files/structure_file.h"
+#include "catena/simulation/recording/outputs.h"
 
 namespace catena::app {
 namespace {
@@ -82,11 +85,7 @@ void fill_units(const Mechanism& m, StateSpace& s) {
         name.starts_with("force."))
       return true;
     const Eigen::Index f = freedom_of(m, freedom);
-    if (f < 0) return false;
-    for (std::size_t h = 0; h < m.hinges().size(); ++h)
-      if (freedom == m.hinges()[h].name || freedom.starts_with(m.hinges()[h].name + "."))
-        return m.description().hinges[h].type == HingeType::prismatic;
-    return false;
+    return f >= 0 && velocity_unit(m, static_cast<int>(f)) == "m/s";
   };
   const auto unit = [&](const std::string& name, bool input) -> std::string {
     const std::string base = is_length(name) ? "m" : "rad";
@@ -120,6 +119,10 @@ void PlantOptions::add(Command& command) {
               "Outputs: q.NAME, v.NAME, position.FRAME.x (default: all states)")
       .separated_by(',')
       .placeholder("NAME,...");
+  command
+      .option("--pade", pade_,
+              "Order of the rational approximation of a system's delays (default: none)")
+      .placeholder("N");
   command.option("--independent", independent_, "Freedoms of closed loops that are to be states")
       .separated_by(',')
       .placeholder("NAME,...");
@@ -147,12 +150,20 @@ Plant PlantOptions::from_mechanism(const StateSpace* controller, PointNeeded poi
     origin.at.state.q = controller->point->q;
     origin.at.state.v = controller->point->v;
   }
-  close_loops(m, origin.at);
+  close_loops_and_say(m, origin.at);
+  print_friction_warning(m, origin.at.state);
   const auto model_at = [&] {
     const StateInput& in = origin.at;
     return linearize(m, {in.state, in.effort, in.acceleration, in.external}, settings);
   };
-  origin.model = model_at();
+  try {
+    origin.model = model_at();
+  } catch (const NameError& e) {
+    if (controller == nullptr || (!inputs_.empty() && !outputs_.empty())) throw;
+    throw NameError("the controller does not fit " + file() + ": " + e.what() + " (it reads " +
+                    listed(controller->inputs) + " and acts at " + listed(controller->outputs) +
+                    ")");
+  }
   if (origin.model.residual > kRest && origin.model.speed <= kRest &&
       hold_by_inputs(m, origin.model, origin.at))
     origin.model = model_at();
@@ -196,6 +207,14 @@ Plant PlantOptions::load(const StateSpace* controller, PointNeeded point) const 
       throw UsageError("catena control: error: --at is for mechanisms; " + file() +
                        " is a linear system");
   }
+  if (pade_) {
+    constexpr int kMost = 40;
+    if (*pade_ < 1 || *pade_ > kMost)
+      throw UsageError(
+          fmt::format("catena control: error: --pade is {}; it must be 1 to {}", *pade_, kMost));
+    if (plant.system.is_continuous() && plant.system.has_delay())
+      plant.system = pade(plant.system, *pade_);
+  }
   if (plant.system.input_count() == 0 || plant.system.output_count() == 0)
     throw Error(file() + ": the system has " + std::to_string(plant.system.input_count()) +
                 " inputs and " + std::to_string(plant.system.output_count()) +
@@ -208,50 +227,47 @@ std::optional<LinearControllerSettings> load_controller_file(const std::string& 
   return load_controller(path);
 }
 
-StateSpace fitted(const StateSpace& plant, const StateSpace& controller) {
-  const auto plain = [](const std::string& name) {
-    for (const char* front : {"effort.", "q."})
-      if (name.starts_with(front)) return name.substr(std::string(front).size());
-    return name;
-  };
-  const auto order = [&](const std::vector<std::string>& wanted,
-                         const std::vector<std::string>& have, const char* what) {
-    if (wanted.size() != have.size())
-      throw Error(
-          fmt::format("the controller has {} {}, the plant {}; name the plant's by --inputs "
-                      "and --outputs",
-                      have.size(), what, wanted.size()));
-    std::vector<std::string> names;
-    for (const std::string& name : wanted) {
-      const auto found = std::find_if(have.begin(), have.end(), [&](const std::string& other) {
-        return plain(other) == plain(name);
-      });
-      if (found == have.end())
-        throw NameError(
-            fmt::format("the controller's {} are {}; '{}' of the plant is not among "
-                        "them{}",
-                        what, listed(have), name, did_you_mean(name, have)));
-      names.push_back(*found);
-    }
-    return names;
-  };
-  return select(controller, order(plant.inputs, controller.outputs, "outputs"),
-                order(plant.outputs, controller.inputs, "inputs"));
+void require_no_delay(const StateSpace& system, const std::string& file) {
+  if (system.is_continuous() && system.has_delay())
+    throw UsageError("catena control: error: " + file +
+                     " has delays; give --pade N, the order of a rational approximation (usually "
+                     "4), or sample it: --period of a design, `catena control discretize`");
 }
 
-void sample_plant(Plant& plant, double period) {
-  if (period == 0.0) return;
+void sample_plant(Plant& plant, const std::optional<double>& given) {
+  const auto absorb = [&] {
+    require_no_delay(plant.system, plant.file);
+    if (!plant.system.has_delay()) return;
+    const std::optional<SystemPoint> point = plant.system.point;
+    plant.system = absorb_delays(plant.system);
+    plant.system.point = point;
+    if (plant.system.point) plant.system.point->x0.resize(0);
+  };
+  if (!given) return absorb();
+  const double period = *given;
   if (!(period > 0.0) || !std::isfinite(period))
     throw UsageError("catena control: error: --period is " + number(period) +
                      " s; it must be positive");
   if (plant.system.is_discrete()) {
-    if (std::abs(plant.system.dt - period) <= 1e-12 * period) return;
+    if (std::abs(plant.system.dt - period) <= 1e-12 * period) return absorb();
     throw UsageError("catena control: error: the plant is sampled at " + number(plant.system.dt) +
                      " s already; leave --period out, or give the continuous plant");
   }
+  // Poles of the samples are 1 + period λ; a part of 1e-9 leaves six digits of λ.
+  constexpr double kShort = 1e-9;
+  const Eigen::VectorXcd all = poles(plant.system);
+  const double fastest = all.size() > 0 ? all.cwiseAbs().maxCoeff() : 0.0;
+  if (fastest > 0.0 && period * fastest < kShort)
+    throw UsageError("catena control: error: --period is " + number(period) +
+                     " s; beside the fastest pole of " + pretty(fastest) +
+                     " rad/s the samples would have no digits; give at least " +
+                     short_number(kShort / fastest) + " s, usually 0.01 to 0.1 of its inverse");
   const std::optional<SystemPoint> point = plant.system.point;
+  const int order = plant.system.order();
   plant.system = c2d(plant.system, period);
   plant.system.point = point;
+  if (plant.system.point && plant.system.order() != order) plant.system.point->x0.resize(0);
+  absorb();
 }
 
 }  // namespace catena::app

@@ -27,9 +27,11 @@ struct Plant {
   std::optional<PlantMechanism> origin;  // none: a system file
 };
 
-// Sampled by a zero-order hold if a period is given (s; 0: as it is). Throws UsageError if it is
-// negative, or if the plant is sampled already with another one.
-void sample_plant(Plant& plant, double period);
+// Sampled by a zero-order hold if a period is given (s); delays of a sampled plant become states.
+// Throws UsageError if the period is not positive, so short that the samples have no digits, or if
+// the plant is sampled already with another one; and if a continuous plant has delays.
+void sample_plant(Plant& plant, const std::optional<double>& period);
+void require_no_delay(const StateSpace& system, const std::string& file);
 
 // Designs and verification need an equilibrium; others warn if the state is none.
 enum class PointNeeded { any, equilibrium };
@@ -48,12 +50,10 @@ class PlantOptions {
   ModelOptions model_;
   std::string at_;
   std::vector<std::string> inputs_, outputs_, independent_;
+  std::optional<int> pade_;
 };
 
 // A controller file; messages name it. Empty path: none.
 std::optional<LinearControllerSettings> load_controller_file(const std::string& path);
-
-// Throws Error if the signals of the controller are not those of the plant. Reorders them.
-StateSpace fitted(const StateSpace& plant, const StateSpace& controller);
 
 }  // namespace catena::app

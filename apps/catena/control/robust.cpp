@@ -24,9 +24,9 @@ struct RobustOptions {
   ControlOptions common;
   QuadraticWeights weights;
   std::string w1, w2, w3;
-  double tolerance = 0.01, period = 0.0, suboptimality = 1.02;
-  std::optional<double> gamma;
-  int measurements = 0, controls = 0;
+  double tolerance = 0.01, suboptimality = 1.02;
+  std::optional<double> gamma, period;
+  std::optional<int> measurements, controls;
   bool maximize = false;
 };
 
@@ -43,7 +43,7 @@ void check_numbers(const RobustOptions& o) {
     refuse("--suboptimality", o.suboptimality, "above 1");
   for (const auto& [option, x] :
        {std::pair{"--measurements", o.measurements}, std::pair{"--controls", o.controls}})
-    if (x < 0) refuse(option, x, "positive");
+    if (x && *x < 1) refuse(option, *x, "positive");
 }
 
 // The plant between controls and measurements of a generalized plant from a file.
@@ -60,15 +60,15 @@ Plant control_channel(const Plant& plant, const GeneralizedPlant& P) {
 // A generalized plant: from the file as it is (--measurements, --controls), or of a plant with
 // quadratic weights.
 GeneralizedPlant generalized(const RobustOptions& o, Plant& plant, NoiseScale noise) {
-  if ((o.measurements > 0) != (o.controls > 0))
+  if (o.measurements.has_value() != o.controls.has_value())
     throw UsageError("catena " + o.weights.command +
                      ": error: --measurements and --controls belong together: the last outputs and "
                      "inputs of the system in FILE");
-  if (o.measurements == 0) return standard_plant(explicit_form(plant.system), o.weights, noise);
+  if (!o.measurements) return standard_plant(explicit_form(plant.system), o.weights, noise);
   GeneralizedPlant P;
   P.system = explicit_form(plant.system);
-  P.measurements = o.measurements;
-  P.controls = o.controls;
+  P.measurements = *o.measurements;
+  P.controls = *o.controls;
   P.validate();
   plant = control_channel(plant, P);
   return P;
@@ -132,6 +132,7 @@ void hinf_command(const RobustOptions& o) {
 
 void mixsyn_command(const RobustOptions& o) {
   Plant plant = o.common.plant.load(nullptr, PointNeeded::equilibrium);
+  sample_plant(plant, {});
   const StateSpace g = explicit_form(plant.system);
   const std::string& name = o.weights.command;
   const auto weight = [&](const std::string& text, const char* option) {
@@ -175,6 +176,11 @@ std::optional<StateSpace> shaping(const std::string& text, const std::string& op
   if (!w.polynomial.empty())
     throw UsageError("catena " + command + ": error: " + option +
                      " must be proper: as many poles as zeros");
+  if (!w.proper.is_siso() && (w.proper.input_count() != size || w.proper.output_count() != size))
+    throw UsageError(fmt::format(
+        "catena {}: error: {} has {} inputs and {} outputs; the plant has {} signals there: give "
+        "{} of each, or a weight of one channel",
+        command, option, w.proper.input_count(), w.proper.output_count(), size, size));
   if (w.proper.is_siso() && size > 1) {
     const std::vector<StateSpace> copies(to_size(size), w.proper);
     return append(copies);
@@ -184,6 +190,7 @@ std::optional<StateSpace> shaping(const std::string& text, const std::string& op
 
 void ncf_command(const RobustOptions& o) {
   Plant plant = o.common.plant.load(nullptr, PointNeeded::equilibrium);
+  sample_plant(plant, {});
   const StateSpace g = explicit_form(plant.system);
   const NcfsynResult r =
       ncfsyn(g, shaping(o.w1, "--w1", g.input_count(), o.weights.command),
@@ -218,12 +225,16 @@ Weight frequency_weight(const std::string& text, const std::string& command,
   if (text.empty()) return {};
   for (const char* ending : {".yaml", ".yml", ".h5", ".hdf5"})
     if (text.ends_with(ending)) return weight(load_controller(text).system);
-  if (const std::size_t slash = text.find('/'); slash != std::string::npos)
-    return rational_weight(number_list(text.substr(0, slash), command, option),
-                           number_list(text.substr(slash + 1), command, option));
-  const std::vector<double> list = number_list(text, command, option);
-  if (list.size() == 1) return weight(list[0]);
-  if (list.size() == 3) return makeweight(list[0], list[1], list[2]);
+  try {
+    if (const std::size_t slash = text.find('/'); slash != std::string::npos)
+      return rational_weight(number_list(text.substr(0, slash), command, option),
+                             number_list(text.substr(slash + 1), command, option));
+    const std::vector<double> list = number_list(text, command, option);
+    if (list.size() == 1) return weight(list[0]);
+    if (list.size() == 3) return makeweight(list[0], list[1], list[2]);
+  } catch (const NumericalError& e) {
+    throw UsageError("catena " + command + ": error: " + option + " " + text + ": " + e.what());
+  }
   throw UsageError("catena " + command + ": error: " + option +
                    " is a number, LOW,CROSSOVER,HIGH, NUM/DEN (coefficients, highest power first) "
                    "or a system file, not '" +

@@ -76,10 +76,13 @@ Eigen::MatrixXcd triangular_stein(const Eigen::MatrixXcd& t, const Eigen::Matrix
 Eigen::MatrixXcd hammarling(const Eigen::MatrixXcd& t, Eigen::MatrixXcd b, bool discrete) {
   const Eigen::Index n = t.rows(), m = b.cols();
   Eigen::MatrixXcd u = Eigen::MatrixXcd::Zero(n, n);
+  // Rows far below the rounding of B are zero; their squares would be no numbers.
+  constexpr double kNothing = 1e-100;
+  const double nothing = kNothing * b.norm();
   for (Eigen::Index k = n - 1; k >= 0; --k) {
     // A reflection from the right makes the row (0, …, 0, ρ) with ρ ≥ 0.
     Eigen::RowVectorXcd row = b.row(k);
-    const double rho = row.norm();
+    const double size = row.norm(), rho = size > nothing ? size : 0.0;
     if (rho > 0.0) {
       const Complex last = row[m - 1];
       const Complex phase = last == 0.0 ? Complex(1.0) : last / std::abs(last);

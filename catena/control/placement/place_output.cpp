@@ -10,6 +10,7 @@
 #include "catena/base/error.h"
 #include "catena/base/text.h"
 #include "catena/control/equations/kernels.h"
+#include "catena/control/modes.h"
 #include "catena/control/place.h"
 #include "catena/control/placement/place_parts.h"
 
@@ -146,6 +147,8 @@ OutputPlacement place_output(const StateSpace& plant, const Eigen::VectorXcd& po
   const Eigen::Index n = g.A.rows(), m = g.B.cols(), p = g.C.rows();
   if (m == 0 || p == 0)
     throw NumericalError("output feedback: the system has no inputs or no outputs");
+  require_stabilizable(g, g.B, "output feedback");
+  require_detectable(g, g.C, "output feedback");
   std::vector<Complex> list = paired(poles);
   refuse_strong_zeros(g, list);
   list = assignable(list, std::min(n, m + p - 1));

@@ -62,12 +62,25 @@ MatrixXd correction_shapes(const StructureParts& p) {
   for (const auto& [from, to] :
        {std::pair(0.05, 0.35), std::pair(0.4, 0.65), std::pair(0.7, 1.0)}) {
     MatrixXd at = ShiftedStiffness(p.stiffness, shift_between(p, from, to)).solve(forces);
+    const auto sizes = [&] {
+      VectorXd size(at.cols());
+      for (Eigen::Index j = 0; j < at.cols(); ++j)
+        size[j] = std::sqrt(std::max(at.col(j).dot(s.M * at.col(j)), 0.0));
+      return size;
+    };
+    const VectorXd before = sizes();
     for (int pass = 0; pass < 2; ++pass)
       at -= p.modes.shapes * (p.modes.shapes.transpose() * MatrixXd(s.M * at));
+    // What is left of a response that the modes hold alone is rounding.
+    constexpr double kRounding = 1e-10;
+    const VectorXd after = sizes();
+    Eigen::Index own = 0;
     for (Eigen::Index j = 0; j < at.cols(); ++j)
-      at.col(j) /= std::max(std::sqrt(at.col(j).dot(s.M * at.col(j))), 1e-300);
+      if (after[j] > kRounding * before[j]) at.col(own++) = at.col(j) / after[j];
+    at.conservativeResize(Eigen::NoChange, own);
     x = hstack(x, at);
   }
+  if (x.cols() == 0) return x;
   const lapack::SymmetricEigenSystem e =
       lapack::symmetric_eig(symmetrized(x.transpose() * MatrixXd(s.M * x)));
   constexpr double kNew = 1e-9;  // of the largest: a direction of its own

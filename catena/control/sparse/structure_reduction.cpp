@@ -19,6 +19,8 @@ using Eigen::VectorXd;
 
 void check_settings(const SecondOrder& s, const StructureReductionSettings& settings) {
   s.validate();
+  require_symmetric(s, "reduction");
+  require_mass(s, "reduction");
   if (s.input_count() == 0 || s.output_count() == 0)
     throw Error("reduction: the structure has " + std::to_string(s.input_count()) + " inputs and " +
                 std::to_string(s.output_count()) +
@@ -149,6 +151,14 @@ StructureReduction reduce(const SecondOrder& structure,
   r.certificate.add("modes counted by Sylvester's law", true, p.modes.counted,
                     static_cast<double>(p.modes.frequency.size()));
   if (settings.samples > 0) sample_error(p, settings, r);
+  if (settings.samples > 0 && !(r.error.between <= settings.tolerance))
+    r.certificate.remarks.push_back(
+        settings.method == StructureMethod::modal
+            ? "the relative error is above the tolerance: give more states, or a band that ends "
+              "lower"
+            : "the relative error is above the tolerance: this method makes the absolute error "
+              "small "
+              "over all frequencies; for a relative one in a band use the method modal");
   return r;
 }
 

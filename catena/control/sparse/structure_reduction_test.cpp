@@ -95,6 +95,30 @@ TEST(StructureReduction, InterpolationIsNearlyBestInH2) {
   EXPECT_LT(mine, 0.1 * h2norm(full));
 }
 
+// So few freedoms that all modes are known: nothing is left to correct, and all states are the
+// structure itself.
+TEST(StructureReduction, SmallStructuresKeepTheirModes) {
+  SecondOrder chain;
+  const int n = 6;
+  MatrixXd k = 2.0 * MatrixXd::Identity(n, n);
+  for (int i = 0; i + 1 < n; ++i) k(i, i + 1) = k(i + 1, i) = -1.0;
+  k(n - 1, n - 1) = 1.0;
+  chain.M = MatrixXd(MatrixXd::Identity(n, n)).sparseView();
+  chain.K = k.sparseView();
+  chain.D = MatrixXd(0.01 * k).sparseView();
+  chain.B = MatrixXd::Zero(n, 1);
+  chain.B(n - 1, 0) = 1.0;
+  chain.Cq = chain.B.transpose();
+  for (const int order : {4, 10, 12}) {
+    const StructureReduction r = reduce(chain, {.order = order, .tolerance = 0.3});
+    EXPECT_EQ(r.system.order(), order);
+    EXPECT_TRUE(is_stable(r.system));
+    if (order == 2 * n) {
+      EXPECT_LT(fresh_error(chain, r, 20), 1e-10);
+    }
+  }
+}
+
 TEST(StructureReduction, RigidModesAreKept) {
   const SecondOrder boom = lattice_boom({.bays = 25, .side = 2, .free = true});
   for (const StructureMethod method :
@@ -145,6 +169,19 @@ TEST(StructureReduction, BadInput) {
   SecondOrder undamped = boom;
   undamped.D.resize(0, 0);
   expect_message(undamped, {.order = 10}, "has no damping");
+  SecondOrder light = boom;
+  light.M.coeffRef(4, 4) = 0.0;
+  expect_message(light, {.order = 10}, "entry (5, 5) is 0; give the freedom a mass");
+  light.M.coeffRef(4, 4) = -1.0;
+  expect_message(light, {.order = 10}, "entry (5, 5) is -1");
+  light.M.coeffRef(4, 4) = 1.0;
+  light.M.coeffRef(4, 5) = light.M.coeffRef(5, 4) = 2.0;
+  expect_message(light, {.order = 10}, "1 eigenvalues are negative");
+  light.M.coeffRef(4, 5) = light.M.coeffRef(5, 4) = 1.0;
+  expect_message(light, {.order = 10}, "singular to rounding");
+  SecondOrder compressed = boom;
+  compressed.K.coeffRef(7, 7) *= -1.0;
+  expect_message(compressed, {.order = 10}, "K is not positive semidefinite");
   SecondOrder blind = boom;
   blind.Cq.resize(0, boom.freedom_count());
   expect_message(blind, {.order = 10}, "0 outputs");

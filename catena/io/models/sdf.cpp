@@ -8,6 +8,7 @@
 #include "catena/io/models/sdf/sdf_body.h"
 #include "catena/io/models/sdf/sdf_joint.h"
 #include "catena/io/models/sdf/sdf_tree.h"
+#include "catena/io/models/unit_hints.h"
 #include "catena/io/models/uri.h"
 
 namespace catena {
@@ -28,6 +29,7 @@ class SdfReader {
     const Source whole{file.name(), 0};
     if (tree_.read(std::move(file))) read_things();
     if (!report_.has_error()) {
+      hint_units(d_, report_);
       connect();
       warn_of_meshes(whole);
     }

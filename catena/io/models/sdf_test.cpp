@@ -504,7 +504,9 @@ TEST(Sdf, MistakesAreNamedWithLineAndRemedy) {
   says(model(ab + joint("j", "revolute", "a", "b",
                         "<axis><xyz>0 0 1</xyz><limit><lower>1</lower><upper>0</upper></limit>"
                         "</axis>")),
-       "5", "lower limit 1 is above upper limit 0; swap them");
+       "5",
+       "warning: <limit> of joint 'j': lower limit 1 is above upper limit 0; the joint has no "
+       "limits until they are swapped");
   says(model(ab +
              joint("j", "revolute", "a", "b", "<axis><xyz>0 0 1</xyz><mimic joint='k'/></axis>")),
        "5", "joint 'k' does not exist");

@@ -7,6 +7,7 @@
 
 #include "catena/base/text.h"
 #include "catena/io/models/mimic_circles.h"
+#include "catena/io/models/unit_hints.h"
 #include "catena/io/models/uri.h"
 #include "catena/io/models/xml.h"
 #include "catena/model/usable_numbers.h"
@@ -103,7 +104,10 @@ class UrdfReader {
                                               " inside <gazebo> is ignored; put it outside as a "
                                               "URDF joint (loops are welcome)");
     for (Element e = robot.child("gazebo"); e; e = e.next("gazebo")) read_gazebo(e);
+    for (Element e = robot.child("transmission"); e; e = e.next("transmission"))
+      warn_of_reduction(e);
     if (report_.has_error()) return;
+    hint_units(d_, report_);
     connect();
     std::vector<std::string> meshes;
     for (const Body& body : d_.bodies)
@@ -274,17 +278,48 @@ class UrdfReader {
     return true;
   }
 
-  // <gazebo reference="LINK"><mu1>0.6</mu1></gazebo>: where URDF files have friction. Older ones
-  // write <mu1 value="0.6"/>.
+  // <gazebo reference="LINK"><mu1>0.6</mu1></gazebo>: where URDF files have friction, and springs
+  // of joints. Older ones write <mu1 value="0.6"/>.
   void read_gazebo(const Element& gazebo) {
-    const char* link = gazebo.attribute("reference");
-    const Element mu = gazebo.child("mu1");
-    if (!link || !mu) return;
-    const double friction = mu.attribute("value") ? number_of(mu, "value", 0.0, report_)
-                                                  : text_number(mu, 0.0, report_);
-    for (Body& body : d_.bodies)
-      if (body.name == link)
-        for (Collision& collision : body.collisions) collision.friction = friction;
+    const char* reference = gazebo.attribute("reference");
+    if (!reference) return;
+    const auto value_of = [&](const Element& e) {
+      return e.attribute("value") ? number_of(e, "value", 0.0, report_)
+                                  : text_number(e, 0.0, report_);
+    };
+    if (const Element mu = gazebo.child("mu1"))
+      for (Body& body : d_.bodies)
+        if (body.name == reference)
+          for (Collision& collision : body.collisions) collision.friction = value_of(mu);
+    if (const Element off = gazebo.child("turnGravityOff"))
+      if (off.text() == "true" || off.text() == "1")
+        report_.warning(off.source(), "<turnGravityOff> of link '" + std::string(reference) +
+                                          "' is ignored: gravity acts on every link here");
+    for (Hinge& hinge : d_.hinges)
+      if (hinge.name == reference && hinge.freedoms.size() == 1) {
+        if (const Element e = gazebo.child("springStiffness"))
+          hinge.freedoms[0].stiffness = value_of(e);
+        if (const Element e = gazebo.child("springReference")) hinge.freedoms[0].rest = value_of(e);
+      }
+  }
+
+  // <transmission><joint name="JOINT"/><actuator><mechanicalReduction>: URDF has no rotor that it
+  // could turn.
+  void warn_of_reduction(const Element& transmission) {
+    for (const Element& part : transmission.children()) {
+      Element reduction = part.child("mechanicalReduction");
+      if (part.tag() == "mechanicalReduction") reduction = part;
+      if (!reduction || text_number(reduction, 1.0, report_) == 1.0) continue;
+      const Element joint = transmission.child("joint");
+      const char* name = joint ? joint.attribute("name") : nullptr;
+      report_.warning(
+          reduction.source(),
+          "the reduction " + reduction.text() + " of " +
+              (name ? "joint '" + std::string(name) + "'" : "a transmission") +
+              " is ignored: efforts are those of the joint. For the inertia of the rotor "
+              "give the joint a drive (gear_ratio, rotor_inertia) in a YAML file that "
+              "starts from this one");
+    }
   }
 
   // The link that <parent> or <child> names; an error when there is none.
@@ -414,10 +449,7 @@ class UrdfReader {
     if (!continuous) {
       freedom.lower = number_of(limit, "lower", 0.0, report_, Infinite::allowed);
       freedom.upper = number_of(limit, "upper", 0.0, report_, Infinite::allowed);
-      if (freedom.lower > freedom.upper)
-        report_.error(limit.source(), limit.description() + ": lower limit " +
-                                          number(freedom.lower) + " is above upper limit " +
-                                          number(freedom.upper) + "; swap them");
+      if (freedom.lower > freedom.upper) leave_out_limits(limit, freedom);
     }
     const auto bound = [&](const char* name) {
       if (!limit.attribute(name)) {
@@ -433,6 +465,15 @@ class UrdfReader {
     };
     freedom.effort_limit = bound("effort");
     freedom.velocity_limit = bound("velocity");
+  }
+
+  void leave_out_limits(const Element& limit, FreedomSettings& freedom) {
+    report_.doubtful(limit.source(), limit.description() + ": lower limit " +
+                                         number(freedom.lower) + " is above upper limit " +
+                                         number(freedom.upper) +
+                                         "; the joint has no limits until they are swapped");
+    freedom.lower = -kInfinity;
+    freedom.upper = kInfinity;
   }
 
   void read_mimic(const Element& mimic) {

@@ -230,9 +230,48 @@ TEST(Urdf, FrictionAsAnAttribute) {
   EXPECT_EQ(d.bodies.at(0).collisions.at(0).friction, 0.7);
 }
 
+TEST(Urdf, WhatIsDroppedIsSaid) {
+  const std::string two = link("a") + link("b") +
+                          "<joint name='j' type='continuous'><parent link='a'/><child link='b'/>"
+                          "</joint>\n";
+  EXPECT_EQ(
+      problem(robot(two + "<gazebo reference='b'><turnGravityOff>true</turnGravityOff></gazebo>")),
+      "r.urdf:5: warning: <turnGravityOff> of link 'b' is ignored: gravity acts on every link "
+      "here");
+  EXPECT_THAT(problem(robot(two + "<transmission name='t'><joint name='j'/><actuator name='m'>"
+                                  "<mechanicalReduction>50</mechanicalReduction></actuator>"
+                                  "</transmission>")),
+              testing::StartsWith("r.urdf:5: warning: the reduction 50 of joint 'j' is ignored"));
+  const Description d =
+      good(robot(two + "<gazebo reference='j'><springStiffness>4</springStiffness>"
+                       "<springReference>0.5</springReference></gazebo>"));
+  EXPECT_EQ(d.hinges.back().freedoms.at(0).stiffness, 4.0);
+  EXPECT_EQ(d.hinges.back().freedoms.at(0).rest, 0.5);
+}
+
+TEST(Urdf, DegreesAndGramsAreNoticed) {
+  const std::string ab = link("a") + link("b");
+  EXPECT_EQ(
+      problem(robot(ab + "<joint name='j' type='revolute'><parent link='a'/><child link='b'/>"
+                         "<limit lower='-90' upper='90' effort='1' velocity='1'/></joint>")),
+      "r.urdf:4: warning: joint 'j': the limit -90 rad is 14 turns; if it is in degrees, write "
+      "-1.5708");
+  good(robot(ab + "<joint name='j' type='revolute'><parent link='a'/><child link='b'/>"
+                  "<limit lower='-12.5' upper='12' effort='1' velocity='1'/></joint>"));
+  const auto ball = [](const char* mass) {
+    return robot("<link name='a'><inertial><mass value='" + std::string(mass) +
+                 "'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial>"
+                 "<collision><geometry><sphere radius='0.1'/></geometry></collision></link>\n");
+  };
+  good(ball("30"));
+  EXPECT_EQ(problem(ball("3000")),
+            "r.urdf:2: warning: link 'a': 3000 kg in collision shapes of 0.0042 m³; if the mass is "
+            "in grams, write 3");
+}
+
 TEST(Urdf, ForeignTagsAreLeftAlone) {
   good(robot(link("a") + "<gazebo reference='a'><material>Gazebo/Red</material></gazebo>\n"
-                         "<transmission name='t'><actuator name='m'><mechanicalReduction>3"
+                         "<transmission name='t'><actuator name='m'><mechanicalReduction>1"
                          "</mechanicalReduction></actuator></transmission>\n"
                          "<ros2_control name='x' type='system'/>\n"));
   EXPECT_NE(problem(robot(link("a") + "<gazebo><joint name='j' type='revolute'/></gazebo>\n"))
@@ -271,7 +310,9 @@ TEST(Urdf, MistakesAreNamedWithLineAndRemedy) {
        "did you mean 'xyz'?");
   says(robot(ab + joint("j", "revolute", "a", "b",
                         "<limit lower='2' upper='1' effort='1' velocity='1'/>")),
-       "4", "lower limit 2 is above upper limit 1; swap them");
+       "4",
+       "warning: <limit> of joint 'j': lower limit 2 is above upper limit 1; the joint has no "
+       "limits until they are swapped");
   says(robot(ab + joint("j", "revolute", "a", "b", "<limit effort='-1' velocity='1'/>")), "4",
        "effort limit -1 must not be negative");
   says(robot(ab + joint("j", "revolute", "a", "b")), "4", "has no <limit>");

@@ -110,6 +110,36 @@ hinges:
                           "you mean 'damping'?"));
 }
 
+TEST(YamlErrors, CommasUnitsAndQuotes) {
+  EXPECT_THAT(all_problems(R"(catena: 1
+bodies:
+  a: {mass: 1, inertia: [1, 1, 1]}
+hinges:
+  h: {type: revolute, parent: world, child: a, axis: z, initial_position: 30 deg}
+)"),
+              ElementsAre(HasSubstr("not '30 deg'; angles are in radians, write 30*pi/180")));
+  EXPECT_THAT(
+      all_problems(R"(catena: 1
+bodies:
+  a: {mass: 1, inertia: [1, 1, 1]}
+hinges:
+  h: {type: revolute, parent: world, child: a, axis: z, initial_position: max(1, 4)}
+)"),
+      ElementsAre(HasSubstr("unknown key '4)'; a comma ends an entry inside { } and [ ], so "
+                            "quote the whole text"),
+                  HasSubstr("not 'max(1'; a comma ends")));
+  const Reading quoted = read_yaml_text(R"(catena: 1
+bodies:
+  a: {mass: "3", inertia: [1, 1, 1]}
+hinges:
+  h: {type: revolute, parent: world, child: a, axis: z, initial_position: "pi/2"}
+)",
+                                        "m.yaml");
+  EXPECT_TRUE(quoted.diagnostics.empty());
+  EXPECT_EQ(quoted.description.bodies.at(0).mass, 3.0);
+  EXPECT_DOUBLE_EQ(quoted.description.hinges.at(0).initial_position.at(0), std::acos(0.0));
+}
+
 TEST(YamlErrors, WrongTypesAndCounts) {
   EXPECT_THAT(
       all_problems(R"(catena: 1
@@ -117,7 +147,7 @@ gravity: 9.81
 bodies:
   a: {mass: heavy}
   b: {center_of_mass: [0, 0]}
-  c: {mass: "1"}
+  c: {mass: "1 kg"}
   d: 5
   e: {inertia: 3}
   f: {visuals: [{shape: bax}]}
@@ -137,7 +167,8 @@ hinges:
           "m.yaml:4: error: body 'a': mass: needs a number, not 'heavy'",
           "m.yaml:5: error: body 'b': center_of_mass: needs a list of 3 numbers, not a "
           "list of 2",
-          "m.yaml:6: error: body 'c': mass: needs a number, not \"1\"",
+          "m.yaml:6: error: body 'c': mass: needs a number, not \"1 kg\"; numbers are in SI units "
+          "(m, kg, s, rad, N) and stand alone",
           StartsWith("m.yaml:7: error: body 'd': needs a map with mass"),
           StartsWith("m.yaml:8: error: body 'e': inertia: needs [xx, yy, zz] or a map"),
           "m.yaml:9: error: body 'f': visuals: 1: shape: cannot be 'bax'; did you mean "

@@ -6,8 +6,8 @@ namespace catena::yaml {
 const KeyTable& key_table() {
   static const KeyTable kTable{
       {"model",
-       {"catena", "name", "gravity", "base", "from", "attach", "remove", "change", "bodies",
-        "hinges", "frames", "rods", "couplings", "springs", "lock"}},
+       {"catena", "name", "gravity", "base", "strict", "from", "attach", "remove", "change",
+        "bodies", "hinges", "frames", "rods", "couplings", "springs", "lock"}},
       {"attach", {"file", "prefix", "onto", "pose"}},
       {"remove", {"bodies", "hinges", "frames", "rods", "couplings", "springs"}},
       {"change", {"bodies", "hinges"}},

@@ -87,6 +87,8 @@ class YamlReader {
     if (!check_version(root)) return;
     read_keys(root);
     read_base(root);
+    section(root, "strict", [&](const Node& node) { values_.boolean(node, own_strict_); });
+    reading_.strict = own_strict_;
     const int before = values_.errors();
     read_from(root);
     section(root, "attach", [&](const Node& node) { read_attach(node); });
@@ -483,7 +485,7 @@ class YamlReader {
       builder_.connect_roots(base_ == Base::free ? HingeType::free : HingeType::weld);
     if (has_error(reading_.diagnostics)) {
       if (!incomplete_) foresee();
-    } else if (!reading_.strict) {
+    } else if (own_strict_ && !reading_.strict) {
       // The files this one starts from are not read strictly, but it is.
       for (Diagnostic& problem : validate(builder_.description(), {.strict = true}))
         if (problem.severity == Severity::error && problem.source.file == values_.file())
@@ -561,6 +563,7 @@ class YamlReader {
   std::vector<FlexiblePending> flexible_;
   MechanismBuilder builder_;
   Base base_ = Base::as_written;
+  bool own_strict_ = true;
   bool incomplete_ = false;  // whole sections or files are missing after an error
   bool lock_lost_ = false;   // a hinge that should be locked is not
   int suggestions_ = 0;

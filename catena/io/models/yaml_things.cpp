@@ -262,6 +262,20 @@ void coordinates(Values& values, const Node& map, const char* key, std::vector<d
   with(values, map, key, [&](const Node& node) { values.number_or_list(node, result); });
 }
 
+// Of a spherical or free hinge also {xyz: ..., rpy: ...}.
+void positions(Values& values, const Node& map, const char* key, const Hinge& hinge,
+               std::vector<double>& result) {
+  with(values, map, key, [&](const Node& node) {
+    if (!node.is_map()) {
+      values.number_or_list(node, result);
+      return;
+    }
+    std::vector<double> q(to_size(coordinates_of(hinge.type)), 0.0);
+    if (hinge.type == HingeType::spherical || hinge.type == HingeType::free) q[0] = 1.0;
+    if (values.pose_coordinates(node, q)) result = q;
+  });
+}
+
 template <class Ends>
 void read_ends(Values& values, const Node& node, Ends& thing) {
   require(values, node, {"body_a", "body_b"});
@@ -478,8 +492,8 @@ void read_hinge(Values& values, const Node& node, Hinge& hinge) {
   });
   with(values, node, "keeps_coordinates",
        [&](const Node& value) { values.boolean(value, hinge.keeps_coordinates); });
-  coordinates(values, node, "locked_at", hinge.locked_at);
-  coordinates(values, node, "initial_position", hinge.initial_position);
+  positions(values, node, "locked_at", hinge, hinge.locked_at);
+  positions(values, node, "initial_position", hinge, hinge.initial_position);
   coordinates(values, node, "initial_velocity", hinge.initial_velocity);
 }
 

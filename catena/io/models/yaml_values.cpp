@@ -64,6 +64,27 @@ std::string described(const Node& node) {
   return quote + text + quote;
 }
 
+// A text that YAML cut at a comma, as in {input: max(1, t)}.
+std::string cut_hint(std::string_view text) {
+  if (std::count(text.begin(), text.end(), '(') == std::count(text.begin(), text.end(), ')'))
+    return {};
+  return "; a comma ends an entry inside { } and [ ], so quote the whole text: \"...\"";
+}
+
+// A number with a unit or with a decimal comma.
+std::string unit_hint(std::string_view text) {
+  const std::size_t end = text.find_first_not_of("+-0123456789.");
+  if (end == 0 || end == text.npos || parse_number(text) || !parse_number(text.substr(0, end)))
+    return {};
+  const std::string value(text.substr(0, end));
+  const std::string_view rest = without_spaces_around(text.substr(end));
+  if (rest == "deg" || rest == "degrees" || rest == "\u00b0")
+    return "; angles are in radians, write " + value + "*pi/180";
+  if (rest.find_first_not_of("0123456789,") != rest.npos)
+    return "; numbers are in SI units (m, kg, s, rad, N) and stand alone";
+  return "; the decimal sign is a point";
+}
+
 bool orthonormal(const Mat3d& m) {
   constexpr double kTolerance = 1e-9;  // that of the model's own check
   const Mat3d p = m * transpose(m);
@@ -112,7 +133,12 @@ void Values::report(Severity severity, int line, const std::string& message, Los
 }
 
 bool Values::mismatch(const Node& node, std::string_view needs) {
-  error(node.line, "needs " + std::string(needs) + ", not " + described(node));
+  std::string hint;
+  if (node.is_scalar()) {
+    hint = cut_hint(node.text);
+    if (hint.empty() && needs.find("number") != needs.npos) hint = unit_hint(node.text);
+  }
+  error(node.line, "needs " + std::string(needs) + ", not " + described(node) + hint);
   return false;
 }
 
@@ -125,8 +151,7 @@ bool Values::list(const Node& node, std::string_view needs) {
 }
 
 bool Values::number(const Node& node, double& result, Range range) {
-  const std::optional<double> value =
-      node.is_scalar() && !node.quoted ? parse_number(node.text) : std::nullopt;
+  const std::optional<double> value = node.is_scalar() ? parse_number(node.text) : std::nullopt;
   if (!value) return mismatch(node, "a number");
   if (std::isnan(*value)) return mismatch(node, "a number");
   if (range == Range::finite && std::isinf(*value)) return mismatch(node, "a finite number");
@@ -323,6 +348,29 @@ bool Values::pose(const Node& node, Transformd& result) {
   return true;
 }
 
+bool Values::pose_coordinates(const Node& node, std::span<double> q) {
+  constexpr std::size_t kSpherical = 4, kFree = 7;
+  if (q.size() != kSpherical && q.size() != kFree)
+    return mismatch(node, "a number or a list of numbers (xyz and rpy are for free joints)");
+  const int before = errors();
+  unknown_keys(node, keys_of(q.size() == kFree ? "pose" : "rotation"));
+  Rotationd rotation;
+  if (!orientation(node, rotation)) return false;
+  Vec3d place;
+  const Entry* xyz = q.size() == kFree ? node.find("xyz") : nullptr;
+  if (xyz != nullptr) {
+    const Within within(*this, "xyz");
+    vector(*xyz->value, place);
+  }
+  if (errors() > before) return false;
+  if (node.find("rpy") || node.find("quaternion") || node.find("rotation")) {
+    const Quaterniond turn = to_quaternion(rotation);
+    q[0] = turn.w, q[1] = turn.x, q[2] = turn.y, q[3] = turn.z;
+  }
+  if (xyz != nullptr) q[4] = place.x, q[5] = place.y, q[6] = place.z;
+  return true;
+}
+
 void Values::unknown_keys(const Node& node, std::span<const std::string> known,
                           std::initializer_list<const char*> expected) {
   const bool whole = std::all_of(expected.begin(), expected.end(),
@@ -331,7 +379,8 @@ void Values::unknown_keys(const Node& node, std::span<const std::string> known,
     bool found = false;
     for (const std::string& key : known) found = found || key == entry.key;
     if (found) continue;
-    std::string hint = did_you_mean(entry.key, known);
+    std::string hint = cut_hint(entry.key);
+    if (hint.empty()) hint = did_you_mean(entry.key, known);
     // A key of the thing itself, not of a value in it.
     const Loss loss = hint.empty() && whole && path_.size() == 1 ? Loss::nothing : Loss::something;
     if (hint.empty()) hint = "; the keys here are " + listed(known);

@@ -106,6 +106,10 @@ class Values {
   // The same with {xyz}; or three numbers: a position.
   bool pose(const Node& node, Transformd& result);
 
+  // The same as coordinates of a hinge, quaternion first: 4 of a spherical one, 7 of a free one.
+  // Those that are not given stay.
+  bool pose_coordinates(const Node& node, std::span<double> q);
+
   bool map(const Node& node, std::string_view needs);
   bool list(const Node& node, std::string_view needs);
   // Reports every key that is not among the known ones, with the nearest. If all of these keys are

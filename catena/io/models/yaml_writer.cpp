@@ -15,6 +15,7 @@
 #include "catena/io/models/yaml_matrices.h"
 #include "catena/model/flexible_body.h"
 #include "catena/model/topology.h"
+#include "catena/model/validation.h"
 
 namespace catena {
 namespace {
@@ -250,7 +251,8 @@ std::string beam_words(const BeamSettings& b) {
 std::string words_of(const Body& body) {
   const MatricesBodySettings* m = matrices_of(body.flexible);
   if (m == nullptr) return beam_words(*body.flexible->beam);
-  return yaml::write_matrices(*m) + modal_words(m->modes, m->modal_damping, m->model, m->completion);
+  return yaml::write_matrices(*m) +
+         modal_words(m->modes, m->modal_damping, m->model, m->completion);
 }
 
 class Writer {
@@ -261,6 +263,8 @@ class Writer {
     line(0, "catena", "1");
     line(0, "name", yaml(d.name));
     line(0, "gravity", yaml(d.gravity));
+    if (has_error(validate(d, {.strict = true})) && !has_error(validate(d, {.strict = false})))
+      line(0, "strict", "false");
     // The parts of flexible bodies follow from their words.
     std::unordered_set<std::string> parts;
     std::vector<Body> bodies = d.bodies;

@@ -188,6 +188,23 @@ class Random {
   std::mt19937 engine_;
 };
 
+TEST(YamlWriter, WhatIsReadWithWarningsIsWrittenSo) {
+  Description d;
+  d.name = "odd";
+  Body body;
+  body.name = "a";
+  body.mass = 1.0;
+  body.inertia = SymMat3d::diagonal(1e-3, 1e-3, 1.0);  // no body has it; URDF files do
+  d.bodies.push_back(body);
+  const std::string text = write_yaml(d);
+  EXPECT_THAT(text, HasSubstr("strict: false"));
+  const Reading back = read_yaml_text(text, "written.yaml");
+  EXPECT_FALSE(back.strict);
+  EXPECT_FALSE(has_error(validate(back.description, {.strict = back.strict})));
+  d.bodies[0].inertia.zz = 1.5e-3;
+  EXPECT_THAT(write_yaml(d), Not(HasSubstr("strict")));
+}
+
 TEST(YamlWriter, RandomDescriptionsComeBackToTheBit) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     const Description d = Random(seed).description();

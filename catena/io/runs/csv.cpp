@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 
 #include "catena/base/error.h"
@@ -62,6 +63,11 @@ bool parse(std::string_view text, double& value) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
+std::string with_decimal_point(std::string text) {
+  if (const std::size_t comma = text.find(','); comma != std::string::npos) text[comma] = '.';
+  return text;
+}
+
 std::string quoted(const std::string& name) {
   if (name.find_first_of(",;\t\"") == std::string::npos && trimmed(name) == name && !name.empty() &&
       name[0] != '#')
@@ -73,14 +79,14 @@ std::string quoted(const std::string& name) {
 
 }  // namespace
 
-CsvTable read_csv(const std::string& path) {
+CsvTable read_csv(const std::string& path, CsvNumbers numbers) {
   std::vector<Diagnostic> problems;
   const std::optional<std::string> text = read_text_file(path, problems);
   if (!text || !check_text(*text, path, problems)) throw ModelError(problems);
-  return read_csv_text(*text, path);
+  return read_csv_text(*text, path, numbers);
 }
 
-CsvTable read_csv_text(const std::string& text, const std::string& file_name) {
+CsvTable read_csv_text(const std::string& text, const std::string& file_name, CsvNumbers numbers) {
   CsvTable table;
   std::vector<Diagnostic> problems;
   std::vector<double> values;
@@ -114,8 +120,12 @@ CsvTable read_csv_text(const std::string& text, const std::string& file_name) {
     }
     for (std::size_t i = 0; i < fields.size(); ++i) {
       double value = 0.0;
-      if (!parse(fields[i], value))
-        wrong("'" + fields[i] + "' in column '" + table.names[i] + "' is not a number");
+      const std::string& field = fields[i];
+      const bool number =
+          parse(field, value) || (separator != ',' && parse(with_decimal_point(field), value));
+      if (!number || (numbers == CsvNumbers::finite && !std::isfinite(value)))
+        wrong("'" + field + "' in column '" + table.names[i] + "' is not a " +
+              (number ? "finite " : "") + "number");
       values.push_back(value);
     }
   }

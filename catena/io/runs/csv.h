@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tables of numbers as CSV: a first line of names, then rows. Comma, semicolon or tab, whichever
-// the first line uses; names may be quoted; lines that are empty or start with # are skipped.
+// the first line uses; names may be quoted; numbers may have a decimal comma where the
+// separator is another one; lines that are empty or start with # are skipped.
 #pragma once
 
 #include <cstdio>
@@ -18,9 +19,11 @@ struct CsvTable {
   Eigen::MatrixXd values;  // rows by columns
 };
 
-// Throws a ModelError with file and line of every problem.
-CsvTable read_csv(const std::string& path);
-CsvTable read_csv_text(const std::string& text, const std::string& file_name);
+// Throws a ModelError with file and line of every problem. `finite`: nan and inf are problems.
+enum class CsvNumbers { any, finite };
+CsvTable read_csv(const std::string& path, CsvNumbers numbers = CsvNumbers::any);
+CsvTable read_csv_text(const std::string& text, const std::string& file_name,
+                       CsvNumbers numbers = CsvNumbers::any);
 
 // Writes row by row. Numbers read back as the same doubles. Throws an Error that names the file.
 class CsvWriter {

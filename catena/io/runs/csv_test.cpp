@@ -24,6 +24,26 @@ std::string problem(const std::string& text) {
   return "";
 }
 
+TEST(Csv, DecimalCommasBesideOtherSeparators) {
+  const CsvTable table = read_csv_text("t;x\n0,5;-1,25e-2\n1;2\n", "a.csv");
+  EXPECT_EQ(table.values(0, 0), 0.5);
+  EXPECT_EQ(table.values(0, 1), -1.25e-2);
+  EXPECT_EQ(table.values(1, 1), 2.0);
+}
+
+TEST(Csv, NumbersThatAreNotFiniteAreNamed) {
+  const std::string text = "t,x\n0,1\n1,nan\n2,-inf\n";
+  EXPECT_TRUE(std::isnan(read_csv_text(text, "a.csv").values(1, 1)));
+  try {
+    read_csv_text(text, "a.csv", CsvNumbers::finite);
+    FAIL();
+  } catch (const ModelError& e) {
+    ASSERT_EQ(e.problems().size(), 2u);
+    EXPECT_EQ(e.problems()[0].text(), "a.csv:3: error: 'nan' in column 'x' is not a finite number");
+    EXPECT_EQ(e.problems()[1].source.line, 4);
+  }
+}
+
 TEST(Csv, ReadsNamesAndNumbers) {
   const CsvTable table = read_csv_text("time, q.elbow\n# a remark\n0,1.5\r\n\n1e-3, +2\n", "t.csv");
   EXPECT_THAT(table.names, ElementsAre("time", "q.elbow"));

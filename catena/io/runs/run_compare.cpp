@@ -58,21 +58,23 @@ bool RunComparison::agree(double tolerance) const {
                      [&](const ColumnDifference& one) { return one.relative <= tolerance; });
 }
 
-RunComparison compare_runs(const RunFile& first, const RunFile& second) {
-  for (const RunFile* run : {&first, &second})
+RunComparison compare_runs(const ResultColumns& first, const ResultColumns& second) {
+  for (const ResultColumns* run : {&first, &second})
     if (run->rows() == 0) throw Error("'" + run->path() + "' has no rows to compare");
   RunComparison result;
-  result.same_model = first.header().model_yaml == second.header().model_yaml;
-  result.first_version = first.version();
-  result.second_version = second.version();
-  result.settings = compare_settings(first.header().settings_json, second.header().settings_json);
+  if (const RunFile* a = first.run(), *b = second.run(); a != nullptr && b != nullptr) {
+    result.same_model = a->header().model_yaml == b->header().model_yaml;
+    result.first_version = a->version();
+    result.second_version = b->version();
+    result.settings = compare_settings(a->header().settings_json, b->header().settings_json);
+  }
 
-  const auto has = [](const RunFile& run, const std::string& name) {
-    const auto& columns = run.header().columns;
+  const auto has = [](const ResultColumns& run, const std::string& name) {
+    const auto& columns = run.columns();
     return std::any_of(columns.begin(), columns.end(),
                        [&](const RunColumn& column) { return column.name == name; });
   };
-  for (const RunColumn& column : second.header().columns)
+  for (const RunColumn& column : second.columns())
     if (!has(first, column.name)) result.only_second.push_back(column.name);
 
   const Eigen::VectorXd times = first.column("time"), other_times = second.column("time");
@@ -83,7 +85,7 @@ RunComparison compare_runs(const RunFile& first, const RunFile& second) {
   const auto in_both = [&](double time) { return time >= other_times[0] && time <= end; };
   result.compared_rows = std::count_if(times.begin(), times.end(), in_both);
 
-  for (const RunColumn& column : first.header().columns) {
+  for (const RunColumn& column : first.columns()) {
     if (!has(second, column.name)) {
       result.only_first.push_back(column.name);
       continue;

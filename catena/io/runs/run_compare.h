@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compares two runs: columns that one of them lacks, the largest difference of every other column
-// and its time, and whether model and settings are the same.
+// and its time, and whether model and settings are the same. Tables (CSV) have columns alone.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "catena/io/runs/run_file.h"
+#include "catena/io/runs/result_columns.h"
 
 namespace catena {
 
@@ -40,6 +40,6 @@ struct RunComparison {
 };
 
 // Reads both column by column: memory for two columns.
-RunComparison compare_runs(const RunFile& first, const RunFile& second);
+RunComparison compare_runs(const ResultColumns& first, const ResultColumns& second);
 
 }  // namespace catena

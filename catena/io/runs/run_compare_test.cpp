@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "catena/base/error.h"
+#include "catena/base/write_file.h"
 
 namespace catena {
 namespace {
@@ -22,8 +23,10 @@ class RunCompareTest : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   // `q` of time, at `rows` times from 0 to `end`.
-  RunFile run(const std::string& name, int rows, double end, const std::function<double(double)>& q,
-              const std::vector<std::string>& more = {}, const std::string& settings = "{}") const {
+  ResultColumns run(const std::string& name, int rows, double end,
+                    const std::function<double(double)>& q,
+                    const std::vector<std::string>& more = {},
+                    const std::string& settings = "{}") const {
     RunHeader header{.model_yaml = "catena: 1\n", .settings_json = settings};
     header.columns = {{"time", "s"}, {"q.elbow", "rad"}};
     for (const std::string& column : more) header.columns.push_back({column, ""});
@@ -36,10 +39,10 @@ class RunCompareTest : public testing::Test {
       writer.append(row);
     }
     writer.finish("{}", true);
-    return RunFile(folder_ + "/" + name);
+    return ResultColumns(folder_ + "/" + name);
   }
 
- private:
+ protected:
   std::string folder_ =
       testing::TempDir() + "catena_run_compare_test." + std::to_string(::getpid());
 };
@@ -95,10 +98,28 @@ TEST_F(RunCompareTest, ColumnsSettingsAndEnds) {
 
 TEST_F(RunCompareTest, NotANumberIsADifference) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const RunFile good = run("a.h5", 3, 1.0, [](double) { return 1.0; });
-  const RunFile bad = run("b.h5", 3, 1.0, [&](double t) { return t > 0.7 ? nan : 1.0; });
+  const ResultColumns good = run("a.h5", 3, 1.0, [](double) { return 1.0; });
+  const ResultColumns bad = run("b.h5", 3, 1.0, [&](double t) { return t > 0.7 ? nan : 1.0; });
   EXPECT_FALSE(compare_runs(good, bad).agree(1e9));
   EXPECT_TRUE(compare_runs(bad, bad).agree(0.0));
+}
+
+TEST_F(RunCompareTest, Tables) {
+  const auto table = [&](const char* name, const std::string& text) {
+    const std::string path = folder_ + "/" + name;
+    write_file(path, text);
+    return ResultColumns(path);
+  };
+  const ResultColumns a = table("a.csv", "t,x\n0,1\n1,2\n"),
+                      b = table("b.csv", "time,x\n0,1\n1,2.5\n");
+  EXPECT_TRUE(compare_runs(a, a).agree(0.0));
+  const RunComparison apart = compare_runs(a, b);
+  EXPECT_EQ(apart.columns.at(0).largest, 0.5);
+  EXPECT_EQ(apart.columns.at(0).time, 1.0);
+  EXPECT_THROW(static_cast<void>(a.column("y")), NameError);
+  // A run beside a table.
+  const ResultColumns both = table("c.csv", "time,q.elbow\n0,1\n1,2\n");
+  EXPECT_TRUE(compare_runs(run("d.h5", 2, 1.0, [](double t) { return 1.0 + t; }), both).agree(0.0));
 }
 
 }  // namespace

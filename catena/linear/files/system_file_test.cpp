@@ -11,6 +11,7 @@
 namespace catena {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 StateSpace everything() {
@@ -100,7 +101,14 @@ TEST(SystemFile, MistakesHaveFileAndLine) {
   EXPECT_THAT(complaint_about("A: [[1]]\nB: [[1]]\nC: [[1]]\nsates: [a]\n"), HasSubstr("'states'"));
   EXPECT_THAT(complaint_about("A: [[1]]\nB: [[1], [2]]\nC: [[1]]\n"), HasSubstr("B is 2 x 1"));
   EXPECT_THAT(complaint_about("A: [[1]]\nB: [[1]]\n"), HasSubstr("needs C"));
-  EXPECT_THAT(complaint_about("A: [[.nan]]\nB: [[1]]\nC: [[1]]\n"), HasSubstr("plant.yaml:1"));
+  EXPECT_THAT(complaint_about("A: [[1, 2],\n    [3, .nan]]\nB: [[1], [1]]\nC: [[1, 0]]\n"),
+              AllOf(HasSubstr("plant.yaml:2"), HasSubstr("A: entry (2, 2)"), HasSubstr(".nan")));
+  EXPECT_THAT(complaint_about("A: [[1]]\nB: [[1]]\nC: [[1]]\ndt: -1\n"),
+              AllOf(HasSubstr("plant.yaml:4"), HasSubstr("dt is -1 s")));
+  EXPECT_THAT(complaint_about("A: [[1]]\nB: [[1, 2]]\nC: [[1]]\ninputs: [u, u]\n"),
+              AllOf(HasSubstr("plant.yaml:4"), HasSubstr("'u' appears twice")));
+  EXPECT_THAT(complaint_about("A: [[1, 0], [0, 1]]\nB: [[1], [2]]\nC: [[1]]\n"),
+              AllOf(HasSubstr("plant.yaml:3"), HasSubstr("C is 1 x 1")));
   EXPECT_THAT(complaint_about("linear system: 7\nD: [[1]]\n"), HasSubstr("version 7"));
   EXPECT_THAT(complaint_about(""), HasSubstr("plant.yaml"));
   EXPECT_THAT(complaint_about("- 1\n- 2\n"), HasSubstr("plant.yaml:1"));

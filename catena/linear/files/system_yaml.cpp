@@ -2,6 +2,7 @@
 #include "catena/linear/files/system_yaml.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "catena/base/text.h"
 #include "catena/io/text_file.h"
@@ -54,12 +55,19 @@ std::string numbers_line(const VectorXd& values) {
   return line + "]";
 }
 
-bool read_vector(const yaml::Node& node, yaml::Values& values, VectorXd& result) {
+// `front`: of the place of an entry in messages, "2, " in row 2.
+bool read_vector(const yaml::Node& node, yaml::Values& values, VectorXd& result,
+                 const std::string& front = "") {
   if (!values.list(node, "a list of numbers")) return false;
-  std::vector<double> numbers;
-  if (!values.number_or_list(node, numbers)) return false;
-  result = Eigen::Map<VectorXd>(numbers.data(), std::ssize(numbers));
-  return true;
+  VectorXd numbers(std::ssize(node.entries));
+  bool right = true;
+  for (Eigen::Index i = 0; i < numbers.size(); ++i) {
+    const yaml::Node& entry = *node.entries[static_cast<std::size_t>(i)].value;
+    const yaml::Values::Within within(values, "entry (" + front + std::to_string(i + 1) + ")");
+    right = values.number(entry, numbers[i]) && right;
+  }
+  if (right) result = numbers;
+  return right;
 }
 
 void read_point(const yaml::Node& map, yaml::Values& values, StateSpace& system) {
@@ -77,6 +85,39 @@ void read_point(const yaml::Node& map, yaml::Values& values, StateSpace& system)
       values.with(node, key, [&](const yaml::Entry& e) { read_vector(*e.value, values, *to); });
     system.point = point;
   });
+}
+
+// B with as many rows, C with as many columns as A; an empty row means no inputs (outputs).
+void check_beside_states(const yaml::Node& map, yaml::Values& values, StateSpace& s) {
+  const Eigen::Index n = s.A.rows();
+  if (s.B.cols() == 0) s.B.resize(0, 0);
+  if (s.C.cols() == 0) s.C.resize(0, 0);
+  const auto check = [&](const char* key, const MatrixXd& m, Eigen::Index found,
+                         const char* lines) {
+    const yaml::Entry* entry = map.find(key);
+    if (entry != nullptr && m.size() > 0 && found != n)
+      values.error(entry->line, std::string(key) + " is " + std::to_string(m.rows()) + " x " +
+                                    std::to_string(m.cols()) + "; it must have as many " + lines +
+                                    " as A: " + std::to_string(n));
+  };
+  check("B", s.B, s.B.rows(), "rows");
+  check("C", s.C, s.C.cols(), "columns");
+}
+
+// The line of the field that a message speaks of first.
+int line_of_field(const yaml::Node& map, const std::string& message) {
+  std::string word;
+  for (const char c : message + " ") {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+      word += c;
+      continue;
+    }
+    if (const yaml::Entry* entry = map.find(word)) return entry->line;
+    word.clear();
+  }
+  const yaml::Entry* point = map.find("operating point");
+  return point != nullptr && message.find("operating point") != std::string::npos ? point->line
+                                                                                  : map.line;
 }
 
 // Sizes that an empty list cannot say.
@@ -101,7 +142,7 @@ bool read_matrix_rows(const yaml::Node& node, yaml::Values& values, Eigen::Matri
   for (Eigen::Index i = 0; i < rows; ++i) {
     const yaml::Node& row = *node.entries[static_cast<std::size_t>(i)].value;
     VectorXd numbers;
-    if (!read_vector(row, values, numbers)) {
+    if (!read_vector(row, values, numbers, std::to_string(i + 1) + ", ")) {
       right = false;
       continue;
     }
@@ -166,12 +207,14 @@ StateSpace read_system(const yaml::Node& map, yaml::Values& values,
               [&](const yaml::Entry& e) { read_vector(*e.value, values, system.output_delay); });
   read_point(map, values, system);
   if (values.errors() > errors) return system;
+  check_beside_states(map, values, system);
+  if (values.errors() > errors) return system;
   complete_sizes(system);
   try {
     system.validate();
     system.fill_names();
   } catch (const Error& e) {
-    values.error(map.line, e.what());
+    values.error(line_of_field(map, e.what()), e.what());
   }
   return system;
 }

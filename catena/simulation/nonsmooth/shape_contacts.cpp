@@ -170,12 +170,22 @@ void ShapeContacts::update(const State& state, double step, std::vector<Known>& 
   known = std::move(after);
 }
 
+void ShapeContacts::begin_step(const State* moved) {
+  for (auto& [key, pair] : pairs_)
+    pair.depth = moved == nullptr ? std::max(-pair.distance, 0.0) : 0.0;
+  if (moved == nullptr) return;
+  set_.look(*moved);
+  for (const ClosePair& pair : model_.tables().find(set_.workspace(), 0.0, 0.0))
+    if (const auto own = pairs_.find({pair.a, pair.b}); own != pairs_.end())
+      own->second.depth = std::max(-pair.distance, 0.0);
+}
+
 double ShapeContacts::overlap(const State& state) {
   set_.look(state);
   double deepest = 0.0;
   for (const ClosePair& pair : model_.tables().find(set_.workspace(), 0.0, 0.0)) {
     const auto before = pairs_.find({pair.a, pair.b});
-    const double had = before == pairs_.end() ? 0.0 : std::max(-before->second.distance, 0.0);
+    const double had = before == pairs_.end() ? 0.0 : before->second.depth;
     deepest = std::max(deepest, -pair.distance - had);
   }
   return deepest;

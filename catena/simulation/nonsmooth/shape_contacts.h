@@ -37,7 +37,10 @@ class ShapeContacts {
   // step left; afterwards those in use now, in the order of their numbers.
   void update(const State& state, double step, std::vector<Known>& known);
 
-  // By how much more (m) a pair overlaps at another state than at the last update, the most of all.
+  // A step begins, at the positions of the last update, or at these.
+  void begin_step(const State* moved);
+  // By how much more (m) a pair overlaps at another state than at the beginning of the step, the
+  // most of all.
   double overlap(const State& state);
 
   // At a start, after update(): pairs that overlap by more than `deepest`, and notes of the model.
@@ -54,7 +57,8 @@ class ShapeContacts {
   struct Pair {
     std::vector<Point> points;
     std::int64_t seen = 0;
-    double distance = 0.0;
+    double distance = 0.0;  // at the last update
+    double depth = 0.0;     // at the beginning of the step
   };
   int take_slot();
   ContactSettings settings_of(const ClosePair& pair, const PatchPoint& point, std::size_t k) const;

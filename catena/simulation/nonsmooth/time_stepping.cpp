@@ -28,7 +28,7 @@ constexpr double kMostRestored = 1e-2;
 constexpr double kMostMissed = 2e-8;
 constexpr double kLeastEnergyPart = 1.0 / 16.0;
 // Slip of a contact is creep if its friction is this much within its cone.
-constexpr double kWithinCone = 0.999;
+constexpr double kClearlySticks = 0.999;
 // One that carries less than this part of the largest impulse does not stick: the laws are solved
 // to some 1e-10 of the load.
 constexpr double kCarries = 1e-7;
@@ -203,7 +203,7 @@ void TimeStepping::take_forces(double h) {
         const int contact = contacts_[index(item.which)];
         found_.constraint_power[index(contact)] = impulse.dot(0.5 * (before + after)) / h;
         if (impulse[0] > kCarries * solution_.impulse.lpNorm<Eigen::Infinity>() &&
-            impulse.tail<2>().norm() < kWithinCone * set_.contact(contact).friction * impulse[0])
+            impulse.tail<2>().norm() < kClearlySticks * set_.contact(contact).friction * impulse[0])
           quality_.creep = std::max(quality_.creep, after.tail<2>().norm());
         break;
       }
@@ -276,24 +276,32 @@ bool TimeStepping::restores_energy() const {
 }
 
 // Books the part that move() has made. What turns fast while it is pushed misses more energy than a
-// step may: then the part is divided, for half of it misses an eighth.
-void TimeStepping::book_or_shorten(double& part, bool may_shorten) {
+// step may: then the part is divided, for half of it misses an eighth. True: shapes must be looked
+// at again.
+bool TimeStepping::book_or_shorten(double& part, bool may_shorten) {
+  bool renew = shorten_for_shapes(part);
   const Quality quality = quality_;
   for (;;) {
     book(part);
     const double size = end_energy_.kinetic + std::abs(end_energy_.total() - end_energy_.kinetic);
-    if (!may_shorten || !(std::abs(missed_) > kMostMissed * size)) return;
-    if (part <= kLeastEnergyPart * settings_.step) return;
+    if (!may_shorten || !(std::abs(missed_) > kMostMissed * size)) return renew;
+    if (part <= kLeastEnergyPart * settings_.step) return renew;
     quality_ = quality;
-    if (met_before_) {
-      touches_ = met_before_->contacts;
-      stop_lower_ = met_before_->lower;
-      stop_upper_ = met_before_->upper;
-      met_before_.reset();
-    }
-    part *= 0.5;
-    move(part);
+    halve(part);
+    renew = shorten_for_shapes(part) || renew;
   }
+}
+
+// The first half of the part that move() has made; what would be met at its end is not met in it.
+void TimeStepping::halve(double& part) {
+  if (met_before_) {
+    touches_ = met_before_->contacts;
+    stop_lower_ = met_before_->lower;
+    stop_upper_ = met_before_->upper;
+    met_before_.reset();
+  }
+  part *= 0.5;
+  move(part);
 }
 
 // The work of a servo's row: by its actuator, or ideal.
@@ -327,8 +335,10 @@ void TimeStepping::note_residual(const std::string& what) {
                               solution_.residual, what)});
 }
 
-// At a start, after find_touching().
+// At the start of a run, after find_touching().
 void TimeStepping::note_penetration() {
+  if (t_ > 0.0) return;
+  if (shapes_) shapes_->note_start(t_, kDeepest, kMostCorrected, log_);
   for (std::size_t k = 0; k < own_contacts_; ++k)
     if (const double gap = set_.contact_gap(contacts_[k]); gap < -kDeepest)
       log_.push_back(
@@ -352,9 +362,9 @@ void TimeStepping::start_from_here() {
   choose_stiff();
   if (shapes_) shapes_->restart();
   update_shapes();
+  if (shapes_) shapes_->begin_step(nullptr);
   find_touching();
   note_penetration();
-  if (shapes_) shapes_->note_start(t_, kDeepest, kMostCorrected, log_);
   strike();
   fresh_ = false;
 }
@@ -386,7 +396,8 @@ void TimeStepping::advance(double limit) {
     next = limit;
   }
   if (fresh_) start_from_here();
-  divisions_ = 0;
+  divisions_ = shape_divisions_ = 0;
+  overlap_ = 0.0;
   double most = settings_.step;  // of a part
   while (next - t_ > kSameInstant * std::max(1.0, std::abs(next))) {
     double part = std::min(next - t_, most);
@@ -395,7 +406,6 @@ void TimeStepping::advance(double limit) {
     bool may_shorten = restores_energy();
     met_before_.reset();
     if (Passage passage = first_passage(part); passage.any) {
-      calm_since_ = t_;
       if (divisions_ < kMostDivisions) {
         ++divisions_;
         part *= passage.part;
@@ -418,11 +428,12 @@ void TimeStepping::advance(double limit) {
         }
       }
     }
-    const bool renew = shorten_for_shapes(part);
+    bool renew = false;
     const double looked_at = part;
     if (part > 0.0) {
-      book_or_shorten(part, may_shorten);
+      renew = book_or_shorten(part, may_shorten);
       accept(part);
+      overlap_ = overlap_at_end_;
       t_ = part == next - t_ ? next : t_ + part;
     }
     most = part < looked_at ? part : 2.0 * most;
@@ -433,12 +444,24 @@ void TimeStepping::advance(double limit) {
     if (next - t_ > kSameInstant * std::max(1.0, std::abs(next))) strike();
   }
   t_ = next;
+  close_step();
+  if (whole) {
+    ++count_;
+  } else {
+    start_ = t_;
+    count_ = 0;
+  }
+}
+
+// Overlaps are pushed apart, and what touches is struck: the state to go on from.
+void TimeStepping::close_step() {
   const auto before = touches_;
   if (shapes_) {
     update_shapes();
     find_touching();
   }
-  correct();
+  const bool moved = correct();
+  if (shapes_) shapes_->begin_step(moved ? &state_ : nullptr);
   find_touching();
   if (before != touches_) {
     calm_since_ = t_;
@@ -448,12 +471,6 @@ void TimeStepping::advance(double limit) {
   equations_.set_state(state_, y_);
   equations_.at(t_, y_, middle_);
   state_ = middle_.state;
-  if (whole) {
-    ++count_;
-  } else {
-    start_ = t_;
-    count_ = 0;
-  }
 }
 
 // Straight: inside a step velocities may have jumped.

@@ -104,8 +104,10 @@ class TimeStepping final : public Integrator {
   void solve_items();
   void put_rows();
   void book(double h);
-  void book_or_shorten(double& part, bool may_shorten);
+  bool book_or_shorten(double& part, bool may_shorten);
+  void halve(double& part);
   void accept(double h);
+  void close_step();
   void take_servo(const Item& item, double h, double u_mean);
   bool restores_energy() const;
   void restore_energy();
@@ -120,7 +122,7 @@ class TimeStepping final : public Integrator {
   Passage first_passage(double h);
   void strike();
   bool collide(double least, bool bounces, bool may_refuse);
-  void correct();
+  bool correct();
   double contact_gap(int contact);
   double stop_gap(const StopsAndFriction::Stop& stop, int side, const State& state) const;
   void note_cost();
@@ -186,7 +188,9 @@ class TimeStepping final : public Integrator {
   Quality quality_;
   std::vector<RunEvent> log_;
   double calm_since_ = 0.0;
-  int divisions_ = 0;
+  int divisions_ = 0, shape_divisions_ = 0;
+  // Of shapes, more than at the beginning of the step (m): here, and at the end of the part.
+  double overlap_ = 0.0, overlap_at_end_ = 0.0;
   std::int64_t noted_ = 0;
   bool cost_told_ = false;
 };

@@ -12,10 +12,13 @@ namespace {
 
 // Unknowns of a step whose cost is told.
 constexpr Eigen::Index kManyRows = 900;
-// Shapes that overlap by so much more (m) at the end of a step, for what touches is not what was
-// near: the step is divided, at most to this part of it.
-constexpr double kOverlapAllowed = 2e-5;
-constexpr double kLeastPart = 1.0 / 32.0;
+// Shapes overlap by so much more (m) at the end of a step than at its beginning, for what touches
+// is not what was near: a part of it takes at most this share of what the parts before it have
+// left. Otherwise it is divided, at most to kLeastPart of a step and so many times in one.
+constexpr double kOverlapAllowed = 4e-5;
+constexpr double kShare = 1.0 / 3.0;
+constexpr double kLeastPart = 1.0 / 1024.0;
+constexpr int kMostShapeDivisions = 60;
 
 }  // namespace
 
@@ -44,14 +47,21 @@ void TimeStepping::update_shapes() {
 // What touches may change within a step: another corner, or an edge. Then the first part of it is
 // made, and shapes are looked at again. True: `part` has become shorter.
 bool TimeStepping::shorten_for_shapes(double& part) {
-  if (!shapes_ || !(part > kLeastPart * settings_.step)) return false;
+  if (!shapes_) return false;
+  const double allowed =
+      overlap_ + std::max(kShare * (kOverlapAllowed - overlap_), kLeastPart * kOverlapAllowed);
   bool shorter = false;
-  while (part > kLeastPart * settings_.step && shapes_->overlap(end_) > kOverlapAllowed) {
-    part *= 0.5;
+  for (;;) {
+    const double here = shapes_->overlap(end_);
+    if (!(here > allowed) || part <= kLeastPart * settings_.step ||
+        shape_divisions_ >= kMostShapeDivisions) {
+      overlap_at_end_ = here;
+      return shorter;
+    }
+    ++shape_divisions_;
+    halve(part);
     shorter = true;
-    move(part);
   }
-  return shorter;
 }
 
 // Told once: the cost of a step grows with the cube of its rows.

@@ -160,7 +160,7 @@ double Table::next_corner(double t) const {
 
 Table read_table(const std::string& path, const std::string& column, Interpolation interpolation,
                  std::optional<double> cutoff) {
-  const CsvTable file = read_csv(path);
+  const CsvTable file = read_csv(path, CsvNumbers::finite);
   if (file.names.size() < 2)
     throw Error(path + ": needs a column of times and one of values, but has only '" +
                 file.names.front() + "'");

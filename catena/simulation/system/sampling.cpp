@@ -42,6 +42,7 @@ void SampledComponents::start(std::span<double> x) {
   for (Task& task : tasks_) {
     task.next_tick = 0.0;
     task.pending.clear();
+    wiring_.component(task.component).start_outputs(task.outputs.of(std::span(held_)));
   }
 }
 

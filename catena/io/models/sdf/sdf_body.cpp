@@ -54,12 +54,35 @@ class BodyReader {
     body_.name = link_.name;
     body_.source = e.source();
     read_inertial(e.child("inertial"));
+    warn_of_physics();
     for (Element v = e.child("visual"); v; v = v.next("visual")) read_visual(v);
     for (Element c = e.child("collision"); c; c = c.next("collision")) read_collision(c);
     return std::move(body_);
   }
 
  private:
+  // What other programs do with a link and this one does not.
+  void warn_of_physics() {
+    const Element& e = link_.element;
+    const Element gravity = e.child("gravity");
+    if (gravity && !text_bool(gravity, true, report_))
+      report_.warning(gravity.source(),
+                      gravity.description() + " is ignored: gravity acts on every link here");
+    if (text_bool(e.child("kinematic"), false, report_))
+      report_.warning(
+          e.child("kinematic").source(),
+          e.child("kinematic").description() +
+              " is ignored: the link moves by its dynamics; prescribe the motion of its "
+              "joint (`motions:`) instead");
+    for (const char* tag : {"linear", "angular"})
+      if (const Element decay = e.child("velocity_decay").child(tag);
+          decay && text_number(decay, 0.0, report_) != 0.0)
+        report_.warning_once(decay.source(),
+                             "<velocity_decay> is ignored: give the joints <damping> instead");
+    if (text_bool(e.child("enable_wind"), false, report_))
+      report_.warning_once(e.source(), "<enable_wind> is ignored: there is no wind here");
+  }
+
   void read_inertial(const Element& inertial) {
     if (!inertial) {
       // The format's defaults.

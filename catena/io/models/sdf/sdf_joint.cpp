@@ -330,12 +330,18 @@ class JointReader {
       const double lower = bound("lower", -kInfinity);
       const double upper = bound("upper", kInfinity);
       if (lower > upper)
-        report_.error(limit.source(), limit.description() + ": lower limit " + number(lower) +
-                                          " is above upper limit " + number(upper) + "; swap them");
-      if (!continuous) {
+        report_.doubtful(limit.source(), limit.description() + ": lower limit " + number(lower) +
+                                             " is above upper limit " + number(upper) +
+                                             "; the joint has no limits until they are swapped");
+      if (!continuous && lower <= upper) {
         freedom.lower = lower;
         freedom.upper = upper;
       }
+      if (limit.child("stiffness") || limit.child("dissipation"))
+        report_.warning_once(
+            limit.source(),
+            "<stiffness> and <dissipation> of joint limits are ignored: limits are "
+            "rigid stops (restitution by `stops:` of the simulation)");
       // Negative: no limit.
       const double effort = bound("effort", kInfinity);
       const double velocity = bound("velocity", kInfinity);
