@@ -171,8 +171,8 @@ TEST(VerifyLoop, AlongAMotion) {
   EXPECT_NEAR(r.measured_abscissa, r.abscissa, 0.02 * std::abs(r.abscissa));
 }
 
-// A pole at about -1e3 and another at -1e-3: the comparison ends before the loop settles, in seconds of
-// processor time, not in hours.
+// A pole at about -1e3 and another at -1e-3: the comparison ends before the loop settles, in
+// seconds of processor time, not in hours.
 TEST(VerifyLoop, StiffLoopsAreComparedForAShortTime) {
   const Mechanism m = swinging_link();
   StateSpace k = lead(60.0, 15.0, 1e-3);
