@@ -142,6 +142,10 @@ NonlinearLoop nonlinear_loop(const Mechanism& mechanism, const LinearModel& mode
         "the controller has delays; `catena control discretize` (c2d) makes states of them, pade() "
         "a rational system");
   k = explicit_form(k.has_delay() ? absorb_delays(k) : k);
+  for (const VectorXd* limits : {&controller.lower, &controller.upper})
+    if (limits->size() != 0 && limits->size() != k.output_count())
+      throw Error("the controller has " + std::to_string(k.output_count()) + " outputs and " +
+                  std::to_string(limits->size()) + " limits; give one limit for each output");
   const std::vector<int> order = places(loop.plant.inputs, k.outputs, "outputs");
   loop.controller = fitted(loop.plant, k);
   loop.controller.point = point ? point : SystemPoint{};

@@ -195,6 +195,12 @@ TEST(VerifyLoop, FitsByName) {
   k.inputs = {"pivot"};
   k.outputs = {"effort.pivot"};
   EXPECT_EQ(nonlinear_loop(m, link_model(m, kAngle), {.system = k}).controller.order(), 1);
+  try {
+    nonlinear_loop(m, link_model(m, kAngle), {.system = k, .upper = VectorXd::Ones(2)});
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), ::testing::HasSubstr("1 outputs and 2 limits"));
+  }
   k.outputs = {"pivto"};
   try {
     nonlinear_loop(m, link_model(m, kAngle), {.system = k});
