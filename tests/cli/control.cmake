@@ -281,7 +281,7 @@ expect(2 OUT "" ERR "--poles needs numbers" RUN control place oscillator.yaml --
 expect(1 OUT "" ERR "there is no signal 'plce'; did you mean 'place'" RUN control lqr oscillator.yaml --q plce=1)
 expect(2 OUT "" ERR "must be positive" RUN control lqr oscillator.yaml --r force=0)
 expect(2 OUT "" ERR "is a linear system; give the mechanism" RUN control verify oscillator.yaml --controller K.yaml)
-expect(1 OUT "" ERR "the controller does not fit .*double_pendulum.yaml" RUN control verify ${models}/double_pendulum.yaml --controller K.yaml)
+expect(1 OUT "" ERR "the signals of the controller do not match .*double_pendulum.yaml" RUN control verify ${models}/double_pendulum.yaml --controller K.yaml)
 file(READ ${WORK}/K.yaml text)
 file(WRITE ${WORK}/two_limits.yaml "${text}controller: {lower: [5, 5]}\n")
 expect(1 OUT "" ERR "1 outputs and 2 limits" RUN control verify ${cart} --controller two_limits.yaml)
