@@ -160,9 +160,9 @@ Plant PlantOptions::from_mechanism(const StateSpace* controller, PointNeeded poi
     origin.model = model_at();
   } catch (const NameError& e) {
     if (controller == nullptr || (!inputs_.empty() && !outputs_.empty())) throw;
-    throw NameError("the controller does not fit " + file() + ": " + e.what() + " (it reads " +
-                    listed(controller->inputs) + " and acts at " + listed(controller->outputs) +
-                    ")");
+    throw NameError("the signals of the controller do not match " + file() + ": " + e.what() +
+                    ". Its inputs are " + listed(controller->inputs) + ", its outputs " +
+                    listed(controller->outputs));
   }
   if (origin.model.residual > kRest && origin.model.speed <= kRest &&
       hold_by_inputs(m, origin.model, origin.at))
