@@ -15,65 +15,65 @@ _catena() {
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --strict --json --full --cpu --parameters' ;;
+      options='-h --help --base --gravity --set --strict --json -o --output --full --cpu --parameters' ;;
     check)
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --strict' ;;
+      options='-h --help --base --gravity --set --strict' ;;
     convert)
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --strict' ;;
+      options='-h --help --base --gravity --set --strict' ;;
     assemble)
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --strict --state --fix --closest --ignore-limits --json -o --output' ;;
+      options='-h --help --base --gravity --set --strict --state --fix --closest --ignore-limits --json -o --output' ;;
     ik)
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --strict --body --point --to --rpy --fix --state --ignore-limits --json -o --output' ;;
+      options='-h --help --base --gravity --set --strict --body --point --to --rpy --fix --state --ignore-limits --json -o --output' ;;
     dynamics)
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
         --what) mapfile -t COMPREPLY < <(compgen -W 'forward inverse hybrid mass-matrix forces energy chains' -- "$word"); return ;;
         --route) mapfile -t COMPREPLY < <(compgen -W 'automatic recursive dense multipliers' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --strict --state --what --body --route --independent --json -o --output' ;;
+      options='-h --help --base --gravity --set --strict --state --what --body --route --independent --json -o --output' ;;
     batch)
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
         --what) mapfile -t COMPREPLY < <(compgen -W 'forward inverse mass-matrix poses forward-derivatives inverse-derivatives' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --strict --states --what --threads --json -o --output' ;;
+      options='-h --help --base --gravity --set --strict --states --what --threads --json -o --output' ;;
     linearize)
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --strict --at --inputs --outputs --motion-driven --independent --parameters --compare --along --every --json -o --output' ;;
+      options='-h --help --base --gravity --set --strict --at --inputs --outputs --motion-driven --independent --parameters --compare --along --every --json -o --output' ;;
     modes)
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --strict --at --independent --shapes --sets --json -o --output --report' ;;
+      options='-h --help --base --gravity --set --strict --at --independent --shapes --sets --json -o --output --report' ;;
     equilibrium)
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --strict --state --hold --steady --json -o --output' ;;
+      options='-h --help --base --gravity --set --strict --state --hold --steady --json -o --output' ;;
     check-derivatives)
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --strict --states --seed --json' ;;
+      options='-h --help --base --gravity --set --strict --states --seed --json -o --output' ;;
     lyapunov)
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --strict --state --duration --step --settle --exponents --json -o --output' ;;
+      options='-h --help --base --gravity --set --strict --state --duration --step --settle --exponents --json -o --output' ;;
     simulate)
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
@@ -81,7 +81,7 @@ _catena() {
         --loops) mapfile -t COMPREPLY < <(compgen -W 'automatic embedded multipliers' -- "$word"); return ;;
         --form) mapfile -t COMPREPLY < <(compgen -W 'ode dae absolute' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --strict -d --duration -o --output --settings --state --resume --method --rtol --atol --step --max-step --interval --checkpoint --outputs --input --pd --controller --controller-period --controller-delay --controller-limit --motion --event --stop-when --restitution --ground --ground-friction --collisions --no-stops --limit-efforts --friction --loops --form --json --quiet' ;;
+      options='-h --help --base --gravity --set --strict -d --duration -o --output --settings --state --resume --method --rtol --atol --step --max-step --interval --checkpoint --outputs --input --pd --controller --controller-period --controller-delay --controller-limit --motion --event --stop-when --restitution --ground --ground-friction --collisions --no-stops --limit-efforts --friction --loops --form --json --quiet' ;;
     optimize)
       case "$before" in
         --solver) mapfile -t COMPREPLY < <(compgen -W 'auto lm ipopt' -- "$word"); return ;;
@@ -91,7 +91,7 @@ _catena() {
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --strict --at --duration --actuators --q --final --r --interval --disturb --seed --limit --limit-efforts -o --output --gains --json' ;;
+      options='-h --help --base --gravity --set --strict --at --duration --actuators --q --final --r --interval --disturb --seed --limit --limit-efforts -o --output --gains --json' ;;
     control)
       if [[ $COMP_CWORD -eq 2 ]]; then
         mapfile -t COMPREPLY < <(compgen -W 'info bode nyquist sigma step margins place lqr lqg ltr h2 hinf mixsyn ncf reduce discretize verify --help' -- "$word")
@@ -103,22 +103,22 @@ _catena() {
         --side) mapfile -t COMPREPLY < <(compgen -W 'input output' -- "$word"); return ;;
         --method) mapfile -t COMPREPLY < <(compgen -W 'balanced stochastic hankel modal interpolation' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --strict --at --inputs --outputs --pade --independent --json -o --output --report --controller --of --from --to --duration --poles --output-feedback --q --r --period --w --v --recovery --side --measurements --controls --gamma --tolerance --w1 --w2 --w3 --maximize --suboptimality --order --method --match-dc --plant --prewarp --continuous --motion --skip-margins --along --start' ;;
+      options='-h --help --base --gravity --set --strict --at --inputs --outputs --pade --independent --json -o --output --report --controller --of --from --to --duration --poles --output-feedback --q --r --period --w --v --recovery --side --measurements --controls --gamma --tolerance --w1 --w2 --w3 --maximize --suboptimality --order --method --match-dc --plant --prewarp --continuous --motion --skip-margins --along --start' ;;
     verify)
-      options='-h --help --all --json --filter' ;;
+      options='-h --help --all --json -o --output --filter' ;;
     report)
       options='-h --help -o --output' ;;
     view)
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --strict --independent --port' ;;
+      options='-h --help --base --gravity --set --strict --independent --port' ;;
     plot)
       options='-h --help -o --output --title' ;;
     compare)
-      options='-h --help --tolerance --json' ;;
+      options='-h --help --tolerance --json -o --output' ;;
     events)
-      options='-h --help --kind --json' ;;
+      options='-h --help --kind --json -o --output' ;;
   esac
   if [[ $word == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
