@@ -57,9 +57,9 @@ Complex phase_of(Complex z) {
 
 // Q by blocks, and its moves: t real numbers, one for a real scalar (added, within [-1, 1]) and one
 // for the phase of any other block.
-class Perturbation {
+class ScalarPerturbation {
  public:
-  Perturbation(const BlockStructure& s, std::vector<BlockValue> values)
+  ScalarPerturbation(const BlockStructure& s, std::vector<BlockValue> values)
       : s_(&s), values_(std::move(values)) {}
 
   const std::vector<BlockValue>& values() const { return values_; }
@@ -103,7 +103,7 @@ struct Spectrum {
   lapack::EigenSystem system;
 };
 
-Spectrum spectrum(const Perturbation& q, const Matrix& m) {
+Spectrum spectrum(const ScalarPerturbation& q, const Matrix& m) {
   Spectrum s;
   s.qm = product(q.matrix(), m);
   s.system = lapack::eig(s.qm, lapack::Vectors::both);
@@ -128,7 +128,7 @@ Eigen::Index nearest(const Vector& values, Complex target) {
 }
 
 // dλ by each move.
-Vector gradient(const BlockStructure& s, const Perturbation& q, const Matrix& m,
+Vector gradient(const BlockStructure& s, const ScalarPerturbation& q, const Matrix& m,
                 const EigenPair& e) {
   const Vector mx = product(m, e.x);
   Vector g(s.size());
@@ -284,7 +284,7 @@ class PowerIteration {
 // Re λ raised, Im λ taken to zero.
 class Ascent {
  public:
-  Ascent(const Matrix& m, const BlockStructure& s, Perturbation q)
+  Ascent(const Matrix& m, const BlockStructure& s, ScalarPerturbation q)
       : m_(m), s_(s), q_(std::move(q)), now_(spectrum(q_, m)) {
     if (!s.has_real()) {
       // One phase for all is free: turn the largest eigenvalue onto the axis.
@@ -309,7 +309,7 @@ class Ascent {
         high[k] = q_.high(k, trust);
       }
       const Eigen::VectorXd t = linear_step(g, e.value.imag(), low, high);
-      Perturbation next = q_;
+      ScalarPerturbation next = q_;
       next.move(t);
       const Spectrum then = spectrum(next, m_);
       ++evaluations_;
@@ -344,7 +344,7 @@ class Ascent {
         any = true;
       }
     double best = -1e300;
-    Perturbation trial = q_;
+    ScalarPerturbation trial = q_;
     for (int i = 0; i < (any ? kTurns : 1); ++i) {
       if (i > 0) trial.move(all);
       const Spectrum s = spectrum(trial, m_);
@@ -375,7 +375,7 @@ class Ascent {
       }
       const double size = h.squaredNorm();
       if (!(size > kTiny)) break;
-      Perturbation next = q_;
+      ScalarPerturbation next = q_;
       next.move(-e.value.imag() / size * h);
       const Spectrum then = spectrum(next, m_);
       ++evaluations_;
@@ -407,7 +407,7 @@ class Ascent {
 
   const Matrix& m_;
   const BlockStructure& s_;
-  Perturbation q_;
+  ScalarPerturbation q_;
   Spectrum now_;
   Eigen::Index chosen_ = 0;
   int evaluations_ = 0;
@@ -467,7 +467,7 @@ LowerBound find_perturbation(const Matrix& m, const BlockStructure& structure, i
     for (int k = 0; k < structure.size(); ++k)
       if (structure[k].kind == BlockKind::full && q[to_size(k)].matrix.size() == 0)
         q[to_size(k)].matrix = Matrix::Identity(structure[k].rows, structure[k].columns);
-    LowerBound found = Ascent(m, structure, Perturbation(structure, q)).run();
+    LowerBound found = Ascent(m, structure, ScalarPerturbation(structure, q)).run();
     const int evaluations = best.evaluations + found.evaluations;
     if (found.value > best.value) best = found;
     best.evaluations = evaluations;

@@ -22,7 +22,7 @@
 namespace catena {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 // μ below this is taken for zero: the margin is infinite.
 constexpr double kNoUncertainty = 1e-9;
 constexpr double kSlackPart =
@@ -62,7 +62,7 @@ class Cover {
       : structure_(structure), settings_(settings), cover_(m, structure) {}
 
   // `stop_above`: ends as soon as a sample exceeds this level (its answer is then only that).
-  MuPeak run(double stop_above = kInfinity) {
+  MuPeak run(double stop_above = kUnbounded) {
     for (const double omega : first_frequencies()) {
       lay(omega);
       if (largest_ > stop_above) return finish(false);
@@ -80,7 +80,7 @@ class Cover {
 
  private:
   std::vector<double> first_frequencies() const {
-    std::vector<double> list{kInfinity, 0.0};
+    std::vector<double> list{kUnbounded, 0.0};
     for (const std::complex<double>& pole : cover_.poles())
       if (pole.imag() >= 0.0) {
         const double square = std::norm(pole) - 2.0 * pole.real() * pole.real();
@@ -103,7 +103,7 @@ class Cover {
     level_ = std::max(level_, std::max((1.0 + settings_.tolerance) * largest_, kNoUncertainty));
     const FrequencyCover::Crossings x =
         cover_.crossings(bounds.scaling, level_, kSlackPart * settings_.tolerance);
-    MuBand band{0.0, kInfinity, omega, level_, bounds.upper};
+    MuBand band{0.0, kUnbounded, omega, level_, bounds.upper};
     for (const double w : x.omega) {
       if (w < omega || std::isinf(omega)) band.low = std::max(band.low, std::min(w, omega));
       if (w >= omega && !std::isinf(omega)) {
@@ -187,8 +187,8 @@ void raise_lower(const FrequencyCover& cover, const BlockStructure& structure,
 
 void take(const UncertainSystem& system, const MuPeak& peak, RobustStability& result) {
   result.peak = peak;
-  result.margin_low = peak.upper > kNoUncertainty ? 1.0 / peak.upper : kInfinity;
-  result.margin_high = peak.lower > 0.0 ? 1.0 / peak.lower : kInfinity;
+  result.margin_low = peak.upper > kNoUncertainty ? 1.0 / peak.upper : kUnbounded;
+  result.margin_high = peak.lower > 0.0 ? 1.0 / peak.lower : kUnbounded;
   result.frequency = peak.frequency;
   result.worst = peak.worst;
   result.parameters = parameter_values(system, peak.worst);
@@ -343,7 +343,7 @@ WorstCaseGain wcgain(const UncertainSystem& system, const RobustSettings& settin
   result.certificate.add("robustly stable", stability.upper < 1.0, 1.0 / stability.upper, 1.0,
                          fmt::format("margin, at {} rad/s", number(stability.upper_frequency)));
   if (!(stability.upper < 1.0)) {
-    result.upper = kInfinity;
+    result.upper = kUnbounded;
     return result;
   }
   const BlockStructure structure = performance_structure(system);

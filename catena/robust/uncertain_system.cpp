@@ -168,6 +168,27 @@ UncertainSystem lft(const UncertainSystem& system, const StateSpace& controller)
   return result;
 }
 
+UncertainSystem with_blocks(const UncertainSystem& system, const std::vector<int>& blocks) {
+  std::vector<int> inputs, outputs;
+  UncertainSystem result = system;
+  result.parameters.clear();
+  std::vector<Block> kept;
+  for (const int k : blocks) {
+    const Block& b = system.blocks[k];
+    const int row = system.blocks.row_offset(k), column = system.blocks.column_offset(k);
+    for (int i = 0; i < b.rows; ++i) inputs.push_back(row + i);
+    for (int i = 0; i < b.columns; ++i) outputs.push_back(column + i);
+    kept.push_back(b);
+    if (!system.parameters.empty()) result.parameters.push_back(system.parameters[to_size(k)]);
+  }
+  for (int i = system.blocks.rows(); i < system.system.input_count(); ++i) inputs.push_back(i);
+  for (int i = system.blocks.columns(); i < system.system.output_count(); ++i) outputs.push_back(i);
+  result.system = select(system.system, outputs, inputs);
+  result.system.point = system.system.point;
+  result.blocks = BlockStructure(std::move(kept));
+  return result;
+}
+
 UncertainSystem append(const UncertainSystem& a, const UncertainSystem& b) {
   const StateSpace both = append(a.system, b.system);
   const int ap = a.blocks.rows(), aq = a.blocks.columns();

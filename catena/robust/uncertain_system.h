@@ -70,6 +70,8 @@ std::vector<BlockValue> sample(const BlockStructure& blocks, std::uint64_t seed,
 // Channels w and z with another system around: the lower loop u = K y on the last outputs and
 // inputs.
 UncertainSystem lft(const UncertainSystem& system, const StateSpace& controller);
+// These blocks alone; the others are zero.
+UncertainSystem with_blocks(const UncertainSystem& system, const std::vector<int>& blocks);
 // Blocks side by side; p and q are kept in front.
 UncertainSystem append(const UncertainSystem& a, const UncertainSystem& b);
 
