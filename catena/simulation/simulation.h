@@ -91,6 +91,7 @@ class Simulation {
   // Reports the number of events left out, and resets the count.
   void tell_skipped();
   void note_rigid_loops(const State& state);
+  std::string moved_by_motions(const State& state) const;
 
   // ---- Checkpoints (simulation_checkpoints.cpp). ----
   bool checkpoint_due() const;
