@@ -73,7 +73,7 @@ _catena() {
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --set --strict --state --duration --step --settle --exponents --json -o --output' ;;
+      options='-h --help --base --gravity --set --strict --state --duration --step --settle --exponents --quiet --json -o --output' ;;
     simulate)
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
