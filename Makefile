@@ -91,6 +91,10 @@ verify-all:  ## compare with published results, all cases
 	@$(BUILD_PROGRAM)
 	@$(CATENA) verify --all verification
 
+.PHONY: references
+references:  ## print the references of verification cases anew, by their generators (NumPy, SciPy, mpmath)
+	@for script in verification/*/generate.py; do echo "== $$script"; $(PYTHON) $$script; done
+
 .PHONY: asan
 asan:  ## run the unit tests under the address and undefined-behaviour sanitizers
 	@tools/install-deps.sh core test

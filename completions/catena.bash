@@ -15,7 +15,7 @@ _catena() {
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --set --strict --json --full --cpu --parameters' ;;
+      options='-h --help --base --gravity --set --strict --json -o --output --full --cpu --parameters' ;;
     check)
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
@@ -68,12 +68,12 @@ _catena() {
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --set --strict --states --seed --json' ;;
+      options='-h --help --base --gravity --set --strict --states --seed --json -o --output' ;;
     lyapunov)
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --set --strict --state --duration --step --settle --exponents --json -o --output' ;;
+      options='-h --help --base --gravity --set --strict --state --duration --step --settle --exponents --quiet --json -o --output' ;;
     simulate)
       case "$before" in
         --base) mapfile -t COMPREPLY < <(compgen -W 'fixed free' -- "$word"); return ;;
@@ -103,9 +103,9 @@ _catena() {
         --side) mapfile -t COMPREPLY < <(compgen -W 'input output' -- "$word"); return ;;
         --method) mapfile -t COMPREPLY < <(compgen -W 'balanced stochastic hankel modal interpolation' -- "$word"); return ;;
       esac
-      options='-h --help --base --gravity --set --strict --at --inputs --outputs --independent --json -o --output --report --controller --of --from --to --duration --poles --output-feedback --q --r --period --w --v --recovery --side --measurements --controls --gamma --tolerance --w1 --w2 --w3 --maximize --suboptimality --order --method --match-dc --plant --prewarp --continuous --motion --skip-margins --along --start --uncertain --uncertain-file --gain --gain-limit --verify --samples' ;;
+      options='-h --help --base --gravity --set --strict --at --inputs --outputs --pade --independent --json -o --output --report --controller --of --from --to --duration --poles --output-feedback --q --r --period --w --v --recovery --side --measurements --controls --gamma --tolerance --w1 --w2 --w3 --maximize --suboptimality --order --method --match-dc --plant --prewarp --continuous --motion --skip-margins --along --start --uncertain --uncertain-file --gain --gain-limit --verify --samples' ;;
     verify)
-      options='-h --help --all --json --filter' ;;
+      options='-h --help --all --json -o --output --filter' ;;
     report)
       options='-h --help -o --output' ;;
     view)
@@ -116,9 +116,9 @@ _catena() {
     plot)
       options='-h --help -o --output --title' ;;
     compare)
-      options='-h --help --tolerance --json' ;;
+      options='-h --help --tolerance --json -o --output' ;;
     events)
-      options='-h --help --kind --json' ;;
+      options='-h --help --kind --json -o --output' ;;
   esac
   if [[ $word == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")

@@ -21,8 +21,7 @@ void check(const ModelOptions& options) {
       const Mechanism m = MechanismBuilder(reading.description).finish({.strict = reading.strict});
       found.insert(found.end(), m.warnings().begin(), m.warnings().end());
       // Problems that every command would report.
-      if (!m.loops().empty() && !has_error(found))
-        assemble_near(m, m.default_state(), given_by_description(m));
+      if (!has_error(found)) assemble_near(m, m.default_state(), given_by_description(m));
     } catch (const ModelError& e) {
       found.insert(found.end(), e.problems().begin(), e.problems().end());
     } catch (const NumericalError& e) {

@@ -16,6 +16,7 @@ struct CheckDerivativesOptions {
   int states = 10;
   int seed = 1;
   bool json = false;
+  std::string out;
 };
 
 void check_command(const CheckDerivativesOptions& options) {
@@ -50,19 +51,13 @@ void check_command(const CheckDerivativesOptions& options) {
     table.add({check.quantity, pretty(check.entry), fmt::format("{:.1e}", check.error),
                fmt::format("{:.0e}", check.allowed), check.where, good ? "" : "DIFFERS"});
   }
-  if (options.json)
-    write_text(json.dump(2) + "\n", "");
-  else
-    write_text(
-        table.text() +
-            fmt::format(
-                "{} states{}\n", report.states,
-                report.skipped > 0
-                    ? fmt::format(
-                          " ({} could not be closed, or lie too close to singular positions)",
-                          report.skipped)
-                    : ""),
-        "");
+  const std::string skipped =
+      report.skipped > 0
+          ? fmt::format(" ({} could not be closed, or lie too close to singular positions)",
+                        report.skipped)
+          : "";
+  give(json, table.text() + fmt::format("{} states{}\n", report.states, skipped), options.json,
+       options.out);
   for (const DerivativeCheck& check : report.checks)
     if (!check.passes())
       throw Error(fmt::format("{} ({}) differs from finite differences by {:.1e} (at most {:.0e})",
@@ -80,7 +75,7 @@ void add_check_derivatives(CommandLine& line) {
   command.option("--seed", options->seed, "Seed of the random states")
       .non_negative()
       .show_default();
-  command.flag("--json", options->json, "Print JSON");
+  command.json(options->json, options->out);
   command.footer(
       "Examples:\n"
       "  catena check-derivatives models/mixed_chain.yaml\n"

@@ -17,6 +17,7 @@ struct CompareOptions {
   std::string first, second;
   double tolerance = 0.0;
   bool json = false;
+  std::string out;
 };
 
 Json comparison_json(const RunComparison& c, double tolerance) {
@@ -88,9 +89,8 @@ void compare(const CompareOptions& options) {
     throw UsageError("catena compare: error: --tolerance must not be negative");
   const ResultColumns first(options.first), second(options.second);
   const RunComparison comparison = compare_runs(first, second);
-  write_text(options.json ? comparison_json(comparison, options.tolerance).dump(2) + "\n"
-                          : comparison_text(comparison, options),
-             "");
+  give(comparison_json(comparison, options.tolerance), comparison_text(comparison, options),
+       options.json, options.out);
   if (!comparison.agree(options.tolerance)) throw Failed();
 }
 
@@ -105,7 +105,7 @@ void add_compare(CommandLine& line) {
       .option("--tolerance", options->tolerance,
               "Largest difference of a column, relative to its largest value")
       .show_default();
-  command.flag("--json", options->json, "Print JSON");
+  command.json(options->json, options->out);
   command.footer(
       "Examples:\n"
       "  catena compare before.h5 after.h5\n"

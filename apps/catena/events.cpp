@@ -18,6 +18,7 @@ struct EventsOptions {
   std::string run;
   std::vector<std::string> kinds;
   bool json = false;
+  std::string out;
 };
 
 std::vector<RunEvent> chosen(const RunFile& run, const EventsOptions& options) {
@@ -57,17 +58,13 @@ std::string events_text(const std::vector<RunEvent>& events) {
 
 void show_events(const EventsOptions& options) {
   const std::vector<RunEvent> events = chosen(RunFile(options.run), options);
-  if (!options.json) {
-    write_text(events_text(events), "");
-    return;
-  }
   Json json = Json::array();
   for (const RunEvent& event : events)
     json.push_back({{"time", event.time},
                     {"kind", event.kind},
                     {"name", event.name},
                     {"detail", event.detail}});
-  write_text(Json{{"events", json}}.dump(2) + "\n", "");
+  give({{"events", json}}, events_text(events), options.json, options.out);
 }
 
 }  // namespace
@@ -78,7 +75,7 @@ void add_events(CommandLine& line) {
   command.option("RUN", options->run, "A run").required();
   command.option("--kind", options->kinds, "Only these: limit, stick, slip, zeno, user, ...")
       .separated_by(',');
-  command.flag("--json", options->json, "Print JSON");
+  command.json(options->json, options->out);
   command.footer(
       "Examples:\n"
       "  catena events run.h5\n"

@@ -18,55 +18,51 @@ namespace {
 struct InfoOptions {
   ModelOptions model;
   bool json = false;
+  std::string out;
   bool full = false;
   bool cpu = false;
   bool parameters = false;
 };
 
-void cpu_info(bool json) {
+void cpu_info(bool json, const std::string& out) {
   const CpuReport cpu = cpu_report();
-  if (json) {
-    Json out;
-    out["processor"] = cpu.processor;
-    out["hardware_threads"] = cpu.hardware_threads;
-    out["available"] = cpu.available;
-    out["built"] = cpu.built;
-    out["used"] = cpu.used;
-    fmt::print("{}\n", out.dump(2));
-    return;
-  }
-  fmt::print("{:<18}{}\n{:<18}{}\n{:<18}{}\n{:<18}{}\n{:<18}{}\n", "processor", cpu.processor,
-             "hardware threads", cpu.hardware_threads, "usable here", listed(cpu.available),
-             "in this build", listed(cpu.built), "in use", cpu.used);
+  give({{"processor", cpu.processor},
+        {"hardware_threads", cpu.hardware_threads},
+        {"available", cpu.available},
+        {"built", cpu.built},
+        {"used", cpu.used}},
+       fmt::format("{:<18}{}\n{:<18}{}\n{:<18}{}\n{:<18}{}\n{:<18}{}\n", "processor", cpu.processor,
+                   "hardware threads", cpu.hardware_threads, "usable here", listed(cpu.available),
+                   "in this build", listed(cpu.built), "in use", cpu.used),
+       json, out);
 }
 
 // Every parameter by which there are derivatives.
-void parameter_info(const Mechanism& mechanism, bool json) {
+void parameter_info(const Mechanism& mechanism, bool json, const std::string& out) {
   const std::vector<std::string> names = ParameterSet::all_names(mechanism);
   std::string text;
   for (const std::string& name : names) text += name + "\n";
-  write_text(json ? Json{{"parameters", names}}.dump(2) + "\n" : text, "");
+  give({{"parameters", names}}, text, json, out);
 }
 
 void info(const InfoOptions& options) {
   if (options.cpu) {
-    cpu_info(options.json);
+    cpu_info(options.json, options.out);
     return;
   }
   if (options.model.file().empty())
     throw UsageError("catena info: error: FILE is required (or --cpu)\nRun `catena info --help`.");
   const Mechanism mechanism = options.model.load_to_describe();
   if (options.parameters) {
-    parameter_info(mechanism, options.json);
+    parameter_info(mechanism, options.json, options.out);
     return;
   }
   const InfoReport report = make_info_report(options.model.file(), mechanism);
-  if (options.json) {
-    write_text(info_json(report).dump(2) + "\n", "");
+  give(info_json(report), info_text(report, options.full), options.json, options.out);
+  if (options.json || !options.out.empty()) {
     for (const Diagnostic& problem : mechanism.warnings())
       if (problem.severity == Severity::error) std::fprintf(stderr, "%s\n", problem.text().c_str());
   } else {
-    write_text(info_text(report, options.full), "");
     for (const std::string& warning : report.warnings)
       std::fprintf(stderr, "%s\n", warning.c_str());
   }
@@ -80,7 +76,7 @@ void add_info(CommandLine& line) {
       "info", "Describe a mechanism: bodies, joints, degrees of freedom, loops, mass");
   const auto options = std::make_shared<InfoOptions>();
   options->model.add(command, false);
-  command.flag("--json", options->json, "Print JSON");
+  command.json(options->json, options->out);
   command.flag("--full", options->full, "Print every row of long tables");
   command.flag("--cpu", options->cpu, "Print the processor and the instruction set in use instead");
   command.flag("--parameters", options->parameters,

@@ -9,6 +9,7 @@
 #include "apps/catena/closed_state.h"
 #include "apps/catena/linear_output.h"
 #include "apps/catena/model_options.h"
+#include "apps/catena/progress.h"
 #include "catena/simulation/state_file.h"
 
 namespace catena::app {
@@ -19,11 +20,12 @@ struct LyapunovOptions {
   std::string state;
   LyapunovSettings settings;
   bool json = false;
+  bool quiet = false;
   std::string out;
 };
 
 void lyapunov_command(const LyapunovOptions& options) {
-  const LyapunovSettings& settings = options.settings;
+  LyapunovSettings settings = options.settings;
   if (!(settings.step <= settings.duration))
     throw UsageError(fmt::format("the step ({} s) is longer than the motion ({} s)", settings.step,
                                  settings.duration));
@@ -35,7 +37,13 @@ void lyapunov_command(const LyapunovOptions& options) {
         "'" + options.state +
         "' has external wrenches; Lyapunov exponents are computed with constant efforts only");
   close_loops_and_say(m, in);
+  Progress progress(settings.duration, !options.quiet);
+  settings.progress = [&](double t) {
+    progress.update(t);
+    return !progress.interrupted();
+  };
   const LyapunovExponents found = lyapunov_exponents(m, in.state, in.effort, settings);
+  progress.clear();
   Json json;
   json["exponents"] = std::vector<double>(found.exponents.begin(), found.exponents.end());
   json["spread"] = std::vector<double>(found.spread.begin(), found.spread.end());
@@ -83,6 +91,7 @@ void add_lyapunov(CommandLine& line) {
   command.option("--exponents", settings.exponents, "Number of exponents, largest first (0: all)")
       .non_negative()
       .show_default();
+  command.flag("--quiet", options->quiet, "No progress bar");
   command.json(options->json, options->out);
   command.footer(
       "Examples:\n"

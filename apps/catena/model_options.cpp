@@ -107,7 +107,7 @@ void close_loops_and_say(const Mechanism& mechanism, StateInput& input) {
 
 void print_loop_warnings(const Mechanism& mechanism, const Eigen::VectorXd& q) {
   constexpr int kMostFreedoms = 300;  // it takes a while
-  if (mechanism.loops().empty() || mechanism.freedoms() > kMostFreedoms) return;
+  if (mechanism.freedoms() > kMostFreedoms) return;
   for (const LoopMobility& loop : analyse_mobility(mechanism, q).loops)
     if (!loop.trouble.empty()) std::fprintf(stderr, "warning: %s\n", loop.trouble.c_str());
 }

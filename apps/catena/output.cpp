@@ -97,6 +97,15 @@ void write_text(const std::string& text, const std::string& file) {
   write_file(file, text);
 }
 
+void give(const Json& json, const std::string& text, bool print_json, const std::string& file) {
+  const std::string dumped = json.dump(2) + "\n";
+  if (!file.empty()) write_text(dumped, file);
+  if (print_json && file != "-")
+    write_text(dumped, "");
+  else if (!print_json && file.empty())
+    write_text(text, "");
+}
+
 void say_written(const std::string& from, const std::string& file) {
   if (!file.empty() && file != "-") fmt::print("{} -> {}\n", from, file);
 }

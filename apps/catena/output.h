@@ -47,6 +47,8 @@ double without_noise(double value, double scale);
 
 // Writes to a file (whole or not at all), or to stdout if the name is empty or "-". Throws Error.
 void write_text(const std::string& text, const std::string& file);
+// JSON to a file if one is named; then JSON or text to stdout (text only if no file is named).
+void give(const Json& json, const std::string& text, bool print_json, const std::string& file);
 // Prints the name of the result's file, unless it is stdout.
 void say_written(const std::string& from, const std::string& file);
 // Throws a UsageError unless the file's name has the ending of its contents: ".svg", "an SVG

@@ -292,7 +292,7 @@ double height_of_ground(const std::string& text) {
 // --ground: contacts of all collision shapes. Without a height it lies at 0, or under the lowest
 // shape if that starts below.
 void add_ground(const SimulateOptions& options, const Mechanism& m, const State& state,
-                ActionSettings& actions) {
+                double duration, ActionSettings& actions) {
   if (!options.ground) {
     if (options.ground_friction && !options.collisions)
       throw UsageError("catena simulate: error: --ground-friction needs --ground or --collisions");
@@ -321,8 +321,35 @@ void add_ground(const SimulateOptions& options, const Mechanism& m, const State&
                  "elsewhere)\n",
                  gap);
   }
+  const double falls =
+      duration * state.v.lpNorm<Eigen::Infinity>() + 0.5 * norm(m.gravity()) * duration * duration;
+  if (gap > falls)
+    std::fprintf(stderr,
+                 "note: the ground is %.6g m below the lowest shape, which falls by no more than "
+                 "%.6g m in %.6g s\n",
+                 gap, falls, duration);
   for (ContactSettings& contact : contacts)
     actions.constraints.emplace_back().constraint = std::move(contact);
+}
+
+// Of every body the contact that starts deepest below its plane.
+void warn_of_depth(const Mechanism& m, const State& state, const ActionSettings& actions) {
+  std::map<int, std::pair<double, std::string>> deepest;  // by body
+  for (const ConstraintSettings& c : actions.constraints) {
+    const auto* contact = std::get_if<ContactSettings>(&c.constraint);
+    if (contact == nullptr) continue;
+    const double depth = -least_gap(m, {contact, 1}, state.q);
+    auto& [most, name] = deepest[contact->body];
+    if (depth > std::max(most, kOverlapTold)) {
+      most = depth;
+      name = contact->name;
+    }
+  }
+  for (const auto& [body, found] : deepest)
+    if (!found.second.empty())
+      std::fprintf(stderr,
+                   "warning: contact '%s' starts %.3g m below its plane; it is pushed out\n",
+                   found.second.c_str(), found.first);
 }
 
 // --collisions, and warnings about shapes.
@@ -364,7 +391,8 @@ void start(const SimulateOptions& options) {
     close_loops_and_say(m, input);
     print_loop_warnings(m, input.state.q);
   }
-  add_ground(options, m, input.state, settings.actions);
+  add_ground(options, m, input.state, settings.duration, settings.actions);
+  warn_of_depth(m, input.state, settings.actions);
   add_collisions(options, m, input.state, settings.actions);
   settings = completed(settings);
   std::string out = options.out;

@@ -19,6 +19,7 @@ struct VerifyOptions {
   std::string path;
   bool all = false;
   bool json = false;
+  std::string out;
   std::string filter;
 };
 
@@ -109,8 +110,8 @@ void verify(const VerifyOptions& options) {
                      "' in its name");
   int passed = 0;
   for (const VerificationResult& r : report.results) passed += r.pass ? 1 : 0;
-  if (options.json) {
-    write_text(json_of(report).dump(2) + "\n", "");
+  if (options.json || !options.out.empty()) {
+    give(json_of(report), "", options.json, options.out);
   } else {
     print_table(report);
     fmt::print("{} of {} checks in {} case{} passed", passed, report.results.size(), report.cases,
@@ -138,7 +139,7 @@ void add_verify(CommandLine& line) {
   const auto options = std::make_shared<VerifyOptions>();
   command.option("PATH", options->path, "A case, or a folder of cases (default: verification)");
   command.flag("--all", options->all, "Run the slow cases too");
-  command.flag("--json", options->json, "Print JSON");
+  command.json(options->json, options->out);
   command.option("--filter", options->filter, "Run the cases whose name contains this")
       .placeholder("TEXT");
   command.footer(

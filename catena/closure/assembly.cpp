@@ -298,8 +298,8 @@ Assembly find_assembly(const Mechanism& mechanism, const Eigen::VectorXd& guess,
                          std::to_string(guess.size()));
   for (Eigen::Index i = 0; i < guess.size(); ++i)
     if (!std::isfinite(guess[i]))
-      throw NumericalError("the guess has no position of '" + mechanism.position_names()[index(i)] +
-                           "': it is " + number(guess[i]));
+      throw NumericalError("the guess of the position of '" + mechanism.position_names()[index(i)] +
+                           "' is " + number(guess[i]) + "; it must be finite");
   Assembly result;
   result.q = guess;
   normalize_quaternions(mechanism, result.q);

@@ -29,8 +29,8 @@ namespace catena {
 class Workspace;
 
 struct CollisionSettings {
-  // Shapes of bodies against each other and against bodies that are fixed to the ground; false:
-  // against the height field alone.
+  // If true, shapes collide with each other and with bodies that are fixed to the ground. If false,
+  // only with the height field.
   bool bodies = true;
   // Bodies that are connected by up to so many joints do not collide. Free joints and the ground
   // connect nothing; welds count for none.

@@ -35,7 +35,7 @@ struct LinearControllerSettings {
   // Where δy is measured from; empty: the point of the system, or the mechanism's default state.
   std::optional<State> point{};
   Eigen::VectorXd initial{};  // of the controller's states; empty: zero
-  // u − u0 of a sampled controller until its first output appears; empty: zero.
+  // Output u − u0 of a sampled controller before its first sample is there. Empty means zero.
   Eigen::VectorXd held{};
 };
 

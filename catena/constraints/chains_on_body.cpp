@@ -47,7 +47,7 @@ ChainsOnBody::ChainsOnBody(const Mechanism& mechanism, int hub, std::vector<Chai
     throw Error("'" + mechanism.name() +
                 "' has closed loops of its own; chains on a body are for trees");
   if (hub < 0 || hub >= static_cast<int>(mechanism.bodies().size()))
-    throw NumericalError("there is no body " + std::to_string(hub) + " that could be the hub");
+    throw NumericalError("the hub is body " + std::to_string(hub) + ", which does not exist");
   const BodyPlace& place = mechanism.bodies()[index(hub)];
   hub_node_ = place.node;
   X_node_hub_ = place.X_node_body;

@@ -109,7 +109,8 @@ int ConstraintSet::add(const ContactSettings& s) {
   thing.contact.friction = std::min(s.friction, kLargestFriction);
   place_slot(thing);
   if (thing.node == thing.plane.node)
-    throw Error(what + ": the point and the plane are on one rigid group");
+    throw Error(what +
+                ": the point and the plane belong to one rigid body (or bodies welded together)");
   TreeConstraints& c = dynamics_.constraints();
   thing.constraint = c.add_between(thing.plane.node, thing.node, 1);
   if (s.friction > 0.0) c.push_otherwise(thing.constraint);

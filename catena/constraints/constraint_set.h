@@ -335,6 +335,9 @@ class ConstraintSet {
   static Eigen::VectorXd turning_impulse(const ContactProblem& problem,
                                          const Eigen::VectorXd& pull);
   void refuse_unsolved(const ContactSolution& solution, std::span<const int> contacts) const;
+  struct Chosen;
+  void take_mode(const Reduced& reduced, const ContactSolution& solution, int place,
+                 const Chosen& chosen);
   void share(const ContactProblem& problem, ContactSolution& solution) const;
   void balance(const Reduced& reduced, ContactSolution& solution) const;
   bool carry(const Reduced& reduced, int first, ContactSolution& solution,

@@ -126,6 +126,46 @@ void ConstraintSet::share(const ContactProblem& problem, ContactSolution& soluti
   if (shared.residual <= kContactsSolved) solution = shared;
 }
 
+// By touching contact.
+struct ConstraintSet::Chosen {
+  std::span<const int> touching;
+  const std::vector<Vec3d>& slips;
+  double nothing = 0.0;                // accelerations below it count as zero
+  double load = 0.0;                   // sum of the normal forces
+  std::vector<std::uint8_t> left_out;  // presses no more
+  std::vector<std::uint8_t> within;    // slides with less friction than its cone has
+  std::vector<int> relieved;           // how often its friction got less weight
+};
+
+// What the contact does that the solution says: apart, carried, sliding or sticking.
+void ConstraintSet::take_mode(const Reduced& reduced, const ContactSolution& solution, int place,
+                              const Chosen& chosen) {
+  const auto k = index(place);
+  const auto row = static_cast<Index>(3 * place);
+  const int i = chosen.touching[k];
+  const double mu = at(i).contact.friction;
+  const Eigen::Vector2d moves = solution.motion.segment<2>(row + 1);
+  const Eigen::Vector2d friction = solution.force.segment<2>(row + 1);
+  const double cone = mu * solution.force[row];
+  if (chosen.left_out[k] != 0 || !(solution.force[row] > kNothing * chosen.load)) {
+    set_mode(i, solution.motion[row] > chosen.nothing ? ContactMode::apart : ContactMode::carried);
+  } else if (reduced.problem.contacts[k].slips || mu == 0.0) {
+    const double speed = norm(chosen.slips[k]);
+    set_mode(i, ContactMode::sliding,
+             speed > kSlowSlip ? (1.0 / speed) * chosen.slips[k] : Vec3d::zero());
+  } else if (moves.norm() > chosen.nothing && friction.norm() > (1.0 - 1e-6) * cone) {
+    const Eigen::Vector2d along = moves / moves.norm();
+    set_mode(i, ContactMode::sliding, {along.x(), along.y(), 0.0});
+  } else if (chosen.within[k] != 0) {
+    Eigen::Vector2d share = -friction / cone;
+    if (share.norm() > kWithinCone) share *= kWithinCone * kWithinCone / share.norm();
+    set_mode(i, ContactMode::sliding, {share.x(), share.y(), 0.0});
+  } else {
+    set_mode(i, ContactMode::sticking);
+    weigh_friction(i, std::pow(kRelieved, chosen.relieved[k]));
+  }
+}
+
 void ConstraintSet::choose_modes(const State& state, const VectorXd& effort,
                                  std::span<const ExternalWrench> external,
                                  std::span<const int> touching) {
@@ -154,39 +194,20 @@ void ConstraintSet::choose_modes(const State& state, const VectorXd& effort,
   refuse_unsolved(solution, touching);
   share(reduced.problem, solution);
   balance(reduced, solution);
-  const double nothing = kNothing * reduced.problem.b.lpNorm<Eigen::Infinity>();
-  std::vector<std::uint8_t> left_out(touching.size(), 0), within(touching.size(), 0);
-  std::vector<int> relieved(touching.size(), 0);
+  Chosen chosen{.touching = touching,
+                .slips = slips,
+                .nothing = kNothing * reduced.problem.b.lpNorm<Eigen::Infinity>(),
+                .left_out = std::vector<std::uint8_t>(touching.size(), 0),
+                .within = std::vector<std::uint8_t>(touching.size(), 0),
+                .relieved = std::vector<int>(touching.size(), 0)};
   const int rounds = (3 + kMostRelieved) * static_cast<int>(touching.size()) + 1;
   for (int round = 0; round < rounds; ++round) {
     double load = 0.0;
     for (std::size_t k = 0; k < touching.size(); ++k)
       load += solution.force[static_cast<Index>(3 * k)];
-    for (std::size_t k = 0; k < touching.size(); ++k) {
-      const auto row = static_cast<Index>(3 * k);
-      const int i = touching[k];
-      const double mu = at(i).contact.friction;
-      const Eigen::Vector2d moves = solution.motion.segment<2>(row + 1);
-      const Eigen::Vector2d friction = solution.force.segment<2>(row + 1);
-      const double cone = mu * solution.force[row];
-      if (left_out[k] != 0 || !(solution.force[row] > kNothing * load)) {
-        set_mode(i, solution.motion[row] > nothing ? ContactMode::apart : ContactMode::carried);
-      } else if (reduced.problem.contacts[k].slips || mu == 0.0) {
-        const double speed = norm(slips[k]);
-        set_mode(i, ContactMode::sliding,
-                 speed > kSlowSlip ? (1.0 / speed) * slips[k] : Vec3d::zero());
-      } else if (moves.norm() > nothing && friction.norm() > (1.0 - 1e-6) * cone) {
-        const Eigen::Vector2d along = moves / moves.norm();
-        set_mode(i, ContactMode::sliding, {along.x(), along.y(), 0.0});
-      } else if (within[k] != 0) {
-        Eigen::Vector2d share = -friction / cone;
-        if (share.norm() > kWithinCone) share *= kWithinCone * kWithinCone / share.norm();
-        set_mode(i, ContactMode::sliding, {share.x(), share.y(), 0.0});
-      } else {
-        set_mode(i, ContactMode::sticking);
-        weigh_friction(i, std::pow(kRelieved, relieved[k]));
-      }
-    }
+    chosen.load = load;
+    for (int k = 0; k < static_cast<int>(touching.size()); ++k)
+      take_mode(reduced, solution, k, chosen);
     // Where contacts are redundant, forces of least norm may break laws that others keep.
     dynamics_.forward(state, effort, workspace_, external);
     int pulls = -1, leaves = -1;
@@ -206,13 +227,13 @@ void ConstraintSet::choose_modes(const State& state, const VectorXd& effort,
     }
     if (pulls < 0 && leaves < 0) return;
     if (pulls >= 0) {
-      std::fill(within.begin(), within.end(), 0);
-      if (!carry(reduced, pulls, solution, left_out)) left_out[index(pulls)] = 1;
+      std::fill(chosen.within.begin(), chosen.within.end(), 0);
+      if (!carry(reduced, pulls, solution, chosen.left_out)) chosen.left_out[index(pulls)] = 1;
       balance(reduced, solution);
-    } else if (relieved[index(leaves)] < kMostRelieved) {
-      ++relieved[index(leaves)];
+    } else if (chosen.relieved[index(leaves)] < kMostRelieved) {
+      ++chosen.relieved[index(leaves)];
     } else {
-      within[index(leaves)] = 1;
+      chosen.within[index(leaves)] = 1;
     }
   }
 }

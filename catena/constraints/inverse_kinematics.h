@@ -45,7 +45,7 @@ struct InverseKinematicsSettings {
   bool keep_limits = true;
   int restarts =
       20;  // positions around the guess that are tried if the goal is not reached from it
-  // Asked before each of them; false: stop, with a NumericalError.
+  // Called before each of them. If it returns false, the search stops with a NumericalError.
   std::function<bool()> goes_on = {};
 };
 

@@ -161,8 +161,11 @@ LqrResult lqry(const StateSpace& plant, const Eigen::MatrixXd& Q, const Eigen::M
 LqrResult lqrd(const StateSpace& plant, const Eigen::MatrixXd& Q, const Eigen::MatrixXd& R,
                double dt) {
   plant.validate();
-  if (plant.is_discrete() || !(dt > 0.0))
-    throw NumericalError("sampled LQR: needs a continuous plant and a positive sample time");
+  if (plant.is_discrete())
+    throw NumericalError("sampled LQR: the plant is sampled already; use lqr()");
+  if (!(dt > 0.0))
+    throw NumericalError("sampled LQR: the sample time is " + number(dt) +
+                         " s; it must be positive");
   const StateSpace g = explicit_form(plant);
   require_weight(Q, g.order(), "Q", false);
   require_weight(R, g.input_count(), "R", true);

@@ -48,7 +48,7 @@ struct OutputPlacement {
   double largest_error = 0.0;
   Certificate certificate{};
 };
-// Refuses poles that are strong zeros, G(λ) = 0: no feedback assigns them.
+// Throws if a pole λ that is asked for has G(λ) = 0: no feedback can assign such a pole.
 OutputPlacement place_output(const StateSpace& plant, const Eigen::VectorXcd& poles,
                              const OutputPlacementSettings& settings = {});
 

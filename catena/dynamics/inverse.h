@@ -3,12 +3,15 @@
 //
 //   effort = M(q) v̇ + C(q, v) − passive − Jᵀ external,
 //
+// C: Coriolis, centrifugal and gravity terms; passive: damping, friction and springs. (RNEA of
+// other libraries leaves `passive` out.)
+//
 // by the recursive Newton-Euler algorithm (RNEA): one sweep outward for velocities and
 // accelerations, one inward for forces, O(N).
 //
 //   const Eigen::VectorXd hold = inverse_dynamics(robot, {q, zero}, zero);  // against gravity
 //   const Eigen::VectorXd& tau = inverse_dynamics(robot, state, wanted, workspace);
-//   const Eigen::VectorXd c = bias_effort(robot, state);          // Coriolis, gravity
+//   const Eigen::VectorXd c = bias_effort(robot, state);          // C − passive
 //
 // References: [Luh, Walker & Paul 1980]; [Featherstone 2008], chapter 5.
 #pragma once
@@ -32,7 +35,9 @@ Eigen::VectorXd inverse_dynamics(const Mechanism& mechanism, const State& state,
                                  const Eigen::VectorXd& acceleration,
                                  std::span<const ExternalWrench> external = {});
 
-// C of  M v̇ + C = effort: gravity, velocity, passive and external forces.
+// The effort at v̇ = 0, C − passive − Jᵀ external: the nonlinear effects. Of a mechanism without
+// damping, friction and springs it is C (nonLinearEffects of Pinocchio, qfrc_bias of MuJoCo). There
+// is no Coriolis matrix: C is found in O(N) without one.
 const Eigen::VectorXd& bias_effort(const Mechanism& mechanism, const State& state,
                                    Workspace& workspace,
                                    std::span<const ExternalWrench> external = {});

@@ -144,7 +144,8 @@ class BeamMaker {
     }
     if (s_.end_section && s_.end_section->shape != s_.section.shape)
       error("tapers between two kinds of section; both ends must be of one kind");
-    if (s_.modes.count < 0) error("asks for a negative number of modes");
+    if (s_.modes.count < 0)
+      error("asks for a negative number of modes; give 1 or more, or a frequency limit");
     if (s_.modes.count > kMostModes)
       error("asks for " + std::to_string(s_.modes.count) + " modes; at most " +
             std::to_string(kMostModes) +

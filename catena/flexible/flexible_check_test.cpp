@@ -105,7 +105,8 @@ TEST(FlexibleCheck, Matrices) {
   EXPECT_SAYS(message([](MatricesBodySettings& b) { b.stiffness(0, 3) = 1.0; }),
               "entries (1, 4) = 1 and (4, 1) = 0");
   EXPECT_SAYS(message([](MatricesBodySettings& b) { b.stiffness *= -1.0; }),
-              "not positive definite");
+              "indefinite stiffness");
+  EXPECT_SAYS(message([](MatricesBodySettings& b) { b.stiffness(5, 5) = 0.0; }), "frequency 0");
   EXPECT_SAYS(message([](MatricesBodySettings& b) { b.clamped_nodes = {}; }), "rigid motion");
   EXPECT_SAYS(message([](MatricesBodySettings& b) { b.clamped_nodes = {2}; }), "outside the body");
   EXPECT_SAYS(message([](MatricesBodySettings& b) { b.model = FlexibleModel::consistent; }),

@@ -17,6 +17,20 @@ constexpr double kEqualFrequency = 1e-9;
 // Inverse squares of frequencies below this fraction of the largest are rounding: no mass moves.
 constexpr double kMassless = 1e-15;
 
+// Why K is not positive definite.
+NumericalError not_held(const Eigen::MatrixXd& stiffness) {
+  constexpr double kZero = 1e-12;
+  const Eigen::VectorXd values = symmetric_eigen(stiffness).values;
+  if (values[0] < -kZero * values.cwiseAbs().maxCoeff())
+    return NumericalError(
+        "has an indefinite stiffness: with the frame clamped its smallest "
+        "eigenvalue is " +
+        short_number(values[0]) + "; check signs and units of the stiffness");
+  return NumericalError(
+      "has a shape of frequency 0 (rigid motion) with the frame clamped; clamp more nodes, or "
+      "give the stiffness that holds it");
+}
+
 // Normal modes, lowest first, vᵀ M v = 1. By K = L Lᵀ and the eigenvalues 1/ω² of L⁻¹ M L⁻ᵀ: the
 // low modes, which matter, are the large eigenvalues, and M may be singular.
 std::vector<SelectedShape> normal_modes(const Eigen::MatrixXd& mass,
@@ -24,16 +38,10 @@ std::vector<SelectedShape> normal_modes(const Eigen::MatrixXd& mass,
   std::vector<SelectedShape> modes;
   if (mass.rows() == 0) return modes;
   const Eigen::VectorXd scale = stiffness.diagonal().cwiseMax(0.0).cwiseSqrt();
-  if (!(scale.minCoeff() > 0.0))
-    throw NumericalError(
-        "the stiffness is not positive definite with the frame clamped; check its "
-        "signs, and that the clamped nodes hold the body");
+  if (!(scale.minCoeff() > 0.0)) throw not_held(stiffness);
   const Eigen::VectorXd inverse = scale.cwiseInverse();
   Eigen::MatrixXd l = inverse.asDiagonal() * stiffness * inverse.asDiagonal();
-  if (!cholesky_in_place(l))
-    throw NumericalError(
-        "the stiffness is not positive definite with the frame clamped; check its "
-        "signs, and that the clamped nodes hold the body");
+  if (!cholesky_in_place(l)) throw not_held(stiffness);
   const auto lower = l.triangularView<Eigen::Lower>();
   Eigen::MatrixXd a = inverse.asDiagonal() * mass * inverse.asDiagonal();
   lower.solveInPlace(a);
@@ -57,10 +65,7 @@ std::vector<SelectedShape> normal_modes(const Eigen::MatrixXd& mass,
 Eigen::MatrixXd static_shapes(const ElasticProblem& p) {
   if (p.interface.rows() == 0) return Eigen::MatrixXd(p.stiffness.rows(), 0);
   const Cholesky k(p.stiffness);
-  if (!k.succeeded())
-    throw NumericalError(
-        "the stiffness is not positive definite with the frame clamped; check its "
-        "signs, and that the clamped nodes hold the body");
+  if (!k.succeeded()) throw not_held(p.stiffness);
   const Eigen::MatrixXd flexibility = k.solve(p.interface.transpose());
   return flexibility *
          PivotedCholesky(p.interface * flexibility)

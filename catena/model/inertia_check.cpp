@@ -23,6 +23,9 @@ namespace {
 
 // A few hundred roundings of a sum.
 constexpr double kRelativeInertia = 1e-13;
+// A freedom that moves less than this part of the largest inertia (turns and shifts each for
+// themselves) is hardly meant: links of fingers have 1e-9 of a robot's, rounding leaves 1e-16.
+constexpr double kTinyInertia = 1e-12;
 
 using MotionMap = Eigen::Matrix<double, 6, Eigen::Dynamic, 0, 6, kMaxFreedoms>;
 using Square = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMaxFreedoms, kMaxFreedoms>;
@@ -129,6 +132,29 @@ Transformd rest_pose(const Mechanism& m, const Node& attachment) {
   return x;
 }
 
+// What a freedom moves.
+struct Moved {
+  int hinge = -1;
+  int freedom = -1;
+  double inertia = 0.0;  // kg m², or kg
+};
+
+void warn_of_tiny(const Mechanism& m, const std::vector<Moved>& all, const char* unit,
+                  std::vector<Diagnostic>& found) {
+  double largest = 0.0;
+  for (const Moved& one : all) largest = std::max(largest, one.inertia);
+  for (const Moved& one : all) {
+    if (!(one.inertia < kTinyInertia * largest)) continue;
+    found.push_back(
+        {Severity::warning, at(m.description().hinges, one.hinge).source,
+         "hinge '" + at(m.hinges(), one.hinge).name + "': freedom '" +
+             at(m.velocity_names(), one.freedom) + "' moves " + short_number(one.inertia, 2) + " " +
+             unit + ", " + short_number(one.inertia / largest, 2) +
+             " of the largest here: it accelerates without bounds and needs tiny steps. Lock the "
+             "joint, give it a drive with a rotor inertia, or correct the inertia of its body"});
+  }
+}
+
 }  // namespace
 
 void check_hinge_inertias(const Mechanism& m, std::vector<Diagnostic>& found) {
@@ -146,6 +172,7 @@ void check_hinge_inertias(const Mechanism& m, std::vector<Diagnostic>& found) {
                                     body.inertia.mass * squared_norm(body.X_node_body.translation);
 
   std::vector<Measured> articulated = own;
+  std::vector<Moved> turned, shifted;
   for (int n = static_cast<int>(own.size()) - 1; n >= 0; --n) {
     const Node& node = at(m.nodes(), n);
     double q[kMaxCoordinates] = {};
@@ -160,6 +187,11 @@ void check_hinge_inertias(const Mechanism& m, std::vector<Diagnostic>& found) {
       MotionMap h(6, node.freedoms);
       for (int k = 0; k < node.freedoms; ++k) h.col(k) = to_eigen(motion.map[k]);
       const Column rotor = rotors.segment(node.v_index, node.freedoms);
+      for (int k = 0; k < node.freedoms; ++k) {
+        const Moved moved{node.hinge_index, node.v_index + k,
+                          h.col(k).dot(body.inertia * h.col(k)) + rotor[k]};
+        (h.col(k).head<3>().isZero() ? shifted : turned).push_back(moved);
+      }
       const int idle = idle_freedom(at(own, n), h, rotor) < 0 ? -1 : idle_freedom(body, h, rotor);
       if (idle >= 0) {
         const HingePlace& place = at(m.hinges(), node.hinge_index);
@@ -180,6 +212,11 @@ void check_hinge_inertias(const Mechanism& m, std::vector<Diagnostic>& found) {
                       std::abs(body.mass()) * squared_norm(x.translation);
     parent.inertia += to_child.transpose() * body.inertia * to_child;
   }
+  if (std::any_of(found.begin(), found.end(),
+                  [](const Diagnostic& d) { return d.severity == Severity::error; }))
+    return;
+  warn_of_tiny(m, turned, "kg m²", found);
+  warn_of_tiny(m, shifted, "kg", found);
 }
 
 }  // namespace catena

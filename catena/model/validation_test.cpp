@@ -466,5 +466,23 @@ TEST(Cuts, KeepTheirCoordinatesWhereSomethingActs) {
   EXPECT_EQ(m.velocity_names().back(), "second");
 }
 
+TEST(Validation, FreedomsThatMoveNextToNothingAreNamed) {
+  const auto neck = [](double inertia, double rotor) {
+    MechanismBuilder b("tiny");
+    b.add_body("a", {.mass = 1.0,
+                     .center_of_mass = {0.3, 0.0, 0.0},
+                     .inertia = SymMat3d::diagonal(0.1, 0.1, 0.1)});
+    b.add_body("head", {.mass = 1.0, .inertia = SymMat3d::diagonal(inertia, inertia, inertia)});
+    b.add_hinge("A", kWorld, "a", {.axes = {Vec3d::unit_y()}});
+    HingeSettings settings{.axes = {Vec3d::unit_y()}};
+    if (rotor > 0.0) settings.drive = DriveSettings{.rotor_inertia = rotor, .gear_ratio = 1.0};
+    b.add_hinge("neck", "a", "head", settings);
+    return b.finish().warnings();
+  };
+  EXPECT_TRUE(mentions(neck(1e-16, 0.0), {"'neck'", "moves 1e-16 kg m²", "rotor inertia"}));
+  EXPECT_TRUE(neck(1e-9, 0.0).empty());
+  EXPECT_TRUE(neck(1e-16, 1e-4).empty());
+}
+
 }  // namespace
 }  // namespace catena

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Levenberg-Marquardt with Nielsen's damping [Madsen, Nielsen & Tingleff 2004] and
 // Marquardt's scaling: (JᵀJ + μ D) δ = −Jᵀ r, D the largest diagonal of JᵀJ seen so far.
+// JᵀJ is summed along the motion: J has a row for every instant and is never formed, so
+// damped_step() (base/damped_step.h), which takes J, does not serve here.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <complex>
 #include <functional>
+#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -44,6 +45,7 @@ constexpr int kMostSubsteps = 1000;
 constexpr double kReached = 1e-10;
 // The sweep has converged when P changes by less over one batch of stages.
 constexpr double kStandsStill = 1e-12;
+constexpr double kRoundedStill = 1e-9;
 constexpr int kBatch = 100;
 constexpr int kMostBatches = 5000;
 // An acceleration below this counts as none.
@@ -310,6 +312,59 @@ MatrixXd unreachable_directions(const Regulator& r, const std::vector<const LqSt
   return missed;
 }
 
+// Eigenvalues s of A that no input moves: [A − s 1, B] loses rank (the test of Popov, Belevitch and
+// Hautus, in scaled states). Unlike sums of powers of A it tells slow motions beside fast modes.
+std::vector<std::complex<double>> unmoved_eigenvalues(const Regulator& r, const MatrixXd& a,
+                                                      const MatrixXd& b) {
+  const MatrixXd own = scaled(scales(r), a), by = scales(r).asDiagonal() * b;
+  const Index n = own.rows();
+  const Eigen::VectorXcd all = eigenvalues(own);
+  std::vector<std::complex<double>> unmoved;
+  const auto test = [&](const std::complex<double>& s) {
+    MatrixXd m = MatrixXd::Zero(2 * n, 2 * (n + by.cols()));  // real and imaginary parts
+    m.topLeftCorner(n, n) = m.block(n, n, n, n) = own - s.real() * MatrixXd::Identity(n, n);
+    m.block(0, n, n, n).diagonal().setConstant(s.imag());
+    m.block(n, 0, n, n).diagonal().setConstant(-s.imag());
+    m.block(0, 2 * n, n, by.cols()) = m.bottomRightCorner(n, by.cols()) = by;
+    for (Index i = 0; i < 2 * n; ++i)
+      if (const double size = m.row(i).norm(); size > 0.0) m.row(i) /= size;
+    if (PivotedQr(m).rank(kReached) < 2 * n) unmoved.push_back(s);
+  };
+  constexpr double kZero = 1e-6;  // of a double eigenvalue zero, rounding leaves some 1e-7
+  for (const std::complex<double>& s : all) {
+    if (std::abs(s) <= kZero * all.cwiseAbs().maxCoeff()) test(0.0);
+    test(s);
+  }
+  return unmoved;
+}
+
+// P of the stationary problem by the doubling algorithm: each step has twice the horizon of the
+// last, which slow motions need beside fast modes. None if it does not converge. [Chu, Fan & Lin
+// 2005]
+std::optional<MatrixXd> value_by_doubling(const LqStage& stage) {
+  const Index n = stage.A.rows();
+  const Cholesky weight(stage.R);
+  if (!weight.succeeded()) return std::nullopt;
+  const MatrixXd cross = stage.S.size() > 0 ? stage.S : MatrixXd::Zero(stage.B.cols(), n);
+  const MatrixXd by = weight.solve(cross), one = MatrixXd::Identity(n, n);
+  MatrixXd a = stage.A - stage.B * by, h = stage.Q - cross.transpose() * by;
+  MatrixXd g = stage.B * weight.solve(MatrixXd(stage.B.transpose()));
+  constexpr int kDoublings = 60;
+  for (int i = 0; i < kDoublings; ++i) {
+    const Lu w(one + g * h);
+    const MatrixXd a1 = w.solve(a), g1 = w.solve(g);
+    const MatrixXd change = a.transpose() * h * a1;
+    g += a * g1 * a.transpose();
+    h += change;
+    a = (a * a1).eval();
+    g = 0.5 * (g + g.transpose()).eval();
+    h = 0.5 * (h + h.transpose()).eval();
+    if (!h.allFinite() || !a.allFinite()) return std::nullopt;
+    if (change.norm() <= kStandsStill * h.norm()) return h;
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> names_of(const Regulator& r, const MatrixXd& directions) {
   std::vector<std::string> names;
   constexpr double kMuch = 0.5;  // of the largest part
@@ -432,13 +487,13 @@ Regulator hold(const Mechanism& m, const OperatingPoint& point, const RegulatorS
   r.stages = {sampled(continuous, 0.0, r.interval, r.state_weights, r.input_weights)};
   const LqStage& stage = r.stages[0];
 
-  const MatrixXd missed =
-      unreachable_directions(r, std::vector<const LqStage*>(r.states.size(), &stage));
-  r.unreachable = names_of(r, missed);
-  if (missed.cols() > 0) {
-    const MatrixXd before = missed.transpose() * scaled(scales(r), stage.A);
-    const MatrixXd left = before * missed;
-    const double growth = std::abs(eigenvalues_of(left)[0]);
+  const std::vector<std::complex<double>> unmoved = unmoved_eigenvalues(r, linear.A, linear.B);
+  if (!unmoved.empty()) {
+    r.unreachable = names_of(
+        r, unreachable_directions(r, std::vector<const LqStage*>(r.states.size(), &stage)));
+    double growth = 0.0;
+    for (const std::complex<double>& s : unmoved)
+      growth = std::max(growth, std::exp(s.real() * r.interval));
     if (growth >= 1.0 - 1e-9)
       throw NumericalError(fmt::format(
           "the actuators ({}) cannot change {}, and this motion does not decay by itself: the "
@@ -449,11 +504,16 @@ Regulator hold(const Mechanism& m, const OperatingPoint& point, const RegulatorS
   batch.start = VectorXd::Zero(static_cast<Index>(r.states.size()));
   batch.stages.assign(kBatch, stage);
   batch.final_Q = r.state_weights.asDiagonal();
+  if (std::optional<MatrixXd> value = value_by_doubling(stage)) batch.final_Q = std::move(*value);
   LqPolicy policy;
   bool still = false;
+  double last = std::numeric_limits<double>::infinity();
   for (int i = 0; i < kMostBatches && !still; ++i) {
     policy = lq_policy(batch);
-    still = (policy.value[0] - batch.final_Q).norm() <= kStandsStill * policy.value[0].norm();
+    const double change = (policy.value[0] - batch.final_Q).norm() / policy.value[0].norm();
+    // Or nothing but rounding is left, which the values of stiff modes have more of.
+    still = change <= kStandsStill || (change <= kRoundedStill && change >= last);
+    last = change;
     batch.final_Q = policy.value[0];
   }
   r.gains = {policy.gain[0]};

@@ -348,6 +348,23 @@ TEST(RegulatedRun, AnUprightAcrobotStandsForEver) {
   EXPECT_LT(closed.final_deviation.norm(), 1e-4);
 }
 
+// Stiff modes beside joints that only drift: the step of the fastest mode is a millionth of what
+// the slowest needs to come to rest.
+TEST(RegulatedRun, AFlexibleArmIsHeld) {
+  const Mechanism m = model("examples/flexible_arm.yaml");
+  const VectorXd none = VectorXd::Zero(m.freedoms());
+  const OperatingPoint rest{m.default_state(), none, none, {}};
+  const Regulator r = hold(m, rest, {.actuators = {"shoulder", "elbow"}});
+  EXPECT_TRUE(r.unreachable.empty());
+  EXPECT_LT(std::abs(eigenvalues_of(r.closed_transition)[0]), 1.0);
+  // The gain of the Riccati equation of the stage: P = Q + Aᵀ P A − Kᵀ (R + Bᵀ P B) K.
+  const LqStage& s = r.stages[0];
+  const MatrixXd& p = r.values[0];
+  const MatrixXd d = s.R + s.B.transpose() * p * s.B;
+  const MatrixXd left = s.Q + s.A.transpose() * p * s.A - r.gains[0].transpose() * d * r.gains[0];
+  EXPECT_LT((left - p).norm(), 1e-9 * p.norm());
+}
+
 TEST(RegulatedRun, EffortsKeepToTheirLimits) {
   const Mechanism m = block(1.0);
   const RecordedMotion motion = motion_of(m, m.default_state(), 2.0, {{"rail", "sin(t)"}});

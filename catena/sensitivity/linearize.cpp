@@ -180,7 +180,6 @@ State displaced(const Mechanism& m, const State& state, const std::vector<int>& 
     moved.v[freedoms[k]] += dv[static_cast<Index>(k)];
   }
   moved.q = integrate(m, state.q, step);
-  if (m.loops().empty()) return moved;
   AssemblySettings settings;
   settings.keep_limits = false;
   settings.fixed.assign(to_size(m.freedoms()), 0);

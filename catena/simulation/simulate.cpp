@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "catena/base/index.h"
+#include "catena/base/text.h"
 #include "catena/closure/mobility.h"
 #include "catena/dynamics/flexible_mass.h"
 #include "catena/model/configuration.h"
@@ -108,6 +109,8 @@ void Simulation::start(const State& initial) {
   equations_.signals().start(0.0, state);
   equations_.impose_motions(0.0, y_);
   log_ = equations_.friction().notes();
+  const std::string moved = moved_by_motions(state);
+  if (!moved.empty()) log_.push_back({0.0, "start", mechanism_.name(), moved});
   if (!method_note_.empty()) log_.push_back({0.0, "method", mechanism_.name(), method_note_});
   if (switching_.contacts() >= kManyContacts)
     log_.push_back({0.0, "cost", mechanism_.name(),
@@ -135,8 +138,25 @@ void Simulation::start(const State& initial) {
     next_checkpoint_ = 1;
     restart();
   } catch (const NumericalError& e) {
-    throw NumericalError(std::string("at time 0 s: ") + e.what());
+    throw NumericalError(std::string("at time 0 s: ") + e.what() +
+                         (moved.empty() ? "" : "; " + moved));
   }
+}
+
+// The freedoms whose prescribed motion does not begin where the state is; empty: none.
+std::string Simulation::moved_by_motions(const State& state) const {
+  constexpr double kSamePosition = 1e-9;
+  std::vector<std::string> moved;
+  for (const AppliedForces::Motion& motion : equations_.forces().motions()) {
+    const int q = mechanism_.coordinate_of_freedom()[index(motion.freedom)];
+    if (q < 0) continue;
+    const double wanted = motion.at(0.0).position;
+    if (std::abs(wanted - state.q[q]) > kSamePosition * std::max(1.0, std::abs(wanted)))
+      moved.push_back(fmt::format("{} begins at {}, the state has {}",
+                                  mechanism_.velocity_names()[index(motion.freedom)],
+                                  short_number(wanted, 6), short_number(state.q[q], 6)));
+  }
+  return moved.empty() ? "" : "prescribed motions move the mechanism: " + listed(moved);
 }
 
 // Reports loops that cannot move, or move less than probably intended.

@@ -29,6 +29,12 @@
 
 namespace catena {
 
+// Joints rattle at their stops (simulation_stretch.cpp).
+class RattleError : public NonsmoothError {
+ public:
+  explicit RattleError(const std::string& what) : NonsmoothError(what) {}
+};
+
 class Simulation {
  public:
   // `at`: initial state of the coordinates, closed.
@@ -60,7 +66,7 @@ class Simulation {
 
   // ---- Where events fail (simulation_stretch.cpp). ---- Continues by time-stepping for a while.
   // False: it cannot.
-  bool begin_stretch(const std::string& why);
+  bool begin_stretch(const std::string& why, bool rattle = false);
   void make_stretch();
   void use_stretch();
   // Returns to events after long enough without impacts.
@@ -69,6 +75,8 @@ class Simulation {
   bool in_stretch() const { return stretch_ != nullptr && stepping_ == stretch_.get(); }
   // Throws NonsmoothError where events and short steps take too long.
   void watch_for_chatter();
+  // Throws RattleError where stops and dry friction of several joints rattle.
+  void watch_for_rattle();
 
   // ---- Recording. ----
   double output_time(std::int64_t k) const;
@@ -83,6 +91,7 @@ class Simulation {
   // Reports the number of events left out, and resets the count.
   void tell_skipped();
   void note_rigid_loops(const State& state);
+  std::string moved_by_motions(const State& state) const;
 
   // ---- Checkpoints (simulation_checkpoints.cpp). ----
   bool checkpoint_due() const;
@@ -147,6 +156,12 @@ class Simulation {
   int recent_events_ = 0;                                     // since recent_start_
   double recent_start_ = 0.0;
   std::deque<double> latest_;  // times of the last events
+  struct At {
+    double time = 0.0;
+    std::string name;
+    bool impact = false;
+  };
+  std::deque<At> rattle_;  // the last events of stops and dry friction
   std::string end_;
   bool interrupted_ = false;
   double wall_start_ = 0.0, processor_start_ = 0.0;  // s

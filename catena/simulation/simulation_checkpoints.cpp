@@ -58,6 +58,8 @@ bool Simulation::make_checkpoint() {
   has_checkpoint_ = true;
   recent_events_ = 0;
   recent_start_ = t_;
+  latest_.clear();
+  rattle_.clear();
   tell_skipped();
   window_start_ = t_;
   window_steps_ = window_events_ = 0;

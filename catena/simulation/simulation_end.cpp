@@ -78,6 +78,8 @@ void Simulation::advance_or_step() {
   try {
     advance();
     watch_for_chatter();
+  } catch (const RattleError& e) {
+    if (!begin_stretch(e.what(), true)) throw;
   } catch (const NonsmoothError& e) {
     if (!begin_stretch(e.what())) throw;
   } catch (const StepCollapse& collapse) {
@@ -94,7 +96,7 @@ void Simulation::watch_for_zeno() {
     recent_start_ = t_;
     recent_events_ = 0;
   }
-  if (++recent_events_ < kManyEvents) return;
+  if (++recent_events_ < kManyEvents) return watch_for_rattle();
   const std::string text = fmt::format(
       "{} events between {} and {} s (Zeno): they do not end, so time cannot go on; the last was "
       "'{}' of '{}'",

@@ -4,6 +4,7 @@
 // (nonsmooth/time_stepping.h) from the last state, and returns to events when impacts have ceased.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -29,6 +30,17 @@ constexpr std::int64_t kFewEvents = 30;
 constexpr double kWindowTime = 3e-3;
 // A step collapses by events if one was so shortly (s) before.
 constexpr double kEventBefore = 1e-2;
+// Joints rattle: so many events of stops and dry friction within this time (s), of at least so many
+// joints. One impact throws others off their stops, which come back and throw others off, with
+// less and less speed. Such a stretch ends as soon as it has been calm for kRattleCalm, or twice as
+// long as the last one if that was so shortly ago. As many within kChatterWithin chatter, whatever
+// joints they are of. Tolerances below kExact ask for every one of the impacts.
+constexpr std::size_t kRattleEvents = 6;
+constexpr double kRattleTime = 2e-3;
+constexpr std::size_t kRattleJoints = 3;
+constexpr double kRattleCalm = 2e-3;
+constexpr double kChatterWithin = 1e-6;
+constexpr double kExact = 1e-10;
 // Number of stretches that are reported; the others are similar.
 constexpr int kStretchesTold = 20;
 
@@ -67,6 +79,32 @@ void Simulation::watch_for_chatter() {
   window_steps_ = window_events_ = 0;
 }
 
+void Simulation::watch_for_rattle() {
+  const std::string& kind = last_event_.kind;
+  if (kind != "limit" && kind != "release" && kind != "stick" && kind != "slip" && kind != "turn" &&
+      kind != "zeno")
+    return;
+  if (settings_.integrator.relative_tolerance <= kExact) return;
+  rattle_.push_back({t_, last_event_.name, kind == "limit"});
+  if (rattle_.size() > kRattleEvents) rattle_.pop_front();
+  if (rattle_.size() < kRattleEvents || t_ - rattle_.front().time > kRattleTime) return;
+  const auto told = [&](const char* what) {
+    return fmt::format(
+        "{} events of stops and dry friction between {} and {} s: they {}; the last was '{}' of "
+        "'{}'",
+        rattle_.size(), number(rattle_.front().time), number(t_), what, kind, last_event_.name);
+  };
+  std::set<std::string> joints;
+  bool impacts = false;
+  for (const At& event : rattle_) {
+    joints.insert(event.name);
+    impacts = impacts || event.impact;
+  }
+  if (joints.size() >= kRattleJoints) throw RattleError(told("rattle"));
+  if (!impacts && t_ - rattle_.front().time <= kChatterWithin)
+    throw NonsmoothError(told("chatter"));
+}
+
 void Simulation::make_stretch() {
   IntegratorSettings settings = settings_.integrator;
   settings.method = Method::time_stepping;
@@ -82,13 +120,18 @@ void Simulation::use_stretch() {
   stretch_->take_over();
 }
 
-bool Simulation::begin_stretch(const std::string& why) {
+bool Simulation::begin_stretch(const std::string& why, bool rattle) {
   if (stepping_ != nullptr ||
       !(switching_.has_contacts() || !stops_.stops().empty() || stops_.has_friction()))
     return false;
   write_log();
   const bool soon = t_ - stretch_end_ < kSoon * stretch_time_;
-  stretch_time_ = soon ? std::min(2.0 * stretch_time_, kMostStretchTime) : kStretchTime;
+  if (rattle)
+    stretch_time_ = t_ - stretch_end_ < 2.0 * stretch_time_ ? 2.0 * stretch_time_ : kRattleCalm;
+  else
+    stretch_time_ =
+        soon ? std::clamp(2.0 * stretch_time_, kStretchTime, kMostStretchTime) : kStretchTime;
+  rattle_.clear();
   if (!stretch_) make_stretch();
   if (++stretches_ <= kStretchesTold)
     log_.push_back(

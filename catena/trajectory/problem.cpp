@@ -22,8 +22,8 @@ SplineInput::SplineInput(const Mechanism& m, double duration, std::vector<Spline
   if (!(duration > 0.0)) throw NumericalError("a spline needs a duration above zero");
   for (const Spline& s : splines_) {
     if (s.freedom < 0 || s.freedom >= m.freedoms())
-      throw NumericalError("a spline moves freedom " + std::to_string(s.freedom) +
-                           ", which does not exist");
+      throw NumericalError("a spline acts on degree of freedom " + std::to_string(s.freedom) +
+                           "; the mechanism has " + std::to_string(m.freedoms()));
     const std::string& name = m.velocity_names()[index(s.freedom)];
     if (s.degree < (s.motion ? 3 : 0) || s.degree > kMaxDegree || s.coefficients <= s.degree ||
         s.held_first + s.held_last > s.coefficients)

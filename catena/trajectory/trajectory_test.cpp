@@ -12,6 +12,7 @@
 #include "catena/base/index.h"
 #include "catena/dynamics/mass_matrix.h"
 #include "catena/dynamics/testing/closed_cases.h"
+#include "catena/flexible/beam.h"
 #include "catena/model/configuration.h"
 #include "catena/trajectory/lyapunov.h"
 #include "catena/trajectory/sensitivity.h"
@@ -209,6 +210,33 @@ TEST(Trajectory, QuaternionsAreTransposedToo) {
       EXPECT_NEAR((position ? all.initial_q : all.initial_v)[k], slope,
                   1e-8 * std::max(1.0, std::abs(slope)));
     }
+  }
+}
+
+TEST(Trajectory, FlexibleBodies) {
+  BeamSettings s{.length = 1.0};
+  s.section.values = {.bending_y = 200.0, .bending_z = 300.0, .mass_per_length = 1.0};
+  s.attachments = {{.name = "tip", .station = 1.0}};
+  s.modes = {.set = ModeSet::clamped_free, .count = 4};
+  s.damping.ratios = {0.02};
+  for (const InertiaCompletion completion : {InertiaCompletion::never, InertiaCompletion::always}) {
+    s.completion = completion;
+    MechanismBuilder b("arm");
+    b.add_flexible_body("boom", make_beam(s));
+    b.add_hinge("root", kWorld, "boom", {.type = HingeType::revolute});
+    b.add_body("hand", body(0.5, {0.1, 0.1, 0.0}, {0.02, 0.02, 0.03}));
+    b.add_hinge("wrist", "boom.tip", "hand", {.type = HingeType::spherical});
+    const Mechanism m = b.finish();
+    State start{random_position(m, 3), random_vector(m.freedoms(), 4)};
+    start.q.segment(m.position_index("boom.mode1"), 4) *= 0.004;
+    start.v *= 0.3;
+    start.v.segment(m.velocity_index("boom.mode1"), 4) *= 0.1;
+    std::vector<SplineInput::Spline> splines{{.freedom = 0, .degree = 2, .coefficients = 5}};
+    const SplineInput input(m, 0.1, splines);
+    TrajectorySettings settings{.duration = 0.1};
+    settings.integrator.step = 0.0005;
+    const VectorXd p = random_vector(input.parameters(), 5);
+    expect_gradient(m, start, input, full_cost(m), settings, p, 1e-8);
   }
 }
 

@@ -126,6 +126,18 @@ expect(1 OUT "" ERR "'force' depends directly on the inputs" RUN control lqr dir
 expect(0 OUT "closed loop       stable" RUN control lqr direct.yaml --q x=1)
 expect(2 OUT "" ERR "sampled at 0.1 s already" RUN control lqg sampled.h5 --period 0.2)
 
+# ---- a delay of 0.1 s behind 1/(s + 1): loop gain 1 is reached nowhere; margins by a Pade line or by samples
+file(WRITE ${WORK}/late_lag.yaml "A: [[-1]]\nB: [[2]]\nC: [[1]]\ninputs: [u]\noutputs: [y]\ninput_delay: [0.1]\n")
+expect(2 OUT "" ERR "has delays; give --pade N" RUN control margins late_lag.yaml)
+expect(2 OUT "" ERR "has delays; give --pade N" RUN control lqg late_lag.yaml)
+expect(2 OUT "" ERR "--pade is 0; it must be 1 to 40" RUN control margins late_lag.yaml --pade 0)
+expect(0 OUT "." RUN control margins late_lag.yaml --pade 6 --json)
+near("${out}" 8.1752770 channels 0 gain_up)   # atan(w) + 0.1 w = pi: w = 16.319945, sqrt(1 + w^2)/2
+near("${out}" 1.1091996 channels 0 delay)     # (pi - atan(sqrt 3))/sqrt 3 - 0.1
+expect(0 OUT "closed loop       stable" RUN control lqg late_lag.yaml --period 0.04 -o late_lqg.yaml)
+expect(0 OUT "closed loop       stable" RUN control margins late_lag.yaml --controller late_lqg.yaml)
+expect(0 OUT "of the samples" RUN control sigma late_lag.yaml)
+
 # ---- from a mechanism to a controller that holds it upright
 expect(0 OUT "closed loop stable.*norm of the closed loop" RUN control hinf ${cart} --at ${upright} ${ports} -o K.yaml --report page.html)
 file(READ ${WORK}/page.html page)
@@ -269,7 +281,10 @@ expect(2 OUT "" ERR "--poles needs numbers" RUN control place oscillator.yaml --
 expect(1 OUT "" ERR "there is no signal 'plce'; did you mean 'place'" RUN control lqr oscillator.yaml --q plce=1)
 expect(2 OUT "" ERR "must be positive" RUN control lqr oscillator.yaml --r force=0)
 expect(2 OUT "" ERR "is a linear system; give the mechanism" RUN control verify oscillator.yaml --controller K.yaml)
-expect(1 OUT "" ERR "the controller does not fit .*double_pendulum.yaml" RUN control verify ${models}/double_pendulum.yaml --controller K.yaml)
+expect(1 OUT "" ERR "the signals of the controller do not match .*double_pendulum.yaml" RUN control verify ${models}/double_pendulum.yaml --controller K.yaml)
+file(READ ${WORK}/K.yaml text)
+file(WRITE ${WORK}/two_limits.yaml "${text}controller: {lower: [5, 5]}\n")
+expect(1 OUT "" ERR "1 outputs and 2 limits" RUN control verify ${cart} --controller two_limits.yaml)
 expect(1 OUT "" ERR "computation delay is -1 s" RUN simulate ${cart} --controller K.yaml --controller-delay -1 -d 1)
 expect(1 OUT "" ERR "K2.yaml" RUN simulate ${cart} --controller K2.yaml)
 expect(1 OUT "" ERR "has no output 'rial'.*|did you mean" RUN simulate ${cart} --controller K.yaml --controller-limit rial=3)

@@ -123,6 +123,7 @@ struct PlaceOptions {
 
 void place_command(const PlaceOptions& options) {
   Plant plant = options.common.plant.load(nullptr, PointNeeded::equilibrium);
+  sample_plant(plant, {});
   const Eigen::VectorXcd poles = parse_poles(options.poles);
   DesignOutput out;
   if (options.output_feedback) {
@@ -167,6 +168,10 @@ void control_lqr(const LqOptions& options) {
   Plant plant = options.common.plant.load(nullptr, PointNeeded::equilibrium);
   const Eigen::MatrixXd Q = options.weights.state_weight(plant.system);
   const Eigen::MatrixXd R = options.weights.input_weight(plant.system);
+  if (plant.system.has_delay() && options.period)
+    throw UsageError(
+        "catena control lqr: error: " + plant.file +
+        " has delays: state feedback would have to measure what is under way; use lqg");
   const bool sampled_cost = options.period && plant.system.is_continuous();
   const StateSpace continuous = plant.system;
   sample_plant(plant, options.period);  // refuses a period out of range

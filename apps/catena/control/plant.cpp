@@ -119,6 +119,10 @@ void PlantOptions::add(Command& command) {
               "Outputs: q.NAME, v.NAME, position.FRAME.x (default: all states)")
       .separated_by(',')
       .placeholder("NAME,...");
+  command
+      .option("--pade", pade_,
+              "Order of the rational approximation of a system's delays (default: none)")
+      .placeholder("N");
   command.option("--independent", independent_, "Freedoms of closed loops that are to be states")
       .separated_by(',')
       .placeholder("NAME,...");
@@ -156,9 +160,9 @@ Plant PlantOptions::from_mechanism(const StateSpace* controller, PointNeeded poi
     origin.model = model_at();
   } catch (const NameError& e) {
     if (controller == nullptr || (!inputs_.empty() && !outputs_.empty())) throw;
-    throw NameError("the controller does not fit " + file() + ": " + e.what() + " (it reads " +
-                    listed(controller->inputs) + " and acts at " + listed(controller->outputs) +
-                    ")");
+    throw NameError("the signals of the controller do not match " + file() + ": " + e.what() +
+                    ". Its inputs are " + listed(controller->inputs) + ", its outputs " +
+                    listed(controller->outputs));
   }
   if (origin.model.residual > kRest && origin.model.speed <= kRest &&
       hold_by_inputs(m, origin.model, origin.at))
@@ -203,6 +207,14 @@ Plant PlantOptions::load(const StateSpace* controller, PointNeeded point) const 
       throw UsageError("catena control: error: --at is for mechanisms; " + file() +
                        " is a linear system");
   }
+  if (pade_) {
+    constexpr int kMost = 40;
+    if (*pade_ < 1 || *pade_ > kMost)
+      throw UsageError(
+          fmt::format("catena control: error: --pade is {}; it must be 1 to {}", *pade_, kMost));
+    if (plant.system.is_continuous() && plant.system.has_delay())
+      plant.system = pade(plant.system, *pade_);
+  }
   if (plant.system.input_count() == 0 || plant.system.output_count() == 0)
     throw Error(file() + ": the system has " + std::to_string(plant.system.input_count()) +
                 " inputs and " + std::to_string(plant.system.output_count()) +
@@ -215,14 +227,29 @@ std::optional<LinearControllerSettings> load_controller_file(const std::string& 
   return load_controller(path);
 }
 
+void require_no_delay(const StateSpace& system, const std::string& file) {
+  if (system.is_continuous() && system.has_delay())
+    throw UsageError("catena control: error: " + file +
+                     " has delays; give --pade N, the order of a rational approximation (usually "
+                     "4), or sample it: --period of a design, `catena control discretize`");
+}
+
 void sample_plant(Plant& plant, const std::optional<double>& given) {
-  if (!given) return;
+  const auto absorb = [&] {
+    require_no_delay(plant.system, plant.file);
+    if (!plant.system.has_delay()) return;
+    const std::optional<SystemPoint> point = plant.system.point;
+    plant.system = absorb_delays(plant.system);
+    plant.system.point = point;
+    if (plant.system.point) plant.system.point->x0.resize(0);
+  };
+  if (!given) return absorb();
   const double period = *given;
   if (!(period > 0.0) || !std::isfinite(period))
     throw UsageError("catena control: error: --period is " + number(period) +
                      " s; it must be positive");
   if (plant.system.is_discrete()) {
-    if (std::abs(plant.system.dt - period) <= 1e-12 * period) return;
+    if (std::abs(plant.system.dt - period) <= 1e-12 * period) return absorb();
     throw UsageError("catena control: error: the plant is sampled at " + number(plant.system.dt) +
                      " s already; leave --period out, or give the continuous plant");
   }
@@ -236,8 +263,11 @@ void sample_plant(Plant& plant, const std::optional<double>& given) {
                      " rad/s the samples would have no digits; give at least " +
                      short_number(kShort / fastest) + " s, usually 0.01 to 0.1 of its inverse");
   const std::optional<SystemPoint> point = plant.system.point;
+  const int order = plant.system.order();
   plant.system = c2d(plant.system, period);
   plant.system.point = point;
+  if (plant.system.point && plant.system.order() != order) plant.system.point->x0.resize(0);
+  absorb();
 }
 
 }  // namespace catena::app

@@ -27,9 +27,11 @@ struct Plant {
   std::optional<PlantMechanism> origin;  // none: a system file
 };
 
-// Sampled by a zero-order hold if a period is given (s). Throws UsageError if it is not positive,
-// so short that the samples have no digits, or if the plant is sampled already with another one.
+// Sampled by a zero-order hold if a period is given (s); delays of a sampled plant become states.
+// Throws UsageError if the period is not positive, so short that the samples have no digits, or if
+// the plant is sampled already with another one; and if a continuous plant has delays.
 void sample_plant(Plant& plant, const std::optional<double>& period);
+void require_no_delay(const StateSpace& system, const std::string& file);
 
 // Designs and verification need an equilibrium; others warn if the state is none.
 enum class PointNeeded { any, equilibrium };
@@ -48,6 +50,7 @@ class PlantOptions {
   ModelOptions model_;
   std::string at_;
   std::vector<std::string> inputs_, outputs_, independent_;
+  std::optional<int> pade_;
 };
 
 // A controller file; messages name it. Empty path: none.

@@ -66,7 +66,13 @@ void reduce_structure(const ReduceOptions& options) {
     throw UsageError("catena control reduce: error: " + file +
                      " is a structure; --plant and --match-dc are for systems");
   StructureReductionSettings settings{.highest = options.to, .lowest = options.from};
-  if (options.order >= 0) settings.order = options.order;
+  const SecondOrder structure = load_structure(file);
+  settings.order =
+      options.order >= 0 ? options.order : std::min(settings.order, 2 * structure.freedom_count());
+  for (const auto& [option, x] : {std::pair{"--from", options.from}, std::pair{"--to", options.to}})
+    if (!(x >= 0.0) || !std::isfinite(x))
+      throw UsageError("catena control reduce: error: " + std::string(option) + " is " + number(x) +
+                       " rad/s; it must be a finite number that is not negative");
   settings.tolerance = options.tolerance;
   const std::string method = options.method.empty() ? "modal" : options.method;
   const auto found = std::find(kStructureMethods.begin(), kStructureMethods.end(), method);
@@ -74,7 +80,6 @@ void reduce_structure(const ReduceOptions& options) {
     throw UsageError("catena control reduce: error: structures are reduced by " +
                      listed(kStructureMethods) + ", not by '" + method + "'");
   settings.method = static_cast<StructureMethod>(found - kStructureMethods.begin());
-  const SecondOrder structure = load_structure(file);
   const StructureReduction r = reduce(structure, settings);
   const StructureError& e = r.error;
   std::string text = fmt::format(
@@ -141,7 +146,8 @@ void reduce_command(const ReduceOptions& options) {
     put_system(options, plant, small, text, {{"loop_error", r.loop_error.value}}, r.certificate);
     return;
   }
-  const Plant plant = options.common.plant.load();
+  Plant plant = options.common.plant.load();
+  sample_plant(plant, {});  // delays of a sampled system become states
   ReductionSettings settings{.order = options.order, .tolerance = options.tolerance};
   for (std::size_t i = 0; i < kMethods.size(); ++i)
     if (kMethods[i] == options.method) settings.method = static_cast<ReductionMethod>(i);

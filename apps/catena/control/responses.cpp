@@ -84,6 +84,8 @@ Subject subject_of(const ResponseOptions& options, const std::string& otherwise)
   StateSpace g = s.plant.system;
   same_time(g, *s.controller);
   if (of == "plant") return s;
+  if (of != "loop") require_no_delay(g, s.plant.file);
+  if (g.is_discrete() && g.has_delay()) g = absorb_delays(g);
   const StateSpace loop = loop_at_input(g, *s.controller);
   if (of == "loop") s.system = loop;
   if (of == "closed") s.system = closed_by(g, *s.controller);
@@ -298,10 +300,21 @@ void sigma_command(const ResponseOptions& options) {
     table.add({pretty(v.omega[l]), short_number(to_db(v.values(0, l)), 4),
                short_number(to_db(v.values(v.values.rows() - 1, l)), 4)});
   }
-  const PeakGain peak = linfnorm(explicit_form(s.system));
+  PeakGain peak;
+  const bool delayed = s.system.is_continuous() && s.system.has_delay();
+  if (delayed) {  // of the samples
+    Eigen::Index at = 0;
+    peak.value = v.values.row(0).maxCoeff(&at);
+    peak.frequency = v.omega[at];
+    peak.certificate.upper = std::nan("");
+  } else {
+    peak = linfnorm(explicit_form(s.system.has_delay() ? absorb_delays(s.system) : s.system));
+  }
   std::string text = fmt::format("singular values of {}\n", s.what) + table.text();
-  text += fmt::format("largest           {} at {} rad/s (certified at most {:.9g})\n",
-                      pretty(peak.value), pretty(peak.frequency), peak.certificate.upper);
+  text += fmt::format("largest           {} at {} rad/s ({})\n", pretty(peak.value),
+                      pretty(peak.frequency),
+                      delayed ? std::string("of the samples; --pade N gives a certificate")
+                              : fmt::format("certified at most {:.9g}", peak.certificate.upper));
   Json json;
   json["of"] = s.what;
   json["omega"] = numbers(v.omega);
@@ -366,9 +379,11 @@ void step_command(const ResponseOptions& options) {
 
 void margins_command(const ResponseOptions& options) {
   const Subject s = subject_of(options, "loop");
-  const std::string text = margins_text(s.system);
+  require_no_delay(s.system, s.plant.file);
+  const StateSpace loop = explicit_form(s.system.has_delay() ? absorb_delays(s.system) : s.system);
+  const std::string text = margins_text(loop);
   write_report(options, s, text);
-  write_text(options.common.json ? margins_json(s.system).dump(2) + "\n" : text, "");
+  write_text(options.common.json ? margins_json(loop).dump(2) + "\n" : text, "");
 }
 
 }  // namespace

@@ -132,6 +132,7 @@ void hinf_command(const RobustOptions& o) {
 
 void mixsyn_command(const RobustOptions& o) {
   Plant plant = o.common.plant.load(nullptr, PointNeeded::equilibrium);
+  sample_plant(plant, {});
   const StateSpace g = explicit_form(plant.system);
   const std::string& name = o.weights.command;
   const auto weight = [&](const std::string& text, const char* option) {
@@ -189,6 +190,7 @@ std::optional<StateSpace> shaping(const std::string& text, const std::string& op
 
 void ncf_command(const RobustOptions& o) {
   Plant plant = o.common.plant.load(nullptr, PointNeeded::equilibrium);
+  sample_plant(plant, {});
   const StateSpace g = explicit_form(plant.system);
   const NcfsynResult r =
       ncfsyn(g, shaping(o.w1, "--w1", g.input_count(), o.weights.command),

@@ -67,8 +67,7 @@ std::string along_run(const VerifyOptions& options, const NonlinearLoop& loop, J
 std::string far_run(const VerifyOptions& options, const NonlinearLoop& loop, Json& json,
                     bool& good) {
   const StateInput start = read_state_file(options.start, *loop.mechanism);
-  const Eigen::VectorXd t = comparison_times(loop);
-  const double duration = options.duration > 0.0 ? options.duration : 3.0 * t[t.size() - 1];
+  const double duration = options.duration > 0.0 ? options.duration : 3.0 * settling_time(loop);
   const LargeRun r = run_from(loop, start.state, duration);
   constexpr double kBack = 0.05;
   const bool back = std::isfinite(r.end) && r.end <= kBack * std::max(r.start, r.largest);

@@ -29,12 +29,9 @@ MovableModel::MovableModel(const Mechanism& mechanism, const std::vector<std::ui
     : mechanism_(mechanism),
       q_(mechanism.default_state().q),
       fixed_(to_size(mechanism.freedoms())) {
-  std::vector<std::uint8_t> mask(fixed_.size(), 1);
-  if (!mechanism.loops().empty()) {
-    q_ = assemble_near(mechanism, mechanism.default_state(), given_by_description(mechanism)).q;
-    mask =
-        choose_chart(mechanism, q_, {.pinned = independent}).independent_mask(mechanism.freedoms());
-  }
+  q_ = assemble_near(mechanism, mechanism.default_state(), given_by_description(mechanism)).q;
+  const std::vector<std::uint8_t> mask =
+      choose_chart(mechanism, q_, {.pinned = independent}).independent_mask(mechanism.freedoms());
   const std::vector<std::string> units = coordinate_units(mechanism);
   for (std::size_t v = 0; v < mask.size(); ++v) {
     const int coordinate = mechanism.coordinate_of_freedom()[v];

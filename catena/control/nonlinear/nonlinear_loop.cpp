@@ -100,11 +100,16 @@ MatrixXd measured_transition(const NonlinearLoop& loop, double T) {
   const Eigen::Index n = state_count(loop);
   const VectorXd none = VectorXd::Zero(loop.plant.input_count());
   MatrixXd phi(n + 2 * static_cast<Eigen::Index>(loop.plant.output_count()), n);
+  const MatrixXd pushed = c2d(loop.plant, T).B;
   for (Eigen::Index i = 0; i < n; ++i) {
-    // A held effort moves the states about as far as the other deviations do.
+    // Efforts of a state of the controller, and held ones, move the mechanism about as far as the
+    // other deviations do.
     double size = loop.deviation;
-    if (const Eigen::Index j = i - loop.plant.order() - loop.controller.order(); j >= 0)
-      size /= std::max(loop.delay * loop.plant.B.col(j).cwiseAbs().maxCoeff(), 1e-300);
+    const Eigen::Index own = i - loop.plant.order(), held = own - loop.controller.order();
+    if (held >= 0)
+      size /= std::max(loop.delay * loop.plant.B.col(held).cwiseAbs().maxCoeff(), 1e-300);
+    else if (own >= 0)
+      size /= std::max(1.0, (pushed * loop.controller.C.col(own)).cwiseAbs().maxCoeff());
     const VectorXd step = size * VectorXd::Unit(n, i);
     phi.col(i) =
         (loop_after(loop, step, none, T) - loop_after(loop, -step, none, T)) / (2.0 * size);
@@ -137,6 +142,10 @@ NonlinearLoop nonlinear_loop(const Mechanism& mechanism, const LinearModel& mode
         "the controller has delays; `catena control discretize` (c2d) makes states of them, pade() "
         "a rational system");
   k = explicit_form(k.has_delay() ? absorb_delays(k) : k);
+  for (const VectorXd* limits : {&controller.lower, &controller.upper})
+    if (limits->size() != 0 && limits->size() != k.output_count())
+      throw Error("the controller has " + std::to_string(k.output_count()) + " outputs and " +
+                  std::to_string(limits->size()) + " limits; give one limit for each output");
   const std::vector<int> order = places(loop.plant.inputs, k.outputs, "outputs");
   loop.controller = fitted(loop.plant, k);
   loop.controller.point = point ? point : SystemPoint{};
@@ -229,11 +238,27 @@ StateSpace measured_loop(const NonlinearLoop& loop) {
   return loop.controller.is_discrete() ? measured : d2c(measured);
 }
 
+double settling_time(const NonlinearLoop& loop) {
+  const VectorXd t = time_grid(predicted_loop(loop));
+  return t[t.size() - 1];
+}
+
 VectorXd comparison_times(const NonlinearLoop& loop) {
+  constexpr double kMostTimeConstants = 5e4;  // of the fastest pole
+  constexpr Eigen::Index kMost = 400, kMostSamples = 20000;
   const VectorXd all = time_grid(predicted_loop(loop));
-  constexpr Eigen::Index kMost = 400;
-  if (loop.controller.is_discrete() || all.size() <= kMost) return all;
-  return VectorXd::LinSpaced(kMost, 0.0, all[all.size() - 1]);
+  const Eigen::VectorXcd open = poles(loop.plant);
+  double rate = open.size() > 0 ? open.cwiseAbs().maxCoeff() : 0.0;
+  if (!loop.controller.is_discrete()) rate = std::max(rate, fastest(loop));
+  const double end =
+      rate > 0.0 ? std::min(all[all.size() - 1], kMostTimeConstants / rate) : all[all.size() - 1];
+  if (!loop.controller.is_discrete()) {
+    if (all.size() <= kMost && end == all[all.size() - 1]) return all;
+    return VectorXd::LinSpaced(kMost, 0.0, end);
+  }
+  const auto samples = static_cast<Eigen::Index>(end / loop.controller.dt) + 1;
+  return all.head(std::clamp<Eigen::Index>(samples, std::min<Eigen::Index>(2, all.size()),
+                                           std::min(all.size(), kMostSamples)));
 }
 
 double step_size(const NonlinearLoop& loop, int input, double motion, const VectorXd& t) {

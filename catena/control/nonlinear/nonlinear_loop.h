@@ -65,8 +65,10 @@ ResponseComparison compare_step(const NonlinearLoop& loop, int input, double siz
                                 const Eigen::VectorXd& t);
 // The size of a step that moves the outputs by about this much (rad, m) in the linear loop.
 double step_size(const NonlinearLoop& loop, int input, double motion, const Eigen::VectorXd& t);
-// Times for the step responses of the loop.
+// Times for the step responses of the loop: until the linear one has settled, but not so long that
+// the fastest pole would cost millions of steps.
 Eigen::VectorXd comparison_times(const NonlinearLoop& loop);
+double settling_time(const NonlinearLoop& loop);  // s, of the linear loop
 
 // The loop from a state far from the operating point, with limits and delay.
 struct LargeRun {

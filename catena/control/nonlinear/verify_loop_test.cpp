@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "catena/base/error.h"
+#include "catena/control/equations/kernels.h"
 #include "catena/control/norms.h"
 #include "catena/linear/algebra.h"
 #include "catena/linear/analysis.h"
@@ -170,12 +171,36 @@ TEST(VerifyLoop, AlongAMotion) {
   EXPECT_NEAR(r.measured_abscissa, r.abscissa, 0.02 * std::abs(r.abscissa));
 }
 
+// A pole at about -1e3 and another at -1e-3: the comparison ends before the loop settles, in
+// seconds of processor time, not in hours.
+TEST(VerifyLoop, StiffLoopsAreComparedForAShortTime) {
+  const Mechanism m = swinging_link();
+  StateSpace k = lead(60.0, 15.0, 1e-3);
+  const StateSpace slow = ss(MatrixXd::Constant(1, 1, -1e-3), MatrixXd::Constant(1, 1, 1.0),
+                             MatrixXd::Constant(1, 1, -1e-3), MatrixXd::Zero(1, 1));
+  k = parallel(k, slow);
+  k.inputs = {"q.pivot"};
+  k.outputs = {"pivot"};
+  const NonlinearLoop loop = nonlinear_loop(m, link_model(m, kAngle), {.system = k});
+  EXPECT_GT(settling_time(loop), 1e3);
+  const VectorXd t = comparison_times(loop);
+  EXPECT_LE(t[t.size() - 1], 60.0);
+  for (const LoopClaim& c : verify(loop, {.margins = false}).claims)
+    EXPECT_TRUE(c.passed) << c.name << " " << c.linear << " " << c.nonlinear;
+}
+
 TEST(VerifyLoop, FitsByName) {
   const Mechanism m = swinging_link();
   StateSpace k = lead(60.0, 15.0, 0.02);
   k.inputs = {"pivot"};
   k.outputs = {"effort.pivot"};
   EXPECT_EQ(nonlinear_loop(m, link_model(m, kAngle), {.system = k}).controller.order(), 1);
+  try {
+    nonlinear_loop(m, link_model(m, kAngle), {.system = k, .upper = VectorXd::Ones(2)});
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), ::testing::HasSubstr("1 outputs and 2 limits"));
+  }
   k.outputs = {"pivto"};
   try {
     nonlinear_loop(m, link_model(m, kAngle), {.system = k});

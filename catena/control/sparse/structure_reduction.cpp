@@ -19,6 +19,8 @@ using Eigen::VectorXd;
 
 void check_settings(const SecondOrder& s, const StructureReductionSettings& settings) {
   s.validate();
+  require_symmetric(s, "reduction");
+  require_mass(s, "reduction");
   if (s.input_count() == 0 || s.output_count() == 0)
     throw Error("reduction: the structure has " + std::to_string(s.input_count()) + " inputs and " +
                 std::to_string(s.output_count()) +

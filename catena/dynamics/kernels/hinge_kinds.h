@@ -26,9 +26,14 @@ template <class F>
       return f(ModesNode());
     case NodeKind::attachment:
       return f(AttachmentNode());
-    default:
-      return f(GeneralNode());
+    case NodeKind::revolute:
+    case NodeKind::general:
+    case NodeKind::member:
+    case NodeKind::loop:
+    case NodeKind::gear_pair:
+      break;
   }
+  return f(GeneralNode());
 }
 
 }  // namespace CATENA_ISA

@@ -42,7 +42,8 @@ struct CompositeTable {
 };
 
 // How the sweeps treat a node: one file of node_kinds.h for each kind. Found once, when a
-// workspace is made.
+// workspace is made. The order counts: hinges up to `general`, then members of closed loops, of
+// which `loop` and `gear_pair` are the first of theirs.
 enum class NodeKind : std::uint8_t {
   revolute,         // a turn about z: axis_node.h
   prismatic,        // a shift along z

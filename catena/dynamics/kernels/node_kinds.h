@@ -21,6 +21,12 @@
 //      with_hinge() if it is a hinge);
 //   3. let node_kinds() of workspace.cpp choose it (hinge_kinds() if it is a hinge), and Scratch
 //      (scratch.h) hold its numbers.
+// These are the sweeps. A hinge with motion columns of its own (a new NodeHinge) is also named
+// where columns are made: kinematics_sweeps.h and composite_sweep.h beside this file,
+// constraint_sweeps.h (multipliers/), columns.h (sensitivity/kernels/),
+// momentum.cpp, loop_closure.cpp and aggregate_tables.cpp (closure/), hinge_kinematics.h and
+// make_mechanism.cpp (model/).
+//
 // Existing kinds need no change: a node reads and writes only its parent's twist, acceleration,
 // force and articulated inertia. (An attachment of a flexible body also uses its parent's modes:
 // flexible_node.h.)
@@ -42,9 +48,17 @@ template <class F>
       return f(LoopNode());
     case NodeKind::gear_pair:
       return f(GearPairNode());
-    default:
-      return f(MemberNode());
+    case NodeKind::revolute:
+    case NodeKind::prismatic:
+    case NodeKind::revolute_rotor:
+    case NodeKind::prismatic_rotor:
+    case NodeKind::modes:
+    case NodeKind::attachment:
+    case NodeKind::general:
+    case NodeKind::member:
+      break;
   }
+  return f(MemberNode());
 }
 
 }  // namespace CATENA_ISA

@@ -222,7 +222,7 @@ couplings:
           HasSubstr("m.yaml:7: error: hinge 'k': at: quaternion: (w, x, y, z) needs length"),
           HasSubstr("m.yaml:8: error: hinge 'l': at: rotation: is not a rotation"),
           HasSubstr("m.yaml:9: error: hinge 'm': type: custom hinges are code"),
-          HasSubstr("m.yaml:11: error: coupling 'c': is either a gear"),
+          HasSubstr("m.yaml:11: error: coupling 'c': mixes the keys of a gear"),
           HasSubstr("m.yaml:12: error: coupling 'd': needs follower, leader and ratio")));
 }
 

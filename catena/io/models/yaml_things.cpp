@@ -518,8 +518,8 @@ void read_coupling(Values& values, const Node& node, Coupling& coupling) {
   if (gear) {
     if (node.find("terms") != nullptr || node.find("constant") != nullptr) {
       values.error(node.line,
-                   "is either a gear (follower, leader, ratio, offset) or a sum (terms, "
-                   "constant), not both");
+                   "mixes the keys of a gear (follower, leader, ratio, offset) and of a sum "
+                   "(terms, constant); use one kind");
       return;
     }
     require(values, node, {"follower", "leader", "ratio"});

@@ -213,6 +213,35 @@ void require_symmetric(const SecondOrder& s, const char* what) {
   }
 }
 
+void require_mass(const SecondOrder& s, const char* what) {
+  const std::string front = std::string(what) + ": M is not positive definite: ";
+  for (int i = 0; i < s.freedom_count(); ++i)
+    if (!(s.M.coeff(i, i) > 0.0))
+      throw NumericalError(front + "entry (" + std::to_string(i + 1) + ", " +
+                           std::to_string(i + 1) + ") is " + short_number(s.M.coeff(i, i)) +
+                           "; give the freedom a mass, or condense it out of K");
+  SecondOrder mass = s;
+  mass.K = s.M;
+  mass.D = Sparse();
+  constexpr double kRounding = 1e-14;
+  int negative = 0;
+  bool singular = false;
+  try {
+    const ShiftedStiffness factors(DynamicStiffness(mass), 0.0);
+    negative = factors.eigenvalues_below();
+    singular = factors.pivot_ratio() < kRounding;
+  } catch (const NumericalError&) {
+    singular = true;
+  }
+  if (negative > 0)
+    throw NumericalError(front + std::to_string(negative) +
+                         " eigenvalues are negative; check the signs of the masses");
+  if (singular)
+    throw NumericalError(front +
+                         "it is singular to rounding; give every freedom a mass, or condense "
+                         "those without out of K");
+}
+
 DynamicStiffness::DynamicStiffness(const SecondOrder& structure) {
   structure.validate();
   require_symmetric(structure, "sparse structure");

@@ -24,6 +24,8 @@ namespace catena {
 
 // Throws Error naming M, D or K if it is not symmetric to 1e-10 of its largest entry.
 void require_symmetric(const SecondOrder& structure, const char* what);
+// Throws NumericalError naming a freedom if M is not positive definite: modes need it.
+void require_mass(const SecondOrder& structure, const char* what);
 
 // The pattern of L in P A Pᵀ = L Δ Lᵀ, and the entries of M, D, K on the upper triangle of P A Pᵀ.
 struct StiffnessPattern {

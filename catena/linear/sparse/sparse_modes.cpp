@@ -188,7 +188,9 @@ SparseModes sparse_modes(const SecondOrder& s, const DynamicStiffness& stiffness
   if (shifted.eigenvalues_below() > 0)
     throw NumericalError("sparse modes: K is not positive semidefinite (" +
                          std::to_string(shifted.eigenvalues_below()) + " eigenvalues below " +
-                         short_number(sigma) + ")");
+                         short_number(sigma) +
+                         "); check the signs of the springs, and that supports hold what is "
+                         "compressed");
   LanczosBasis basis(s, shifted, sigma);
   for (int round = 0; round < kMostRestarts; ++round) {
     const LanczosBasis::Ritz r = converged(basis, count, n, settings.tolerance);
@@ -218,6 +220,7 @@ SparseModes sparse_modes(const SecondOrder& s, const DynamicStiffness& stiffness
 }
 
 SparseModes sparse_modes(const SecondOrder& s, const SparseModesSettings& settings) {
+  require_mass(s, "sparse modes");
   return sparse_modes(s, DynamicStiffness(s), settings);
 }
 

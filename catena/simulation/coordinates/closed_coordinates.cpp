@@ -242,6 +242,7 @@ double ClosedCoordinates::close_at(std::span<const double> y, double time, Place
   double clearance = safe ? 1.0 : 0.0;
   for (std::size_t l = 0; l < loops_.size(); ++l) {
     ClosedLoop& loop = loops_[l];
+    // Where the loop has ball joints, its positions are rotation vectors: another matrix than X's.
     const ClosedLoop::Tangent here =
         is_regular && !loop.positions().has_turns()
             ? loop.from_pivots(loop_pivots(workspace_, static_cast<int>(l)))

@@ -28,7 +28,7 @@ namespace {
 // as long as the first, so that it may need more to come down to where friction turns.
 constexpr int kMostAttempts = 30;
 // After a step where a rate could not be computed, ARKODE's next one is at most so much longer.
-constexpr double kGrowth = 20.0;
+constexpr double kFirstGrowth = 20.0;
 
 // Common part of CVODE and ARKODE: vectors, weights, and exceptions that must pass through C.
 class Sundials : public Integrator {
@@ -374,7 +374,7 @@ class Arkode final : public Sundials {
     rejected_before_ = 0;
     check_call(ERKStepReInit(memory_, rate_of, t_, vector_), "ARKODE's restart");
     ERKStepSetInitStep(memory_, h);
-    ERKStepSetMaxFirstGrowth(memory_, kGrowth);
+    ERKStepSetMaxFirstGrowth(memory_, kFirstGrowth);
   }
 
   void advance(double limit) override {

@@ -258,6 +258,9 @@ TEST(Motions, AJumpOfVelocityDrivesTheRest) {
   EXPECT_NEAR(r.state.v[1], speed, 1e-7);
   EXPECT_LT(r.audit.energy_drift, 1e-8);
   EXPECT_EQ(of_kind(record, "motion").size(), 1u);
+  ASSERT_EQ(of_kind(record, "start").size(), 1u);  // the state has x = 0, the motion 1
+  EXPECT_EQ(of_kind(record, "start")[0].detail,
+            "prescribed motions move the mechanism: x begins at 1, the state has 0");
 
   settings.duration = 2.0;
   settings.actions.motions = {{"x", "step(t-1)"}};

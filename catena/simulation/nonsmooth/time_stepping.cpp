@@ -28,7 +28,7 @@ constexpr double kMostRestored = 1e-2;
 constexpr double kMostMissed = 2e-8;
 constexpr double kLeastEnergyPart = 1.0 / 16.0;
 // Slip of a contact is creep if its friction is this much within its cone.
-constexpr double kWithinCone = 0.999;
+constexpr double kClearlySticks = 0.999;
 // One that carries less than this part of the largest impulse does not stick: the laws are solved
 // to some 1e-10 of the load.
 constexpr double kCarries = 1e-7;
@@ -203,7 +203,7 @@ void TimeStepping::take_forces(double h) {
         const int contact = contacts_[index(item.which)];
         found_.constraint_power[index(contact)] = impulse.dot(0.5 * (before + after)) / h;
         if (impulse[0] > kCarries * solution_.impulse.lpNorm<Eigen::Infinity>() &&
-            impulse.tail<2>().norm() < kWithinCone * set_.contact(contact).friction * impulse[0])
+            impulse.tail<2>().norm() < kClearlySticks * set_.contact(contact).friction * impulse[0])
           quality_.creep = std::max(quality_.creep, after.tail<2>().norm());
         break;
       }
@@ -335,8 +335,10 @@ void TimeStepping::note_residual(const std::string& what) {
                               solution_.residual, what)});
 }
 
-// At a start, after find_touching().
+// At the start of a run, after find_touching().
 void TimeStepping::note_penetration() {
+  if (t_ > 0.0) return;
+  if (shapes_) shapes_->note_start(t_, kDeepest, kMostCorrected, log_);
   for (std::size_t k = 0; k < own_contacts_; ++k)
     if (const double gap = set_.contact_gap(contacts_[k]); gap < -kDeepest)
       log_.push_back(
@@ -363,7 +365,6 @@ void TimeStepping::start_from_here() {
   if (shapes_) shapes_->begin_step(nullptr);
   find_touching();
   note_penetration();
-  if (shapes_) shapes_->note_start(t_, kDeepest, kMostCorrected, log_);
   strike();
   fresh_ = false;
 }
@@ -405,7 +406,6 @@ void TimeStepping::advance(double limit) {
     bool may_shorten = restores_energy();
     met_before_.reset();
     if (Passage passage = first_passage(part); passage.any) {
-      calm_since_ = t_;
       if (divisions_ < kMostDivisions) {
         ++divisions_;
         part *= passage.part;

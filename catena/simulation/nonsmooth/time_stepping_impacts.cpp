@@ -19,6 +19,8 @@ constexpr double kPassageFound = 1e-6;
 constexpr int kMostLooks = 40;
 // What is closed with the rows of the middle of the step (m, rad): a part h v of it is left.
 constexpr double kLittle = 1e-6;
+// Slower impacts do not keep a run by events from going on by events (m/s, rad/s).
+constexpr double kCalm = 5e-3;
 // An approach is told in the log if it is faster (m/s, rad/s).
 constexpr double kImpactTold = 1e-2;
 
@@ -120,17 +122,17 @@ void TimeStepping::strike() {
   // A look without factors first.
   use_rows();
   constrained_->set_targets(t_, state_);
-  bool approaches = false;
+  double fastest = 0.0;
   set_.look(state_);
-  for (std::size_t k = 0; k < contacts_.size() && !approaches; ++k)
-    approaches = touches_[k] != 0 && set_.approach_speed(contacts_[k]) < -kImpactSpeed;
-  for (std::size_t k = 0; k < stop_lower_.size() && !approaches; ++k) {
+  for (std::size_t k = 0; k < contacts_.size(); ++k)
+    if (touches_[k] != 0) fastest = std::max(fastest, -set_.approach_speed(contacts_[k]));
+  for (std::size_t k = 0; k < stop_lower_.size(); ++k) {
     const double v = state_.v[stops_.stops()[k].freedom];
-    approaches =
-        (stop_lower_[k] != 0 && v < -kImpactSpeed) || (stop_upper_[k] != 0 && v > kImpactSpeed);
+    if (stop_lower_[k] != 0) fastest = std::max(fastest, -v);
+    if (stop_upper_[k] != 0) fastest = std::max(fastest, v);
   }
-  if (!approaches) return;
-  calm_since_ = t_;
+  if (!(fastest > kImpactSpeed)) return;
+  if (fastest > kCalm) calm_since_ = t_;
   smooth_ = 0;
   set_.dynamics().form_at(state_, set_.workspace());
   formed_ = true;

@@ -14,9 +14,12 @@ namespace {
 constexpr Eigen::Index kManyRows = 900;
 // Shapes overlap by so much more (m) at the end of a step than at its beginning, for what touches
 // is not what was near: a part of it takes at most this share of what the parts before it have
-// left. Otherwise it is divided, at most to kLeastPart of a step and so many times in one.
+// left, or kLeastShare of all. Otherwise it is divided, at most to kLeastPart of a step. After so
+// many divisions in a step a part may take kLateShare.
 constexpr double kOverlapAllowed = 4e-5;
 constexpr double kShare = 1.0 / 3.0;
+constexpr double kLeastShare = 1.0 / 20.0;
+constexpr double kLateShare = 1.0 / 4.0;
 constexpr double kLeastPart = 1.0 / 1024.0;
 constexpr int kMostShapeDivisions = 60;
 
@@ -48,13 +51,13 @@ void TimeStepping::update_shapes() {
 // made, and shapes are looked at again. True: `part` has become shorter.
 bool TimeStepping::shorten_for_shapes(double& part) {
   if (!shapes_) return false;
-  const double allowed =
-      overlap_ + std::max(kShare * (kOverlapAllowed - overlap_), kLeastPart * kOverlapAllowed);
+  const double least =
+      (shape_divisions_ < kMostShapeDivisions ? kLeastShare : kLateShare) * kOverlapAllowed;
+  const double allowed = overlap_ + std::max(kShare * (kOverlapAllowed - overlap_), least);
   bool shorter = false;
   for (;;) {
     const double here = shapes_->overlap(end_);
-    if (!(here > allowed) || part <= kLeastPart * settings_.step ||
-        shape_divisions_ >= kMostShapeDivisions) {
+    if (!(here > allowed) || part <= kLeastPart * settings_.step) {
       overlap_at_end_ = here;
       return shorter;
     }

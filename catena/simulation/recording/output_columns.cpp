@@ -107,6 +107,30 @@ std::vector<RunColumn> all_columns(Equations& equations, std::span<const std::st
   return all;
 }
 
+// By column: the time and all positions, and what the patterns name.
+std::vector<bool> chosen_of(std::span<const std::string> names,
+                            std::span<const std::string> patterns, int coordinates) {
+  static const std::vector<std::string> kDefault{"q.*", "v.*", "effort.*", "energy.*", "contact.*"};
+  // A group may be empty: nothing does work here.
+  static const std::vector<std::string> kGroups{
+      "q.*",        "v.*",        "a.*",        "effort.*", "friction.*",
+      "reaction.*", "energy.*",   "momentum.*", "work.*",   "contact.*",
+      "signal.*",   "position.*", "velocity.*", "force.*",  "moment.*"};
+  std::vector<bool> wanted(names.size(), false);
+  for (int i = 0; i <= coordinates; ++i) wanted[index(i)] = true;
+  for (const std::string& pattern : patterns.empty() ? std::span(kDefault) : patterns) {
+    bool found = false;
+    for (std::size_t k = 0; k < names.size(); ++k)
+      if (matches(pattern, names[k])) wanted[k] = found = true;
+    if (!found && std::find(kGroups.begin(), kGroups.end(), pattern) == kGroups.end())
+      throw NameError(
+          "there is no output '" + pattern + "'" + did_you_mean(pattern, names) +
+          "; outputs are q.*, v.*, a.*, effort.*, friction.*, reaction.*, energy.*, "
+          "momentum.*, work.*, contact.*, signal.*, position.*, velocity.*, force.*, moment.*");
+  }
+  return wanted;
+}
+
 }  // namespace
 
 std::string position_unit(const Mechanism& m, int i) {
@@ -121,11 +145,8 @@ std::string velocity_unit(const Mechanism& m, int i) {
   return is_angle(m, node, i - node.v_index) ? "rad/s" : "m/s";
 }
 
-OutputColumns::OutputColumns(Equations& equations, std::span<const std::string> patterns,
-                             std::span<const ExtraOutput> extra)
-    : extra_(extra.begin(), extra.end()) {
-  static const std::vector<std::string> kDefault{"q.*", "v.*", "effort.*", "energy.*", "contact.*"};
-  const Mechanism& m = equations.mechanism();
+// Frames and bodies, the points of position.* and velocity.*.
+std::vector<std::string> OutputColumns::find_places(const Mechanism& m) {
   std::vector<std::string> places;
   std::set<std::string, std::less<>> frames;  // a body of the same name is not asked for
   for (const FramePlace& frame : m.frames()) {
@@ -141,28 +162,18 @@ OutputColumns::OutputColumns(Equations& equations, std::span<const std::string> 
     places.push_back(body);
     places_.push_back({i, {}});
   }
-  const std::vector<RunColumn> all = all_columns(equations, places);
+  return places;
+}
+
+OutputColumns::OutputColumns(Equations& equations, std::span<const std::string> patterns,
+                             std::span<const ExtraOutput> extra)
+    : extra_(extra.begin(), extra.end()) {
+  const Mechanism& m = equations.mechanism();
+  const std::vector<RunColumn> all = all_columns(equations, find_places(m));
   std::vector<std::string> names;
   names.reserve(all.size());
   for (const RunColumn& column : all) names.push_back(column.name);
-  std::vector<bool> wanted(all.size(), false);
-  wanted[0] = true;
-  for (int i = 0; i < equations.mechanism().coordinates(); ++i) wanted[index(1 + i)] = true;
-  for (const std::string& pattern : patterns.empty() ? std::span(kDefault) : patterns) {
-    bool found = false;
-    for (std::size_t k = 0; k < all.size(); ++k)
-      if (matches(pattern, names[k])) wanted[k] = found = true;
-    // A group may be empty: nothing does work here.
-    static const std::vector<std::string> kGroups{
-        "q.*",        "v.*",        "a.*",        "effort.*", "friction.*",
-        "reaction.*", "energy.*",   "momentum.*", "work.*",   "contact.*",
-        "signal.*",   "position.*", "velocity.*", "force.*",  "moment.*"};
-    if (!found && std::find(kGroups.begin(), kGroups.end(), pattern) == kGroups.end())
-      throw NameError(
-          "there is no output '" + pattern + "'" + did_you_mean(pattern, names) +
-          "; outputs are q.*, v.*, a.*, effort.*, friction.*, reaction.*, energy.*, "
-          "momentum.*, work.*, contact.*, signal.*, position.*, velocity.*, force.*, moment.*");
-  }
+  const std::vector<bool> wanted = chosen_of(names, patterns, m.coordinates());
   for (std::size_t k = 0; k < all.size(); ++k) {
     if (!wanted[k]) continue;
     columns_.push_back(all[k]);

@@ -33,6 +33,7 @@ class OutputColumns {
     int body;
     Vec3d point;
   };
+  std::vector<std::string> find_places(const Mechanism& m);  // their names
   // Of a contact of the constraint set.
   struct Contact {
     int constraint;

@@ -74,7 +74,7 @@ Jet atan2_of(const Jet& y, const Jet& x) {
 
 }  // namespace
 
-// The interpreter: one case for each instruction. It is long because a switch is: cases of one or
+// The interpreter: one case for each instruction. Long because it is one switch: cases of one or
 // two lines, which share the stack in registers, would not become clearer as functions.
 template <class Scalar, class AtSwitch>
 Scalar Expression::run(const Scalar& t, const State* state, AtSwitch at_switch,
