@@ -27,13 +27,6 @@ constexpr const char* kStyle =
     "pre{background:#f6f6f6;padding:1em;overflow:auto;font-size:13px}"
     ".grid{display:flex;flex-wrap:wrap;gap:10px}h2{border-bottom:1px solid #ddd}";
 
-std::string html_text(const std::string& text) {
-  std::string out;
-  for (const char c : text)
-    out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
-  return out;
-}
-
 Eigen::VectorXd decibels(const Eigen::VectorXd& v) {
   return (20.0 * v.array().max(1e-300).log10()).matrix();
 }

@@ -54,8 +54,8 @@ std::string share_bars(const UncertainSystem& loop, const std::vector<RobustStab
     html += fmt::format(
         "<tr><td>{}</td><td><svg width=\"{}\" height=\"14\"><rect width=\"{:.1f}\" height=\"12\" "
         "fill=\"{}\"/></svg> {}</td></tr>",
-        loop.blocks[k].name, kWidth, kWidth * share / largest, share < 1.0 ? "#4878a8" : "#c04030",
-        pretty(share));
+        html_text(loop.blocks[k].name), kWidth, kWidth * share / largest,
+        share < 1.0 ? "#4878a8" : "#c04030", pretty(share));
   }
   return html + "</table>";
 }

@@ -11,18 +11,18 @@
 #include "catena/io/runs/svg_plot.h"
 
 namespace catena::app {
-namespace {
-
-constexpr double kLeftSpace = 58.0, kRightSpace = 12.0, kTopSpace = 40.0, kBottomSpace = 38.0;
-constexpr std::array kPalette = {"#4c78a8", "#f58518", "#54a24b", "#e45756",
-                                 "#72b7b2", "#b279a2", "#d4a72c", "#9d755d"};
-
-std::string escaped(const std::string& text) {
+std::string html_text(const std::string& text) {
   std::string out;
   for (const char c : text)
     out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
   return out;
 }
+
+namespace {
+
+constexpr double kLeftSpace = 58.0, kRightSpace = 12.0, kTopSpace = 40.0, kBottomSpace = 38.0;
+constexpr std::array kPalette = {"#4c78a8", "#f58518", "#54a24b", "#e45756",
+                                 "#72b7b2", "#b279a2", "#d4a72c", "#9d755d"};
 
 struct Span {
   double low = 1e300, high = -1e300;
@@ -151,7 +151,7 @@ class ChartFrame {
   static std::string label(double x, double y, const std::string& text, const char* anchor,
                            const char* more) {
     return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" {}>{}</text>\n", x, y,
-                       anchor, more, escaped(text));
+                       anchor, more, html_text(text));
   }
   std::string ticks() const {
     std::string out;

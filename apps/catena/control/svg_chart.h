@@ -36,5 +36,7 @@ struct Chart {
   int width = 440, height = 300;
 };
 std::string svg_chart(const Chart& chart);
+// A text as it stands in HTML and SVG.
+std::string html_text(const std::string& text);
 
 }  // namespace catena::app
