@@ -25,9 +25,11 @@ std::vector<RunEvent> chosen(const RunFile& run, const EventsOptions& options) {
   std::vector<RunEvent> events = run.events();
   if (options.kinds.empty()) return events;
   // The kinds that simulations write (docs/simulation.md), and others in this run.
-  std::vector<std::string> known{"limit",  "release", "zeno",     "stick",     "slip", "turn",
-                                 "chart",  "loop",    "friction", "touch",     "lift", "jam",
-                                 "motion", "user",    "switch",   "constraint"};
+  std::vector<std::string> known{
+      "limit",    "release",    "zeno",     "stick",      "slip",       "turn",   "chart",
+      "loop",     "touch",      "friction", "lift",       "jam",        "motion", "user",
+      "switch",   "constraint", "start",    "stepping",   "method",     "cost",   "note",
+      "contacts", "flexible",   "residual", "collisions", "penetration"};
   for (const RunEvent& event : events)
     if (std::find(known.begin(), known.end(), event.kind) == known.end())
       known.push_back(event.kind);
