@@ -126,7 +126,7 @@ TEST(Parameters, OfAnAdjointAreTheColumnsTimesTheMultiplier) {
 }
 
 // The tree of case T1; the other rows of its table are in verification/five_bodies_parameters.
-TEST(Parameters, AShiftedAxisAndAForceOfTheDigest) {
+TEST(Parameters, AShiftedAxisAndAForceAsPrinted) {
   MechanismBuilder b("five_bodies");
   b.set_gravity({0, 0, -9.81});
   const auto add = [&](const char* name, const char* parent, double mass, const Vec3d& center,

@@ -67,7 +67,7 @@ void expect_relative(const VectorXd& found, const VectorXd& expected, double rel
       << expected.transpose();
 }
 
-TEST(Trajectory, AcrobotOfTheDigest) {
+TEST(Trajectory, AcrobotAsPrinted) {
   const Mechanism m = rods({-1, 0});
   const SplineInput input(m, 3.0, {motion_spline(1, 12)});
   const QuadraticCost cost = acrobot_cost(m);
@@ -107,7 +107,7 @@ TEST(Trajectory, AcrobotOfTheDigest) {
                   1e-9);
 }
 
-TEST(Trajectory, BranchedAcrobotOfTheDigest) {
+TEST(Trajectory, BranchedAcrobotAsPrinted) {
   const Mechanism m = rods({-1, 0, 0});
   const SplineInput input(m, 2.5, {motion_spline(1, 10), motion_spline(2, 10)});
   const QuadraticCost cost = acrobot_cost(m);

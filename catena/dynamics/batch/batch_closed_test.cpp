@@ -25,7 +25,7 @@ Batch four_bar_batch(Random& random, const Mechanism& m, int states) {
   return b;
 }
 
-TEST(BatchLoops, FourBarLikeOneStateAndLikeTheDigest) {
+TEST(BatchLoops, FourBarLikeOneStateAndAsPrinted) {
   Random random(81);
   const Mechanism m = four_bar(HingeType::revolute, true);  // a link hangs on the coupler
   for (const int pinned : {0, 1, 2}) {
