@@ -8,7 +8,10 @@ using Eigen::VectorXd;
 
 void Lu::compute(const MatrixXd& a) { lu_.compute(a); }
 VectorXd Lu::solve_vector(const VectorXd& b) const { return lu_.solve(b); }
-MatrixXd Lu::solve_matrix(const MatrixXd& b) const { return lu_.solve(b); }
+MatrixXd Lu::solve_matrix(const MatrixXd& b) const {
+  if (b.size() == 0) return b;  // Eigen would read the first entry
+  return lu_.solve(b);
+}
 double Lu::determinant() const { return lu_.determinant(); }
 MatrixXd Lu::inverse() const { return lu_.inverse(); }
 int Lu::sign_of_exchanges() const { return static_cast<int>(lu_.permutationP().determinant()); }

@@ -139,7 +139,9 @@ TEST(FlexibleMotion, TenBeamsOfManyModes) {
   const SimulationResult r = simulate(m, ten_beams_state(m), settings, record);
   EXPECT_LT(r.audit.energy_drift, 1e-9);
   EXPECT_LT(*r.audit.angular_momentum_drift, 1e-9);
+#ifndef __SANITIZE_ADDRESS__  // which makes everything slower by an order
   EXPECT_GT(r.simulated_time / r.processor_time, 1.0);
+#endif
 }
 
 int count(const MemoryRecorder& record, const std::string& text) {
