@@ -92,7 +92,8 @@ verify-all:  ## compare with published results, all cases
 	@$(CATENA) verify --all verification
 
 .PHONY: references
-references:  ## print the references of verification cases anew, by their generators (NumPy, SciPy, mpmath)
+references:  ## recompute the reference values of the verification cases by independent scripts
+	@tools/install-deps.sh references
 	@for script in verification/*/generate.py; do echo "== $$script"; $(PYTHON) $$script; done
 
 .PHONY: asan

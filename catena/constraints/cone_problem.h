@@ -10,11 +10,11 @@
 //
 // Islands are solved one by one (cone_islands.h). Equalities are eliminated first, with the rank
 // (SemidefiniteSolver). The rest is solved by Newton's method on the projections onto the cones
-// (Alart and Curnier's function) from the impulses that are given. Where that fails, the solution
-// is followed from that with a large compliance of all rows to that without; where that fails too,
-// by sweeps of block Gauss-Seidel with an exact solution of every contact, and Newton's method
-// again. The diagonal of what is left is regularized by kRegularized of W's largest for contacts,
-// so that redundant ones share their load as if all had the same small compliance.
+// (Alart and Curnier's function) from the given impulses. Where it fails, a large compliance is
+// added to all rows, and the solution is followed while the compliance falls to zero. Where that
+// fails too, sweeps of block Gauss-Seidel, which solve every contact exactly, alternate with
+// Newton's method. Contacts get a small compliance on the diagonal, kRegularized times the largest
+// entry of W, so that redundant contacts share their load as if all were equally compliant.
 //
 // There is always an answer: the best impulses that were found, with what is left of the laws.
 // O(n³) in the number of rows of an island that stick or slide. References: [Alart & Curnier 1991],
